@@ -1,0 +1,112 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One set of rules for every target: Swift 6 mode, the upcoming features, pointers only behind
+// the word `unsafe`, and no warning that is merely looked at.
+let houseRules: [SwiftSetting] =
+    [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+    + [
+        "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility",
+        "NonisolatedNonsendingByDefault",
+    ].map { .enableUpcomingFeature($0) }
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let structuredHeaders: Target.Dependency = .product(
+    name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, resources: resources, swiftSettings: houseRules)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies, resources: [.copy("Vectors")],
+        swiftSettings: houseRules)
+}
+
+let package = Package(
+    name: "signet",
+    products: [
+        .library(name: "SignetClient", targets: ["SignetClient"]),
+        .library(name: "SignetCurl", targets: ["SignetCurl"]),
+        .library(name: "SignetTransport", targets: ["SignetTransport"]),
+        .library(name: "SignetVault", targets: ["SignetVault"]),
+        .library(name: "SignetSigning", targets: ["SignetSigning"]),
+        .library(name: "SignetPinning", targets: ["SignetPinning"]),
+        .library(name: "SignetRPC", targets: ["SignetRPC"]),
+        .library(name: "SignetJSON", targets: ["SignetJSON"]),
+        .executable(name: "signet", targets: ["signet"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSignetOpenSSL", pkgConfig: "openssl",
+            providers: [
+                .apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"]),
+            ]),
+        .systemLibrary(
+            name: "CSignetLibcurl", pkgConfig: "libcurl",
+            providers: [
+                .apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"]),
+            ]),
+        .target(name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"]),
+
+        module("SignetJSON"),
+        module("SignetCrypto", ["CSignetOpenSSL", "SignetJSON"]),
+        module("SignetRPC", ["SignetJSON", httpTypes]),
+        module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
+        module("SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders]),
+        module("SignetVault", ["SignetCrypto", "SignetJSON"]),
+        module("SignetTransport", ["SignetPinning", httpTypes]),
+        module("SignetCurl", ["CSignetCurl", "SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),
+        module(
+            "SignetClient",
+            [
+                "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning", "SignetRPC",
+                "SignetSigning", "SignetTransport", "SignetVault", httpTypes, logging,
+            ]),
+        .executableTarget(
+            name: "signet",
+            dependencies: [
+                "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
+                "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", argumentParser,
+                httpTypes,
+            ],
+            swiftSettings: houseRules),
+
+        .target(
+            name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
+            swiftSettings: houseRules),
+        tests("SignetJSON", ["SignetJSON", "TestSupport"]),
+        tests("SignetCrypto", ["SignetCrypto", "SignetJSON", "TestSupport"]),
+        tests("SignetRPC", ["SignetRPC", "SignetJSON", "TestSupport", httpTypes]),
+        tests("SignetPinning", ["SignetPinning", "SignetCrypto", "TestSupport"]),
+        tests(
+            "SignetSigning",
+            ["SignetSigning", "SignetCrypto", "SignetJSON", "TestSupport", httpTypes]),
+        tests("SignetVault", ["SignetVault", "SignetCrypto", "SignetJSON", "TestSupport"]),
+        tests(
+            "SignetCurl",
+            ["SignetCurl", "SignetTransport", "SignetPinning", "TestSupport", httpTypes]),
+        tests(
+            "SignetClient",
+            [
+                "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
+                "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", "TestSupport",
+                httpTypes,
+            ]),
+        tests("signet", ["signet", "SignetJSON", "TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+@main struct Signet { static func main() {} }
