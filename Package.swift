@@ -69,7 +69,9 @@ let package = Package(
         module("SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders]),
         module("SignetVault", ["SignetCrypto", "SignetJSON"]),
         module("SignetTransport", ["SignetPinning", httpTypes]),
-        module("SignetCurl", ["CSignetCurl", "SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),
+        module(
+            "SignetCurl",
+            ["CSignetCurl", "SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),
         module(
             "SignetClient",
             [
@@ -107,6 +109,8 @@ let package = Package(
                 httpTypes,
             ]),
         tests("signet", ["signet", "SignetJSON", "TestSupport"]),
+        .testTarget(
+            name: "OrdersHostTests", dependencies: ["TestSupport"], swiftSettings: houseRules),
     ],
     swiftLanguageModes: [.v6]
 )

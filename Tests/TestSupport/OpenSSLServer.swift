@@ -1,0 +1,43 @@
+import Foundation
+
+/// `openssl s_server` on loopback: TLS in any shape that a test asks for, with another stack than
+/// the one under test serving it.
+package final class OpenSSLServer: Sendable {
+    package let port: Int
+    package let server: ServerProcess
+
+    /// What the server shows to a client.
+    package struct Identity: Sendable {
+        /// PEM files: the leaf, its key, and what is sent after the leaf (nil: nothing).
+        package let certificate: String
+        package let key: String
+        package let chain: String?
+
+        package init(certificate: String, key: String, chain: String?) {
+            self.certificate = certificate
+            self.key = key
+            self.chain = chain
+        }
+    }
+
+    /// Starts a server; `options` are more words of `openssl s_server`, such as `-tls1_2`.
+    ///
+    /// It answers each request with a status page (`-www`), or, where `answers` is false, prints
+    /// what it receives and says nothing.
+    package init(_ identity: Identity, options: [String] = [], answers: Bool = true) async throws {
+        port = freePort()
+        var arguments = [
+            "s_server", "-accept", "127.0.0.1:\(port)", "-cert", identity.certificate,
+            "-key", identity.key,
+        ]
+        if let chain = identity.chain { arguments += ["-cert_chain", chain] }
+        if answers { arguments.append("-www") }
+        server = try await .start(
+            "openssl", arguments + options, ready: .listening(port: port))
+    }
+
+    /// `https://127.0.0.1:PORT`, without a path.
+    package var url: String { "https://127.0.0.1:\(port)" }
+
+    package func stop() async throws { try await server.stop() }
+}

@@ -1,0 +1,78 @@
+package import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A server on loopback that runs for a test: started and accepting when `start` returns, stopped
+/// when the last reference goes or the test process ends.
+package final class ServerProcess: Sendable {
+    /// How to know that a server is ready.
+    package enum Readiness: Sendable {
+        /// The kernel says that somebody listens on this port.
+        case listening(port: Int)
+        /// This text has appeared on standard output or standard error.
+        case output(String)
+    }
+
+    private let process: ChildProcess
+
+    private init(_ process: ChildProcess) { self.process = process }
+
+    /// Starts a program and waits until it is ready.
+    ///
+    /// - Throws: `TestSupportError` with the program's words where it ends instead, or is not ready
+    ///   within 30 seconds.
+    package static func start(
+        _ executable: String, _ arguments: [String], stdin: [UInt8] = [],
+        environment: [String: String] = [:], directory: URL? = nil, ready: Readiness
+    ) async throws -> ServerProcess {
+        let process = try ChildProcess(
+            executable, arguments, stdin: stdin, environment: environment, directory: directory)
+        let isReady = try await eventually {
+            switch ready {
+            case .listening(let port): isListening(on: port) || !process.isRunning
+            case .output(let text):
+                process.stdoutText.contains(text) || process.output.stderr.contains(text)
+                    || !process.isRunning
+            }
+        }
+        guard isReady, process.isRunning else {
+            process.send(signal: SIGKILL)
+            let words = process.stdoutText + process.output.stderr
+            throw TestSupportError("\(executable) did not start: \(words)")
+        }
+        return ServerProcess(process)
+    }
+
+    /// What the server has written so far.
+    package var stdout: String { process.stdoutText }
+    package var stderr: String { process.output.stderr }
+
+    /// Ends the server and waits until it is gone.
+    package func stop() async throws {
+        process.send(signal: SIGTERM)
+        _ = try await process.outcome(timeout: 10)
+    }
+
+    package var isRunning: Bool { process.isRunning }
+    package var processIdentifier: Int32 { process.processIdentifier }
+}
+
+extension ChildProcess {
+    fileprivate var stdoutText: String { String(decoding: output.stdout, as: UTF8.self) }
+}
+
+/// Asks until the answer is yes, at most for `timeout` seconds; says whether it was.
+package func eventually(timeout: Double = 30, _ condition: () throws -> Bool) async throws -> Bool {
+    let deadline = Date(timeIntervalSinceNow: timeout)
+    while try !condition() {
+        if Date() >= deadline { return false }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+    return true
+}

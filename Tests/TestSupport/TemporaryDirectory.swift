@@ -1,0 +1,50 @@
+package import Foundation
+
+/// A folder of a test's own (mode 0700), removed with everything in it when the last reference goes.
+package final class TemporaryDirectory: Sendable {
+    package let url: URL
+    package var path: String { url.path }
+
+    package init() throws {
+        url = FileManager.default.temporaryDirectory.appending(
+            path: "signet-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// The path of a file in this folder, whether or not it exists.
+    package func path(_ name: String) -> String { url.appending(path: name).path }
+
+    /// Writes a file with the given mode and returns its path.
+    @discardableResult
+    package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int = 0o600) throws
+        -> String
+    {
+        let path = path(name)
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: mode]
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(bytes), attributes: attributes)
+        else { throw TestSupportError("cannot write \(path)") }
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        return path
+    }
+
+    /// Writes a text file with the given mode and returns its path.
+    @discardableResult
+    package func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
+        try write(text.utf8, to: name, mode: mode)
+    }
+
+    /// The bytes of a file in this folder.
+    package func read(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: url.appending(path: name)))
+    }
+
+    /// The names of the files in this folder, sorted; to see that nothing half-written stays behind.
+    package func contents() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+    }
+}
