@@ -1,0 +1,67 @@
+/// What went wrong while JSON was read, written, decoded or encoded.
+///
+/// The message says what was found, what was wanted and where, and never repeats a value of the
+/// input: a configuration or a key set can be refused in a log that everybody reads.
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error.
+    ///
+    /// More may be added, so a `switch` over it needs a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case malformed
+            case duplicateMember = "duplicate-member"
+            case tooDeep = "too-deep"
+            case tooLarge = "too-large"
+            case notFinite = "not-finite"
+            case outOfRange = "out-of-range"
+            case typeMismatch = "type-mismatch"
+            case missingMember = "missing-member"
+            case refused
+        }
+
+        private let value: Value
+
+        /// The bytes are no JSON text of RFC 8259.
+        public static let malformed = Code(value: .malformed)
+        /// An object holds one member name twice (RFC 8259, section 4, says names SHOULD be unique;
+        /// here they must be), compared as bytes after unescaping.
+        public static let duplicateMember = Code(value: .duplicateMember)
+        /// Arrays and objects are nested deeper than the limit.
+        public static let tooDeep = Code(value: .tooDeep)
+        /// The text is longer than offsets can count (4 GiB − 1).
+        public static let tooLarge = Code(value: .tooLarge)
+        /// A number has no finite binary64 value, and one was asked for.
+        public static let notFinite = Code(value: .notFinite)
+        /// An integer does not fit the type that was asked for.
+        public static let outOfRange = Code(value: .outOfRange)
+        /// A value of another JSON type than the one asked for.
+        public static let typeMismatch = Code(value: .typeMismatch)
+        /// An object lacks a member that was asked for.
+        public static let missingMember = Code(value: .missingMember)
+        /// A type's own decoder or encoder refused the value.
+        public static let refused = Code(value: .refused)
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.rawValue }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// Found, wanted and where, for people; never a value of the input.
+    public let message: String
+    /// The byte offset in the input, from zero, where there is one.
+    public let offset: Int?
+
+    /// Makes an error; `message` must not hold a value of the input.
+    public init(code: Code, message: String, offset: Int? = nil) {
+        self.code = code
+        self.message = message
+        self.offset = offset
+    }
+
+    /// The message; the offset is part of it.
+    public var description: String { message }
+}

@@ -1,0 +1,52 @@
+extension JSONNumber {
+    /// A finite value's text as ECMAScript's Number::toString writes it, which RFC 8785 demands.
+    ///
+    /// Swift's description has the same digits (the shortest that read back as the value, and of
+    /// those the closest), and puts the point and the exponent elsewhere.
+    static func text(of value: Double) -> String {
+        if value == 0 { return "0" }  // negative zero too
+        var digits: [UInt8] = []
+        var scale = 0  // the value is 0.digits × 10^scale
+        var sawPoint = false
+        var exponent = 0
+        let description = Array(value.description.utf8)
+        var at = 0
+        if description[at] == ASCII.minus { at += 1 }
+        while at < description.count {
+            let byte = description[at]
+            at += 1
+            if ASCII.isDigit(byte) {
+                digits.append(byte)
+                if !sawPoint { scale += 1 }
+            } else if byte == ASCII.point {
+                sawPoint = true
+            } else {
+                exponent = Int(String(decoding: description[at...], as: UTF8.self)) ?? 0
+                break
+            }
+        }
+        scale += exponent
+        while digits.count > 1, digits.first == ASCII.zero {
+            digits.removeFirst()
+            scale -= 1
+        }
+        while digits.count > 1, digits.last == ASCII.zero { digits.removeLast() }
+        return (value < 0 ? "-" : "")
+            + String(decoding: placed(digits, scale), as: UTF8.self)
+    }
+
+    /// ECMA-262, Number::toString, steps 6 to 10: `scale` is its n, the count of digits its k.
+    private static func placed(_ digits: [UInt8], _ scale: Int) -> [UInt8] {
+        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: ASCII.zero, count: count) }
+        if scale > 21 || scale <= -6 {
+            let exponent = scale - 1
+            var text = [digits[0]]
+            if digits.count > 1 { text += [ASCII.point] + digits[1...] }
+            text += [0x65, exponent < 0 ? ASCII.minus : ASCII.plus]
+            return text + String(exponent.magnitude).utf8
+        }
+        if scale <= 0 { return [ASCII.zero, ASCII.point] + zeros(-scale) + digits }
+        if digits.count <= scale { return digits + zeros(scale - digits.count) }
+        return digits[..<scale] + [ASCII.point] + digits[scale...]
+    }
+}

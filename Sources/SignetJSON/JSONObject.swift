@@ -1,0 +1,131 @@
+/// A JSON object: members in their order, each name once.
+///
+/// Names are compared as UTF-8 bytes, so two Unicode forms of one word are two names. Two objects are
+/// equal where they hold the same members in any order.
+public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
+    ExpressibleByDictionaryLiteral
+{
+    /// A member's name and value.
+    public typealias Element = (name: String, value: JSONValue)
+
+    /// Objects up to this size are searched from end to end.
+    private static let unindexedCount = 12
+
+    private var names: [String]
+    private var members: [JSONValue]
+    private var index: [JSONName: Int] = [:]
+
+    /// Makes an empty object.
+    public init() { self.init(reserving: 0) }
+
+    init(reserving count: Int) {
+        self.names = []
+        self.members = []
+        names.reserveCapacity(count)
+        members.reserveCapacity(count)
+        if count > Self.unindexedCount { index.reserveCapacity(count) }
+    }
+
+    /// Makes an object of members; of two with one name the later value wins, in the earlier place.
+    public init(_ elements: some Sequence<Element>) {
+        self.init(reserving: elements.underestimatedCount)
+        for element in elements { self[element.name] = element.value }
+    }
+
+    /// Makes an object of members; of two with one name the later value wins, in the earlier place.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(reserving: elements.count)
+        for (name, value) in elements { self[name] = value }
+    }
+
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position behind the last member.
+    public var endIndex: Int { names.count }
+    /// The member at a position.
+    public subscript(position: Int) -> Element { (names[position], members[position]) }
+
+    /// The member names, in order.
+    public var memberNames: [String] { names }
+
+    /// The value of a member.
+    ///
+    /// A new member comes last; setting nil removes it, in linear time.
+    public subscript(name: String) -> JSONValue? {
+        get { position(of: name).map { members[$0] } }
+        set {
+            let position = position(of: name)
+            switch (position, newValue) {
+            case (let position?, let value?): members[position] = value
+            case (nil, let value?): appendUnique(name, value)
+            case (let position?, nil):
+                names.remove(at: position)
+                members.remove(at: position)
+                if !index.isEmpty { makeIndex() }
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Adds a member whose name is known to be new.
+    mutating func appendUnique(_ name: String, _ value: JSONValue) {
+        names.append(name)
+        members.append(value)
+        if names.count > Self.unindexedCount {
+            if index.isEmpty { makeIndex() } else { index[JSONName(name)] = names.count - 1 }
+        }
+    }
+
+    private mutating func makeIndex() {
+        index.removeAll(keepingCapacity: true)
+        guard names.count > Self.unindexedCount else { return }
+        for (position, name) in names.enumerated() { index[JSONName(name)] = position }
+    }
+
+    private func position(of name: String) -> Int? {
+        guard index.isEmpty else { return index[JSONName(name)] }
+        return names.firstIndex { sameBytes($0, name) }
+    }
+
+    /// Whether both hold the same members, in any order.
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.allSatisfy { right[$0.name] == $0.value }
+    }
+
+    /// Feeds the members, so that their order does not matter.
+    public func hash(into hasher: inout Hasher) {
+        var sum = 0
+        for (name, value) in self {
+            var member = Hasher()
+            JSONName(name).hash(into: &member)
+            value.hash(into: &member)
+            sum &+= member.finalize()
+        }
+        hasher.combine(count)
+        hasher.combine(sum)
+    }
+}
+
+/// A string that is equal to another where the bytes are.
+struct JSONName: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: JSONName, right: JSONName) -> Bool { sameBytes(left.text, right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        var word: UInt64 = 0
+        var count = 0
+        for byte in text.utf8 {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count & 7 == 0 {
+                hasher.combine(word)
+                word = 0
+            }
+        }
+        hasher.combine(word)
+        hasher.combine(count)
+    }
+}

@@ -1,0 +1,275 @@
+extension JSONScanner {
+    @inline(__always)
+    static func skipSpace(_ bytes: borrowing Span<UInt8>, _ start: Int) -> Int {
+        var at = start
+        while at < bytes.count {
+            let byte = bytes[at]
+            guard byte <= ASCII.space else { return at }
+            guard
+                byte == ASCII.space || byte == ASCII.lineFeed || byte == ASCII.carriageReturn
+                    || byte == ASCII.tab
+            else { return at }
+            at &+= 1
+        }
+        return at
+    }
+
+    /// The position behind `true`, `false` or `null`.
+    static func literalEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString
+    ) throws(JSONError) -> Int {
+        let text: (wanted: UInt64, count: Int) =
+            switch bytes[start] {
+            case 0x74: (0x7472_7565, 4)
+            case 0x66: (0x66_616c_7365, 5)
+            default: (0x6e75_6c6c, 4)
+            }
+        var at = start
+        var shift = UInt64(text.count) &* 8
+        while shift > 0 {
+            shift &-= 8
+            guard at < bytes.count, UInt64(bytes[at]) == (text.wanted >> shift) & 0xff else {
+                throw .malformed(bytes, at, wanted: "the rest of \(word)")
+            }
+            at &+= 1
+        }
+        return at
+    }
+
+    /// The position behind a number of RFC 8259, section 6.
+    static func numberEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> Int {
+        let count = bytes.count
+        var at = start
+        if bytes[at] == ASCII.minus { at &+= 1 }
+        guard at < count, ASCII.isDigit(bytes[at]) else {
+            throw .malformed(bytes, at, wanted: "a digit")
+        }
+        if bytes[at] == ASCII.zero {
+            at &+= 1
+            if at < count, ASCII.isDigit(bytes[at]) {
+                throw .malformed(
+                    at: at, found: "a digit behind a leading zero",
+                    wanted: "a number without leading zeros")
+            }
+        } else {
+            while at < count, ASCII.isDigit(bytes[at]) { at &+= 1 }
+        }
+        guard at < count else { return at }
+        if bytes[at] == ASCII.point {
+            at = try digitsEnd(bytes, at + 1)
+        }
+        if at < count, bytes[at] | 0x20 == 0x65 {
+            at &+= 1
+            if at < count, bytes[at] == ASCII.plus || bytes[at] == ASCII.minus { at &+= 1 }
+            at = try digitsEnd(bytes, at)
+        }
+        return at
+    }
+
+    private static func digitsEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> Int {
+        var at = start
+        while at < bytes.count, ASCII.isDigit(bytes[at]) { at &+= 1 }
+        guard at > start else { throw .malformed(bytes, at, wanted: "a digit") }
+        return at
+    }
+
+    /// The position behind a string's closing quotation mark; `start` is that of the opening one.
+    static func stringEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ isEscaped: inout Bool
+    ) throws(JSONError) -> Int {
+        let count = bytes.count
+        var at = start &+ 1
+        while at < count {
+            let byte = bytes[at]
+            if byte &- 0x23 < 0x39 || byte &- 0x5d < 0x23 || byte == 0x20 || byte == 0x21 {
+                at &+= 1  // printable ASCII, and DEL, but neither quotation mark nor backslash
+            } else if byte == ASCII.quote {
+                return at &+ 1
+            } else if byte == ASCII.backslash {
+                isEscaped = true
+                at = try escapeEnd(bytes, at)
+            } else if byte >= 0x80 {
+                at = try sequenceEnd(bytes, at)
+            } else {
+                throw .malformed(
+                    at: at, found: "a control character in a string", wanted: "an escape for it")
+            }
+        }
+        throw .malformed(
+            at: count, found: "the end of the text",
+            wanted: "the end of the string that begins at byte \(start)")
+    }
+
+    /// The position behind an escape; a surrogate pair is one.
+    private static func escapeEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> Int {
+        guard start + 1 < bytes.count else {
+            throw .malformed(
+                at: bytes.count, found: "the end of the text", wanted: "the rest of an escape")
+        }
+        switch bytes[start + 1] {
+        case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74:
+            return start + 2
+        case 0x75:
+            let unit = try codeUnit(bytes, start)
+            guard unit & 0xf800 == 0xd800 else { return start + 6 }
+            guard unit < 0xdc00, start + 7 < bytes.count, bytes[start + 6] == ASCII.backslash,
+                bytes[start + 7] == 0x75, try codeUnit(bytes, start + 6) & 0xfc00 == 0xdc00
+            else {
+                throw .malformed(
+                    at: start, found: "a lone surrogate",
+                    wanted: "a pair of a high and a low surrogate")
+            }
+            return start + 12
+        default:
+            throw .malformed(
+                at: start, found: "a backslash that begins no escape",
+                wanted: "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
+        }
+    }
+
+    /// The code unit of `\uXXXX`, whose backslash is at `start`.
+    private static func codeUnit(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> UInt32 {
+        var unit: UInt32 = 0
+        for at in start + 2..<start + 6 {
+            guard at < bytes.count, let digit = ASCII.hexValue(bytes[at]) else {
+                throw .malformed(bytes, min(at, bytes.count), wanted: "a hexadecimal digit")
+            }
+            unit = unit << 4 | digit
+        }
+        return unit
+    }
+
+    /// The position behind a well-formed UTF-8 sequence (Unicode 16, table 3-7) that is not ASCII.
+    private static func sequenceEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> Int {
+        let lead = bytes[start]
+        let size: Int
+        var lowest: UInt8 = 0x80
+        var highest: UInt8 = 0xbf
+        switch lead {
+        case 0xc2...0xdf: size = 2
+        case 0xe0: (size, lowest) = (3, 0xa0)
+        case 0xed: (size, highest) = (3, 0x9f)
+        case 0xe1...0xef: size = 3
+        case 0xf0: (size, lowest) = (4, 0x90)
+        case 0xf4: (size, highest) = (4, 0x8f)
+        case 0xf1...0xf3: size = 4
+        default: throw .malformed(at: start, found: "a byte that is no UTF-8", wanted: "UTF-8")
+        }
+        guard start + size <= bytes.count else {
+            throw .malformed(at: start, found: "a cut-off UTF-8 sequence", wanted: "UTF-8")
+        }
+        var at = start &+ 1
+        guard bytes[at] >= lowest, bytes[at] <= highest else {
+            throw .malformed(at: start, found: "a sequence that is no UTF-8", wanted: "UTF-8")
+        }
+        at &+= 1
+        while at < start &+ size {
+            guard bytes[at] & 0xc0 == 0x80 else {
+                throw .malformed(at: start, found: "a sequence that is no UTF-8", wanted: "UTF-8")
+            }
+            at &+= 1
+        }
+        return at
+    }
+
+    /// The bytes of a validated string's content with its escapes undone.
+    static func unescape(
+        _ bytes: borrowing Span<UInt8>, _ range: Range<Int>, into output: inout [UInt8]
+    ) {
+        var at = range.lowerBound
+        while at < range.upperBound {
+            let byte = bytes[at]
+            guard byte == ASCII.backslash else {
+                output.append(byte)
+                at &+= 1
+                continue
+            }
+            at &+= 2
+            switch bytes[at - 1] {
+            case 0x62: output.append(ASCII.backspace)
+            case 0x66: output.append(ASCII.formFeed)
+            case 0x6e: output.append(ASCII.lineFeed)
+            case 0x72: output.append(ASCII.carriageReturn)
+            case 0x74: output.append(ASCII.tab)
+            case 0x75:
+                var scalar = knownUnit(bytes, at)
+                at &+= 4
+                if scalar & 0xfc00 == 0xd800 {
+                    scalar = 0x10000 + (scalar & 0x3ff) << 10 + knownUnit(bytes, at + 2) & 0x3ff
+                    at &+= 6
+                }
+                append(scalar, to: &output)
+            case let other: output.append(other)
+            }
+        }
+    }
+
+    private static func knownUnit(_ bytes: borrowing Span<UInt8>, _ start: Int) -> UInt32 {
+        var unit: UInt32 = 0
+        for at in start..<start + 4 { unit = unit << 4 | (ASCII.hexValue(bytes[at]) ?? 0) }
+        return unit
+    }
+
+    private static func append(_ scalar: UInt32, to output: inout [UInt8]) {
+        func byte(_ lead: UInt32, _ shift: UInt32, _ mask: UInt32) -> UInt8 {
+            UInt8(truncatingIfNeeded: lead | (scalar >> shift) & mask)
+        }
+        switch scalar {
+        case 0..<0x80:
+            output.append(byte(0, 0, 0x7f))
+        case 0x80..<0x800:
+            output.append(byte(0xc0, 6, 0x1f))
+            output.append(byte(0x80, 0, 0x3f))
+        case 0x800..<0x10000:
+            output.append(byte(0xe0, 12, 0x0f))
+            output.append(byte(0x80, 6, 0x3f))
+            output.append(byte(0x80, 0, 0x3f))
+        default:
+            output.append(byte(0xf0, 18, 0x07))
+            output.append(byte(0x80, 12, 0x3f))
+            output.append(byte(0x80, 6, 0x3f))
+            output.append(byte(0x80, 0, 0x3f))
+        }
+    }
+}
+
+extension JSONError {
+    static func malformed(at offset: Int, found: String, wanted: String) -> JSONError {
+        JSONError(
+            code: .malformed, message: "at byte \(offset): found \(found), wanted \(wanted)",
+            offset: offset)
+    }
+
+    /// Names a byte by its class only, so that no piece of a value reaches the message.
+    static func malformed(
+        _ bytes: borrowing Span<UInt8>, _ offset: Int, wanted: String
+    ) -> JSONError {
+        let found: String
+        if offset >= bytes.count {
+            found = "the end of the text"
+        } else {
+            switch bytes[offset] {
+            case ASCII.quote: found = "a quotation mark"
+            case ASCII.comma, ASCII.colon, ASCII.openBrace, ASCII.closeBrace, ASCII.openBracket,
+                ASCII.closeBracket:
+                found = "\"\(Character(Unicode.Scalar(bytes[offset])))\""
+            case ASCII.zero...ASCII.nine: found = "a digit"
+            case 0x41...0x5a, 0x61...0x7a: found = "a letter"
+            case 0x00...0x20, 0x7f: found = "a space or control character"
+            case 0x80...: found = "a byte that is not ASCII"
+            default: found = "a punctuation character"
+            }
+        }
+        return .malformed(at: offset, found: found, wanted: wanted)
+    }
+}

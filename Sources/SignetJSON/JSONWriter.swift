@@ -1,0 +1,137 @@
+/// How a JSON text is laid out.
+public struct JSONStyle: Sendable, Hashable {
+    enum Value { case compact, pretty, canonical }
+
+    let value: Value
+
+    /// No white space; numbers by their text; only what must be escaped is.
+    public static let compact = JSONStyle(value: .compact)
+    /// Two spaces a level, one member or element a line.
+    public static let pretty = JSONStyle(value: .pretty)
+    /// The canonical form of RFC 8785.
+    ///
+    /// Members stand in the order of their names' UTF-16 code units, numbers are written as
+    /// ECMAScript writes the nearest binary64 value. A number beyond binary64 has no such
+    /// form and keeps its text; `JSONValue.canonicalized()` refuses it instead.
+    public static let canonical = JSONStyle(value: .canonical)
+}
+
+extension JSONValue {
+    /// The canonical form of RFC 8785.
+    ///
+    /// - Throws: `JSONError` with code `not-finite` where a number has no finite binary64 value.
+    public func canonicalized() throws(JSONError) -> [UInt8] {
+        var writer = JSONWriter(.canonical)
+        writer.write(self)
+        guard !writer.sawNotFinite else {
+            throw JSONError(
+                code: .notFinite,
+                message: "a number beyond binary64 has no canonical form (RFC 8785)")
+        }
+        return writer.bytes
+    }
+}
+
+/// Writes values behind one another into a buffer.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+    private(set) var sawNotFinite = false
+    private let style: JSONStyle.Value
+    private var level = 0
+
+    init(_ style: JSONStyle) { self.style = style.value }
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .number(let number): write(number)
+        case .string(let text): write(text)
+        case .array(let values):
+            write(values.count, ASCII.openBracket, ASCII.closeBracket) { writer, index in
+                writer.write(values[index])
+            }
+        case .object(let object):
+            let order = style == .canonical ? Self.canonicalOrder(object) : nil
+            write(object.count, ASCII.openBrace, ASCII.closeBrace) { writer, index in
+                let member = object[order?[index] ?? index]
+                writer.write(member.name)
+                writer.bytes.append(ASCII.colon)
+                if writer.style == .pretty { writer.bytes.append(ASCII.space) }
+                writer.write(member.value)
+            }
+        }
+    }
+
+    private mutating func write(
+        _ count: Int, _ opening: UInt8, _ closing: UInt8,
+        _ item: (inout JSONWriter, Int) -> Void
+    ) {
+        bytes.append(opening)
+        if count > 0 {
+            level += 1
+            for index in 0..<count {
+                if index > 0 { bytes.append(ASCII.comma) }
+                newLine()
+                item(&self, index)
+            }
+            level -= 1
+            newLine()
+        }
+        bytes.append(closing)
+    }
+
+    private mutating func newLine() {
+        guard style == .pretty else { return }
+        bytes.append(ASCII.lineFeed)
+        bytes.append(contentsOf: repeatElement(ASCII.space, count: 2 * level))
+    }
+
+    private mutating func write(_ number: JSONNumber) {
+        guard style == .canonical else {
+            bytes.append(contentsOf: number.text.utf8)
+            return
+        }
+        guard let value = number.double else {
+            sawNotFinite = true
+            bytes.append(contentsOf: number.text.utf8)
+            return
+        }
+        bytes.append(contentsOf: JSONNumber.text(of: value).utf8)
+    }
+
+    /// Writes a string with the escapes of RFC 8785, section 3.2.2.2: the short ones where there are
+    /// any, `\u00xx` for the other control characters, and nothing else.
+    mutating func write(_ text: String) {
+        bytes.append(ASCII.quote)
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != ASCII.quote && $0 != ASCII.backslash }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for byte in text.utf8 { writeEscaped(byte) }
+        }
+        bytes.append(ASCII.quote)
+    }
+
+    private mutating func writeEscaped(_ byte: UInt8) {
+        switch byte {
+        case ASCII.quote, ASCII.backslash: bytes += [ASCII.backslash, byte]
+        case ASCII.backspace: bytes += [ASCII.backslash, 0x62]
+        case ASCII.tab: bytes += [ASCII.backslash, 0x74]
+        case ASCII.lineFeed: bytes += [ASCII.backslash, 0x6e]
+        case ASCII.formFeed: bytes += [ASCII.backslash, 0x66]
+        case ASCII.carriageReturn: bytes += [ASCII.backslash, 0x72]
+        case 0..<0x20:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(ASCII.hexDigit(byte >> 4))
+            bytes.append(ASCII.hexDigit(byte & 15))
+        default: bytes.append(byte)
+        }
+    }
+
+    private static func canonicalOrder(_ object: JSONObject) -> [Int] {
+        let names = object.memberNames
+        return names.indices.sorted {
+            names[$0].utf16.lexicographicallyPrecedes(names[$1].utf16)
+        }
+    }
+}
