@@ -1,1 +1,37 @@
-@main struct Signet { static func main() {} }
+import ArgumentParser
+import SignetCrypto
+
+/// The tool's commands.
+struct SignetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signet",
+        abstract: "Seal configurations, sign and verify requests, pin servers, call APIs.",
+        discussion: """
+            Exit codes: 0 done; 1 the thing asked about says no; 2 wrong usage or a file that \
+            cannot be used; 3 no usable answer from the network.
+            """,
+        version: "0.1.0",
+        subcommands: [])
+}
+
+/// Where the process begins and the only place where it ends.
+@main
+enum Signet {
+    static func main() async {
+        // CoreDumps.disable()
+        StandardStreams.ignoreBrokenPipes()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let terminal = Terminal(json: Terminal.asksForJSON(arguments))
+        do {
+            var command = try SignetCommand.parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            terminal.exit(.done)
+        } catch {
+            terminal.exit(reporting: error, as: SignetCommand.self)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// The name of a service, as the configuration's keys `services.NAME.…` spell it.
+///
+/// Names compare as bytes.
+public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name.
+    public let name: String
+
+    /// Names a service.
+    public init(_ name: String) { self.name = name }
+
+    /// Names a service by a literal.
+    public init(stringLiteral name: String) { self.name = name }
+
+    /// The name.
+    public var description: String { name }
+
+    /// Compares the names' bytes.
+    public static func == (left: Service, right: Service) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// Hashes the name's bytes.
+    public func hash(into hasher: inout Hasher) {
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
+}

@@ -1,0 +1,13 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// The variables of the process's environment.
+package enum Environment {
+    /// The value of a variable, or nil where it is not set.
+    package static subscript(name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+}

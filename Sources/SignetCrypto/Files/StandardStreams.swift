@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// Writing to the process's own output, where a closed pipe or a full disk is an error.
+package enum StandardStreams {
+    /// An output of the process.
+    package enum Output: Int32, Sendable {
+        case standardOutput = 1
+        case standardError = 2
+    }
+
+    /// Makes a write to a closed pipe fail with an error, where it would kill the process.
+    package static func ignoreBrokenPipes() {
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Tells whether a person reads the output on a terminal.
+    package static func isTerminal(_ output: Output) -> Bool {
+        isatty(output.rawValue) == 1
+    }
+
+    /// Writes all bytes, or says which error stopped it.
+    ///
+    /// - Returns: nil when every byte was taken, else the system's words for what went wrong.
+    package static func write(_ bytes: [UInt8], to output: Output) -> String? {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(
+                    output.rawValue, buffer.baseAddress! + written, buffer.count - written)
+            }
+            if count > 0 {
+                written += count
+            } else if errno != EINTR {
+                return unsafe String(cString: strerror(errno))
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,79 @@
+import SignetJSON
+
+/// How the process ends.
+enum ExitStatus: Int32, Sendable {
+    /// The work is done.
+    case done = 0
+    /// The thing asked about says no: a bad signature, a wrong pin, a wrong key.
+    case refused = 1
+    /// Wrong usage, or a file that is malformed or cannot be read or written.
+    case usage = 2
+    /// No usable answer came from the network.
+    case network = 3
+}
+
+/// An error of a module with a code that scripts rely on.
+protocol CodedError: Error {
+    /// The code in kebab-case.
+    var codeName: String { get }
+    /// One line for people: what was found, what was wanted, and where.
+    var message: String { get }
+}
+
+/// A failure of a command, ready to be told.
+struct ToolError: CodedError {
+    var status: ExitStatus
+    var codeName: String
+    var message: String
+    /// Further members of the `error` object with `--json`.
+    var details: JSONObject = [:]
+    /// Members beside `error` with `--json`.
+    var beside: JSONObject = [:]
+
+    init(
+        _ status: ExitStatus, _ codeName: String, _ message: String, details: JSONObject = [:],
+        beside: JSONObject = [:]
+    ) {
+        self.status = status
+        self.codeName = codeName
+        self.message = message
+        self.details = details
+        self.beside = beside
+    }
+
+    /// Wrong usage that the argument parser could not see.
+    static func usage(_ message: String) -> ToolError { ToolError(.usage, "usage", message) }
+
+    /// The failure that an error of a module means for the tool.
+    init(_ error: any CodedError) {
+        if let error = error as? ToolError {
+            self = error
+        } else {
+            self.init(ToolError.status(ofCode: error.codeName), error.codeName, error.message)
+        }
+    }
+
+    /// The exit status of a code; what is not listed is wrong usage or a bad file.
+    static func status(ofCode code: String) -> ExitStatus {
+        if refusals.contains(code) { return .refused }
+        if networkFailures.contains(code) { return .network }
+        return .usage
+    }
+
+    private static let refusals: Set<String> = [
+        // Vault
+        "wrong-key", "tampered", "newer-version", "older-version", "other-version", "wrong-app",
+        "wrong-system", "unknown-key", "key-revoked", "key-expired", "key-not-yet-valid",
+        // Pins
+        "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
+        // Adapters
+        "rpc-error", "http-status",
+        // Self-check
+        "self-check-failed",
+    ]
+
+    private static let networkFailures: Set<String> = [
+        "name", "connect", "tls", "timeout", "cut-off", "malformed-reply", "reply-too-large",
+        "batch-incomplete", "cancelled", "not-running",
+    ]
+}
