@@ -1,0 +1,78 @@
+/// The way from the root to a value, kept as a list from the inside out.
+final class CodingPathNode: Sendable {
+    let parent: CodingPathNode?
+    let key: any CodingKey
+
+    init(_ key: any CodingKey, in parent: CodingPathNode?) {
+        self.key = key
+        self.parent = parent
+    }
+
+    static func keys(_ node: CodingPathNode?) -> [any CodingKey] {
+        var keys: [any CodingKey] = []
+        var node = node
+        while let current = node {
+            keys.append(current.key)
+            node = current.parent
+        }
+        return keys.reversed()
+    }
+}
+
+/// A key of an array's element, or of a member whose name is made on the way.
+struct AnyCodingKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) { (self.stringValue, self.intValue) = (stringValue, nil) }
+    init(intValue: Int) { (self.stringValue, self.intValue) = ("\(intValue)", intValue) }
+}
+
+extension JSONError {
+    /// A path for messages: `$.orders[2].price`.
+    ///
+    /// Names that are not plain are escaped and long ones shortened, since a name may be input too.
+    static func text(of path: [any CodingKey]) -> String {
+        var text = "$"
+        for key in path.prefix(32) {
+            if let index = key.intValue {
+                text += "[\(index)]"
+                continue
+            }
+            text += "."
+            for scalar in key.stringValue.unicodeScalars.prefix(64) {
+                let isPlain = (0x20..<0x7f).contains(scalar.value)
+                text += isPlain ? String(scalar) : scalar.escaped(asASCII: true)
+            }
+            if key.stringValue.unicodeScalars.count > 64 { text += "…" }
+        }
+        return path.count > 32 ? text + "…" : text
+    }
+
+    /// An error at a path, without an offset.
+    static func at(_ path: [any CodingKey], _ code: Code, _ what: String) -> JSONError {
+        JSONError(code: code, message: "at \(text(of: path)): \(what)")
+    }
+
+    /// Turns what a type's own `init(from:)` or `encode(to:)` threw into an error that holds no value.
+    ///
+    /// The standard library's own descriptions do hold values (an enum names the unknown raw value),
+    /// so only the kind and the path are taken over.
+    static func withoutValues(_ error: any Error) -> JSONError {
+        switch error {
+        case let error as JSONError: return error
+        case DecodingError.keyNotFound(let key, let context):
+            return .at(context.codingPath + [key], .missingMember, "the member is missing")
+        case DecodingError.typeMismatch(_, let context):
+            return .at(context.codingPath, .typeMismatch, "a value of another type was wanted")
+        case DecodingError.valueNotFound(_, let context):
+            return .at(context.codingPath, .typeMismatch, "found null or nothing, wanted a value")
+        case DecodingError.dataCorrupted(let context):
+            return .at(context.codingPath, .refused, "the type refuses the value")
+        case EncodingError.invalidValue(_, let context):
+            return .at(context.codingPath, .refused, "the type refuses to be encoded")
+        default:
+            return JSONError(code: .refused, message: "a type refuses its value")
+        }
+    }
+}
