@@ -18,10 +18,12 @@ let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
+    settings: [SwiftSetting] = []
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, resources: resources, swiftSettings: houseRules)
+        name: name, dependencies: dependencies, resources: resources,
+        swiftSettings: houseRules + settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -63,7 +65,10 @@ let package = Package(
         .target(name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"]),
 
         module("SignetJSON"),
-        module("SignetCrypto", ["CSignetOpenSSL", "SignetJSON"]),
+        // Lifetimes: a secret's owner lends its bytes as a Span.
+        module(
+            "SignetCrypto", ["CSignetOpenSSL", "SignetJSON"],
+            settings: [.enableExperimentalFeature("Lifetimes")]),
         module("SignetRPC", ["SignetJSON", httpTypes]),
         module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
         module("SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders]),

@@ -1,0 +1,74 @@
+internal import Glibc
+
+/// Seconds since 1970-01-01T00:00:00Z, and how they are written.
+package enum UnixTime {
+    /// Seconds since 1970, now.
+    package static func now() -> Int64 {
+        Int64(time(nil))
+    }
+
+    /// `2026-11-21T04:45:48Z` (RFC 3339); years outside 0...9999 are pressed to the nearest.
+    package static func rfc3339(_ seconds: Int64) -> String {
+        let bounded = min(max(seconds, -62_167_219_200), 253_402_300_799)
+        let days = (bounded - modulo(bounded, 86_400)) / 86_400
+        let rest = modulo(bounded, 86_400)
+        let (year, month, day) = civil(days)
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
+            + "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))Z"
+    }
+
+    /// The first second (UTC) of a day written `YYYY-MM-DD`; nil for any other form, and for a day
+    /// that does not exist.
+    package static func parseDate(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
+            let day = number(bytes[8..<10]), (1...12).contains(month), day >= 1
+        else { return nil }
+        let days = daysSince1970(year, month, day)
+        guard civil(days) == (year, month, day) else { return nil }
+        return days * 86_400
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        var value: Int64 = 0
+        for digit in digits {
+            guard (48...57).contains(digit) else { return nil }
+            value = value * 10 + Int64(digit - 48)
+        }
+        return value
+    }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+
+    private static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let rest = value % divisor
+        return rest < 0 ? rest + divisor : rest
+    }
+
+    // Years of 365.2425 days that begin in March, so that the odd day comes last; eras of 400.
+    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted - modulo(shifted, 400)) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted - modulo(shifted, 146_097)) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}
