@@ -1,0 +1,145 @@
+import Foundation
+import TestSupport
+
+/// A request that PyPI's http-message-signatures signed for the shared host, to be sent by curl.
+struct SignedRequest: Codable, Sendable {
+    var method = "POST"
+    var target = "/rpc"
+    var fields = ["Content-Type: application/json"]
+    var body = #"{"jsonrpc":"2.0","id":1,"method":"orders.create","params":["tea",2]}"#
+
+    // What the Python side signs with.
+    var covers = ["@method", "@authority", "@path", "content-digest"]
+    var keyID = OrdersHost.keyID
+    var age = 0
+    var expires: Int?
+    var tag: String?
+    var includesAlgorithm = false
+
+    /// The host that all tests of this bundle share; it ends with the process.
+    static let host = Task {
+        let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        let text = Data(secret).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        let members = [
+            OrdersHost.keyID: #""alg":"HS256","use":"sig""#,
+            "without-use": #""alg":"HS256""#,
+            "revoked": #""alg":"HS256","revoked":true"#,
+            "expired": #""alg":"HS256","exp":1700000000"#,
+            "not-yet": #""alg":"HS256","nbf":4100000000"#,
+            "for-a-vault": #""alg":"HS256","use":"enc""#,
+            "other-algorithm": #""alg":"HS512""#,
+        ]
+        let keys = members.map { #"{"kty":"oct","kid":"\#($0)","k":"\#(text)",\#($1)}"# }
+        return try await OrdersHost.start(
+            keySet: #"{"keys":[\#(keys.joined(separator: ","))]}"#)
+    }
+
+    /// Signs many requests in one Python process, in order.
+    static func signed(_ requests: [SignedRequest]) async throws -> [SignedRequest] {
+        let host = try await host.value
+        let output = try await PythonPeer.run(
+            signingScript, [host.url, host.keyFile],
+            stdin: Array(try JSONEncoder().encode(requests)))
+        guard output.exit == 0 else { throw TestSupportError(output.stderr) }
+        return try JSONDecoder().decode([SignedRequest].self, from: Data(output.stdout))
+    }
+
+    /// Signs one request.
+    func signed() async throws -> SignedRequest { try await Self.signed([self])[0] }
+
+    struct Answer {
+        let status: Int
+        let httpVersion: String
+        let body: String
+
+        /// The body as JSON with sorted members, to be compared as text.
+        var json: String {
+            guard let value = try? JSONSerialization.jsonObject(with: Data(body.utf8)),
+                let data = try? JSONSerialization.data(
+                    withJSONObject: value, options: [.sortedKeys, .fragmentsAllowed])
+            else { return "not JSON: \(body)" }
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+
+    /// Sends it as it is now, with curl.
+    func send(_ options: String...) async throws -> Answer {
+        let host = try await Self.host.value
+        var arguments = [
+            "-sS", "--path-as-is", "--cacert", try TestAuthority.trusted.get().caFile, "-X", method,
+            "-w", "\n%{http_code} %{http_version}", host.url + target,
+        ]
+        for field in fields { arguments += ["-H", field] }
+        if !body.isEmpty { arguments += ["--data-binary", "@-"] }
+        let output = try await ChildProcess.run(
+            "curl", arguments + options, stdin: Array(body.utf8))
+        guard output.exit == 0 else { throw TestSupportError(output.stderr) }
+        let lines = output.text.split(separator: "\n", omittingEmptySubsequences: false)
+        let outcome = lines[lines.count - 1].split(separator: " ").map(String.init)
+        return Answer(
+            status: Int(outcome[0]) ?? 0, httpVersion: outcome[1],
+            body: lines.dropLast().joined(separator: "\n"))
+    }
+
+    /// The line that the host's log has for a target that only this test uses.
+    static func logLine(of target: String) async throws -> String {
+        let host = try await host.value
+        let wanted = #""uri":"\#(target)""#
+        _ = try await eventually { host.requests.contains { $0.contains(wanted) } }
+        return host.requests.first { $0.contains(wanted) } ?? "no line for \(target)"
+    }
+
+    /// Replaces text in the fields, which must be there.
+    mutating func replace(_ old: String, with new: String) {
+        let before = fields
+        fields = fields.map { $0.replacingOccurrences(of: old, with: new) }
+        if fields == before { fields.append("X-Test-Error: nothing was replaced") }
+    }
+
+    private static let signingScript = """
+        import base64, datetime, hashlib, json, sys
+        from http_message_signatures import HTTPMessageSigner, HTTPSignatureKeyResolver, algorithms
+
+        base, keys = sys.argv[1:]
+        keys = {key["kid"]: key["k"] for key in json.load(open(keys))["keys"]}
+
+        class Keys(HTTPSignatureKeyResolver):
+            def resolve_private_key(self, key_id):
+                text = keys.get(key_id, "A" * 43)
+                return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+        class Request:
+            pass
+
+        answers = []
+        for wanted in json.load(sys.stdin):
+            request = Request()
+            request.method, request.url = wanted["method"], base + wanted["target"]
+            lines = [line.split(":", 1) for line in wanted["fields"]]
+            fields = {}
+            for name, value in lines:
+                fields[name] = ", ".join(filter(None, [fields.get(name), value.strip()]))
+            added = {}
+            if wanted["body"] and "content-digest" in wanted["covers"]:
+                digest = base64.b64encode(hashlib.sha256(wanted["body"].encode()).digest()).decode()
+                added["Content-Digest"] = f"sha-256=:{digest}:"
+            request.headers = dict(fields, **added)
+            created = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(
+                seconds=wanted["age"])
+            expires = wanted.get("expires")
+            signer = HTTPMessageSigner(
+                signature_algorithm=algorithms.HMAC_SHA256, key_resolver=Keys())
+            signer.sign(
+                request, key_id=wanted["keyID"], created=created, label="sig", tag=wanted.get("tag"),
+                expires=expires and created + datetime.timedelta(seconds=expires),
+                include_alg=wanted["includesAlgorithm"],
+                covered_component_ids=wanted["covers"],
+                use_existing_digest="Content-Digest" in added)
+            for name in ("Content-Digest", "Signature-Input", "Signature"):
+                if name in request.headers:
+                    wanted["fields"].append(f"{name}: {request.headers[name]}")
+            answers.append(wanted)
+        json.dump(answers, sys.stdout)
+        """
+}
