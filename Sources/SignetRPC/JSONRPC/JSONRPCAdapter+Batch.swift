@@ -1,0 +1,182 @@
+import SignetJSON
+
+/// What became of the calls of a batch.
+public struct BatchReply: Sendable, Hashable {
+    /// What became of one call.
+    public enum Outcome: Sendable, Hashable {
+        /// The call has a result.
+        case result(RPCResult)
+        /// The call failed: the server's error, or a malformed reply with the call's id.
+        case failure(RPCError)
+        /// The server refused the batch with an error that names no call, and answered this call
+        /// in no other way.
+        case rejected(RPCError)
+        /// No reply names this call.
+        case unanswered
+        /// A notification, which has no reply.
+        case notified
+    }
+
+    /// One outcome for each call, in the calls' order.
+    public var outcomes: [Outcome]
+    /// The calls' ids in the same order; nil for a notification.
+    public var ids: [RPCID?]
+    /// The HTTP status.
+    public var status: Int
+    /// What the server did against the protocol without harm.
+    public var warnings: [RPCWarning]
+
+    /// The error of the whole: `batch-incomplete` where a call is unanswered, else the first call's
+    /// that has one; nil where all went well.
+    public var error: RPCError? {
+        let unanswered = outcomes.count { $0 == .unanswered }
+        if unanswered > 0 {
+            return RPCError(
+                code: .batchIncomplete,
+                message: "\(unanswered) of \(outcomes.count) calls have no reply", status: status)
+        }
+        return outcomes.lazy.compactMap { outcome in
+            switch outcome {
+            case .failure(let error), .rejected(let error): error
+            case .result, .unanswered, .notified: nil
+            }
+        }.first
+    }
+}
+
+extension JSONRPCAdapter {
+    /// Boxes calls and notifications as one array (JSON-RPC 2.0, section 6).
+    ///
+    /// - Throws: `RPCError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
+    ///   1.0), `invalid-id` (the generator gives one id twice), or what one call throws.
+    public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
+        guard version == .v2 else {
+            throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 knows no batches")
+        }
+        guard !calls.isEmpty else {
+            throw RPCError(code: .emptyBatch, message: "the batch holds no call")
+        }
+        guard calls.count <= maximumBatchCount else {
+            throw RPCError(
+                code: .batchTooLarge,
+                message: "the batch holds \(calls.count) calls, the limit is \(maximumBatchCount)")
+        }
+        var ids: [RPCID?] = []
+        var known: Set<RPCID> = []
+        var requests: [JSONValue] = []
+        for call in calls {
+            let id = call.isNotification ? nil : try nextID()
+            if let id, !known.insert(id).inserted {
+                throw RPCError(code: .invalidID, message: "the id generator gave one id twice")
+            }
+            ids.append(id)
+            requests.append(.object(try request(call, id)))
+        }
+        return boxed(
+            JSONValue.array(requests).serialized(),
+            BoxedRequest.Expected(ids: ids, isBatch: true))
+    }
+
+    /// Unboxes the reply to a batch. Replies are matched by id only, in whatever order they come.
+    ///
+    /// - Throws: `RPCError` where the reply as a whole is none: `http-status`, `malformed-reply` or
+    ///   `reply-too-large`.
+    public func unboxBatch(
+        _ reply: RawReply, to request: BoxedRequest
+    ) throws(RPCError) -> BatchReply {
+        guard reply.body.count <= maximumReplySize else {
+            throw .replyTooLarge(reply, limit: maximumReplySize)
+        }
+        var matching = BatchMatching(request.expected.ids, self, reply.status)
+        if matching.open.isEmpty {
+            let warnings = try unboxNotification(reply).warnings
+            return matching.finished(warnings)
+        }
+        let reader = try read(reply, recordedDepth: 2)
+        switch reader.root.kind {
+        case .array:
+            for element in reader.elements(of: reader.root) {
+                matching.take(JSONRPCReply(element, in: reader, version: version), reader)
+            }
+        case .object:
+            let answer = JSONRPCReply(reader.root, in: reader, version: version)
+            if case .defect(let defect) = answer.content {
+                guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
+                throw .malformedReply(defect, status: reply.status)
+            }
+            matching.take(answer, reader)
+        default:
+            guard reply.isSuccess else { throw .httpStatus(reply) }
+            throw .malformedReply(
+                "found a scalar, wanted an array of replies or one reply", status: reply.status)
+        }
+        return matching.finished([])
+    }
+}
+
+/// Joins the replies of a batch to its calls.
+private struct BatchMatching {
+    private let ids: [RPCID?]
+    private let acceptsStringified: Bool
+    private let status: Int
+    private var outcomes: [BatchReply.Outcome?]
+    private(set) var open: [RPCID: Int] = [:]
+    private var all: [RPCID: Int] = [:]
+    private var warnings: [RPCWarning] = []
+    private var rejection: RPCError?
+
+    init(_ ids: [RPCID?], _ adapter: JSONRPCAdapter, _ status: Int) {
+        self.ids = ids
+        self.acceptsStringified = adapter.acceptsStringifiedNumericIDs
+        self.status = status
+        self.outcomes = ids.map { $0 == nil ? .notified : nil }
+        for (position, id) in ids.enumerated() { if let id { open[id] = position } }
+        self.all = open
+    }
+
+    mutating func take(_ answer: JSONRPCReply, _ reader: JSONReader) {
+        let outcome: BatchReply.Outcome
+        switch answer.content {
+        case .result(let element):
+            outcome = .result(RPCResult(validated: reader.bytes(of: element)))
+        case .error(let error):
+            let error = RPCError.rpcError(error, status: status)
+            if case .null = answer.id {
+                if rejection == nil { rejection = error }
+                return
+            }
+            outcome = .failure(error)
+        case .defect(let defect): outcome = .failure(.malformedReply(defect, status: status))
+        }
+        guard case .id(let id) = answer.id else {
+            warn(.malformedReply, "a reply of the batch has no id of a call")
+            return
+        }
+        if let position = open.removeValue(forKey: id) {
+            outcomes[position] = outcome
+        } else if all[id] != nil {
+            warn(.duplicateReply, "a call of the batch has a second reply; the first one counts")
+        } else if acceptsStringified, let position = positionOfStringified(id) {
+            warnings.append(.stringifiedID)
+            outcomes[position] = outcome
+        } else {
+            warn(.unknownReply, "a reply of the batch belongs to no call of it")
+        }
+    }
+
+    private mutating func positionOfStringified(_ id: RPCID) -> Int? {
+        guard case .string(let text) = id, let number = JSONNumber(text: text) else { return nil }
+        return open.removeValue(forKey: .number(number))
+    }
+
+    private mutating func warn(_ code: RPCWarning.Code, _ message: String) {
+        warnings.append(RPCWarning(code: code, message: message))
+    }
+
+    func finished(_ more: [RPCWarning]) -> BatchReply {
+        let rest = rejection.map(BatchReply.Outcome.rejected) ?? .unanswered
+        return BatchReply(
+            outcomes: outcomes.map { $0 ?? rest }, ids: ids, status: status,
+            warnings: warnings + more)
+    }
+}

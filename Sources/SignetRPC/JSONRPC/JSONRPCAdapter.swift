@@ -1,0 +1,199 @@
+import HTTPTypes
+public import SignetJSON
+
+/// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.
+///
+/// The adapter owns content type, method and ids. A reply is matched by its id's type and value; a
+/// body that is an RPC reply is read before the status is judged, and its content type is not judged.
+public struct JSONRPCAdapter: PayloadAdapter {
+    /// A version of the protocol.
+    public enum Version: Sendable, Hashable {
+        /// JSON-RPC 1.0 (2005): parameters by position only, no batch.
+        case v1
+        /// JSON-RPC 2.0 (2010).
+        case v2
+    }
+
+    /// The version.
+    public let version: Version
+    private let ids: RPCIDGenerator
+
+    /// Whether methods that begin with `rpc.` may be called, such as `rpc.discover`.
+    public var allowsReservedMethods = false
+    /// Whether a string id of the digits of a call's number counts as that call's, where no call has
+    /// that string as its id; some gateways turn numbers into strings.
+    public var acceptsStringifiedNumericIDs = false
+    /// Members that each request carries beside the protocol's own; they cannot replace those.
+    public var additionalMembers: JSONObject = [:]
+    /// The largest body of a reply, in bytes.
+    public var maximumReplySize = 64 << 20
+    /// The largest count of calls in a batch.
+    public var maximumBatchCount = 100
+
+    /// Makes an adapter.
+    ///
+    /// - Parameters:
+    ///   - version: The protocol's version.
+    ///   - ids: Where ids come from; copies of the adapter share it.
+    public init(version: Version = .v2, ids: RPCIDGenerator = .counting()) {
+        self.version = version
+        self.ids = ids
+    }
+
+    /// Boxes a call as a POST with a JSON body. Nothing has been sent where this throws.
+    ///
+    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0 with
+    ///   parameters by name) or `invalid-id`.
+    public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+        let id = call.isNotification ? nil : try ids.next()
+        return boxed(try request(call, id), BoxedRequest.Expected(ids: [id]))
+    }
+
+    /// Unboxes the reply to one call.
+    ///
+    /// - Throws: `RPCError` with code `rpc-error`, `http-status`, `malformed-reply` or
+    ///   `reply-too-large`.
+    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    {
+        guard reply.body.count <= maximumReplySize else {
+            throw .replyTooLarge(reply, limit: maximumReplySize)
+        }
+        guard let first = request.expected.ids.first, let id = first else {
+            return try unboxNotification(reply)
+        }
+        let reader = try read(reply, recordedDepth: 1)
+        let answer = JSONRPCReply(reader.root, in: reader, version: version)
+        var warnings: [RPCWarning] = []
+        switch answer.content {
+        case .defect(let defect):
+            guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
+            throw .malformedReply(defect, status: reply.status)
+        case .error(let error):
+            if case .null = answer.id { throw .rpcError(error, status: reply.status) }
+            try match(answer.id, id, reply, &warnings)
+            throw .rpcError(error, status: reply.status)
+        case .result(let element):
+            try match(answer.id, id, reply, &warnings)
+            if !reply.isSuccess {
+                warnings.append(
+                    RPCWarning(
+                        code: .resultWithStatus,
+                        message: "the result came with HTTP status \(reply.status), wanted 2xx"))
+            }
+            return UnboxedReply(
+                result: RPCResult(validated: reader.bytes(of: element)), status: reply.status,
+                warnings: warnings)
+        }
+    }
+
+    // MARK: Helpers
+
+    /// Boxes the request object.
+    func request(_ call: RPCCall, _ id: RPCID?) throws(RPCError) -> JSONObject {
+        guard allowsReservedMethods || !call.method.isReserved else {
+            throw RPCError(
+                code: .reservedMethod,
+                message: "the method begins with \"rpc.\", which JSON-RPC keeps for itself")
+        }
+        var object: JSONObject = [:]
+        switch version {
+        case .v2:
+            object["jsonrpc"] = "2.0"
+            object["method"] = .string(call.method.name)
+            if let parameters = call.parameters, !parameters.isEmpty {
+                object["params"] = parameters.json
+            }
+            object["id"] = id?.json
+        case .v1:
+            object["method"] = .string(call.method.name)
+            switch call.parameters {
+            case .array(let values): object["params"] = .array(values)
+            case .object(let members) where !members.isEmpty:
+                throw .invalidParameters(
+                    "the parameters are by name, JSON-RPC 1.0 knows them by position only")
+            case .object, nil: object["params"] = .array([])
+            }
+            object["id"] = id?.json ?? .null
+        }
+        for (name, value) in additionalMembers {
+            guard !Self.ownMembers.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                throw RPCError(
+                    code: .reservedMember,
+                    message: "an additional member has one of the protocol's own names")
+            }
+            object[name] = value
+        }
+        return object
+    }
+
+    private static let ownMembers = ["jsonrpc", "id", "method", "params"]
+
+    func nextID() throws(RPCError) -> RPCID { try ids.next() }
+
+    func boxed(_ object: JSONObject, _ expected: BoxedRequest.Expected) -> BoxedRequest {
+        boxed(JSONValue.object(object).serialized(), expected)
+    }
+
+    func boxed(_ body: [UInt8], _ expected: BoxedRequest.Expected) -> BoxedRequest {
+        BoxedRequest(
+            method: .post,
+            fields: [.contentType: "application/json", .accept: "application/json"],
+            body: body, expected: expected)
+    }
+
+    /// Reads a body that must be JSON, unless the status says why it is none.
+    func read(_ reply: RawReply, recordedDepth: Int) throws(RPCError) -> JSONReader {
+        do {
+            return try JSONReader(reply.body, recordedDepth: recordedDepth)
+        } catch {
+            guard reply.isSuccess else { throw .httpStatus(reply) }
+            guard !reply.body.isEmpty else {
+                throw .malformedReply("the body is empty", status: reply.status)
+            }
+            throw .malformedReply(
+                "the body is no strict JSON: \(error.message)", status: reply.status)
+        }
+    }
+
+    private func match(
+        _ found: JSONRPCReply.ID, _ wanted: RPCID, _ reply: RawReply,
+        _ warnings: inout [RPCWarning]
+    ) throws(RPCError) {
+        if case .id(let id) = found {
+            if id == wanted { return }
+            if acceptsStringifiedNumericIDs, id == wanted.stringified {
+                warnings.append(.stringifiedID)
+                return
+            }
+        }
+        throw .malformedReply(
+            "the member id is not the call's id in type and value", status: reply.status)
+    }
+
+    /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
+    func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
+        guard reply.isSuccess else {
+            if let reader = try? JSONReader(reply.body, recordedDepth: 1),
+                case .error(let error) =
+                    JSONRPCReply(reader.root, in: reader, version: version).content
+            {
+                throw .rpcError(error, status: reply.status)
+            }
+            throw .httpStatus(reply)
+        }
+        let warnings =
+            reply.body.isEmpty
+            ? []
+            : [
+                RPCWarning(
+                    code: .bodyForNotification,
+                    message: "a notification was answered with a body, wanted none")
+            ]
+        return UnboxedReply(result: nil, status: reply.status, warnings: warnings)
+    }
+}
+
+extension RPCWarning {
+    static let stringifiedID = RPCWarning(
+        code: .stringifiedID, message: "the server turned a number id into a string")
+}

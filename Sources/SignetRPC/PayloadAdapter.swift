@@ -1,0 +1,177 @@
+public import HTTPTypes
+public import SignetJSON
+
+/// Turns calls into messages and replies into results.
+///
+/// An adapter is a value without state of one call: what unboxing must know of the request travels
+/// in `BoxedRequest.expected`. An API with an envelope of its own implements this protocol.
+public protocol PayloadAdapter: Sendable {
+    /// Boxes a call. Nothing has been sent where this throws.
+    func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest
+
+    /// Unboxes the reply to a call that this adapter boxed.
+    func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+}
+
+/// What an adapter makes of a call; the service's URL and common fields come from elsewhere.
+public struct BoxedRequest: Sendable, Hashable {
+    /// Which replies a request expects.
+    public struct Expected: Sendable, Hashable {
+        /// The id of each call in order; nil for a notification.
+        public var ids: [RPCID?]
+        /// Whether the calls went out as one array.
+        public var isBatch: Bool
+
+        /// Makes an expectation; a protocol without ids has none.
+        public init(ids: [RPCID?] = [], isBatch: Bool = false) {
+            self.ids = ids
+            self.isBatch = isBatch
+        }
+    }
+
+    /// The HTTP method.
+    public var method: HTTPRequest.Method
+    /// What joins the URL's query: percent-encoded `name=value` pairs joined by `&`, without `?`;
+    /// nil is nothing.
+    public var query: String?
+    /// Content type and accept.
+    public var fields: HTTPFields
+    /// The body's bytes; they are signed and sent as they stand.
+    public var body: [UInt8]
+    /// What unboxing must know.
+    public var expected: Expected
+
+    /// Makes a boxed request.
+    public init(
+        method: HTTPRequest.Method, query: String? = nil, fields: HTTPFields = [:],
+        body: [UInt8] = [], expected: Expected = Expected()
+    ) {
+        self.method = method
+        self.query = query
+        self.fields = fields
+        self.body = body
+        self.expected = expected
+    }
+
+    /// A request target (path and query) with `query` joined to it; a fragment is no part of one.
+    public func target(joinedTo target: String) -> String {
+        guard let query, !query.isEmpty else { return target }
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+            return target + "?" + query
+        }
+        let isOpen = target.utf8.index(after: mark) == target.endIndex || target.utf8.last == 0x26
+        return target + (isOpen ? "" : "&") + query
+    }
+}
+
+/// A reply as it came, its body whole.
+public struct RawReply: Sendable, Hashable {
+    /// The HTTP status.
+    public var status: Int
+    /// The fields.
+    public var fields: HTTPFields
+    /// The body's bytes, content codings undone.
+    public var body: [UInt8]
+
+    /// Makes a reply.
+    public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    var isSuccess: Bool { (200..<300).contains(status) }
+}
+
+/// What came back for one call.
+public struct UnboxedReply: Sendable, Hashable {
+    /// The result; nil for a notification only.
+    public var result: RPCResult?
+    /// The HTTP status.
+    public var status: Int
+    /// What the server did against the protocol without harm.
+    public var warnings: [RPCWarning]
+
+    /// Makes a reply.
+    public init(result: RPCResult?, status: Int, warnings: [RPCWarning] = []) {
+        self.result = result
+        self.status = status
+        self.warnings = warnings
+    }
+}
+
+/// A result: JSON that has been read strictly, as bytes until somebody asks for a type.
+public struct RPCResult: Sendable, Hashable {
+    /// The JSON text, as the server wrote it.
+    public let bytes: [UInt8]
+
+    /// Takes a text that has been validated.
+    init(validated bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Takes a JSON text.
+    ///
+    /// - Throws: `JSONError` where it is none.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        let reader = try JSONReader(bytes, recordedDepth: 0)
+        self.bytes = reader.bytes(of: reader.root)
+    }
+
+    /// The result as a tree.
+    public var value: JSONValue {
+        (try? JSONValue(parsing: bytes)) ?? .null  // validated before, so it is valid again
+    }
+
+    /// Decodes the result.
+    ///
+    /// - Throws: `JSONError` that names path and byte offset, and no value.
+    public func decode<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
+        try StrictJSONDecoder().decode(type, from: bytes)
+    }
+}
+
+/// Something a server did against the protocol that harms nothing.
+public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a warning; more may be added.
+    public struct Code: Sendable, Hashable {
+        private enum Value: String {
+            case bodyForNotification = "body-for-notification"
+            case resultWithStatus = "result-with-status"
+            case duplicateReply = "duplicate-reply"
+            case unknownReply = "unknown-reply"
+            case malformedReply = "malformed-reply"
+            case stringifiedID = "stringified-id"
+        }
+
+        private let value: Value
+
+        /// A notification was answered with a body.
+        public static let bodyForNotification = Code(value: .bodyForNotification)
+        /// A result came with a status that is not 2xx.
+        public static let resultWithStatus = Code(value: .resultWithStatus)
+        /// A second reply to one call of a batch; the first one counts.
+        public static let duplicateReply = Code(value: .duplicateReply)
+        /// A reply in a batch to no call of it.
+        public static let unknownReply = Code(value: .unknownReply)
+        /// A reply in a batch that belongs to no call because it is malformed.
+        public static let malformedReply = Code(value: .malformedReply)
+        /// A number id came back as a string, and the adapter was told to take it.
+        public static let stringifiedID = Code(value: .stringifiedID)
+
+        /// The code's name in kebab-case.
+        public var name: String { value.rawValue }
+    }
+
+    /// The kind of the warning.
+    public let code: Code
+    /// One line for people, without a value of the reply.
+    public let message: String
+
+    /// Makes a warning.
+    public init(code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

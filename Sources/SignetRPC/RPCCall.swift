@@ -1,0 +1,111 @@
+public import SignetJSON
+
+/// The name of a remote method; with REST, the HTTP method.
+///
+/// Names are case-sensitive and compare as bytes.
+public struct RPCMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name, as it is sent.
+    public let name: String
+
+    /// Names a method.
+    public init(_ name: String) { self.name = name }
+
+    /// Names a method by a literal.
+    public init(stringLiteral name: String) { self.name = name }
+
+    /// Whether the name begins with `rpc.`, which JSON-RPC 2.0, section 4, reserves.
+    public var isReserved: Bool { name.utf8.starts(with: "rpc.".utf8) }
+
+    /// The name.
+    public var description: String { name }
+
+    /// Compares the names' bytes.
+    public static func == (left: RPCMethod, right: RPCMethod) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    /// Hashes the name's bytes.
+    public func hash(into hasher: inout Hasher) { JSONValue.string(name).hash(into: &hasher) }
+}
+
+/// A call's parameters: by position or by name. A scalar or null cannot be said.
+public enum RPCParameters: Sendable, Hashable {
+    /// By position.
+    case array([JSONValue])
+    /// By name.
+    case object(JSONObject)
+
+    /// Takes an array or an object.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` for every other type.
+    public init(_ value: JSONValue) throws(RPCError) {
+        switch value {
+        case .array(let values): self = .array(values)
+        case .object(let object): self = .object(object)
+        default:
+            throw .invalidParameters(
+                "the parameters are a \(value.typeName), wanted an array or an object")
+        }
+    }
+
+    /// Reads an array or an object from a JSON text, strictly.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` for every other text, with the byte offset.
+    public init(parsing text: [UInt8]) throws(RPCError) {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: text)
+        } catch {
+            throw .invalidParameters("the parameters are no strict JSON: \(error.message)")
+        }
+        try self.init(value)
+    }
+
+    /// Encodes a type, which must become an array or an object.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params`, naming the path, where it does not.
+    public init(encoding value: some Encodable) throws(RPCError) {
+        let json: JSONValue
+        do {
+            json = try StrictJSONEncoder().encodeValue(value)
+        } catch {
+            throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
+        }
+        try self.init(json)
+    }
+
+    /// Whether there is no parameter.
+    public var isEmpty: Bool {
+        switch self {
+        case .array(let values): values.isEmpty
+        case .object(let object): object.isEmpty
+        }
+    }
+
+    /// The parameters as JSON.
+    public var json: JSONValue {
+        switch self {
+        case .array(let values): .array(values)
+        case .object(let object): .object(object)
+        }
+    }
+}
+
+/// One call, before it is boxed.
+public struct RPCCall: Sendable, Hashable {
+    /// The method; with REST, the HTTP method.
+    public var method: RPCMethod
+    /// The parameters; nil is none.
+    public var parameters: RPCParameters?
+    /// Whether no answer is wanted (JSON-RPC 2.0, section 4.1).
+    public var isNotification: Bool
+
+    /// Makes a call.
+    public init(
+        _ method: RPCMethod, _ parameters: RPCParameters? = nil, isNotification: Bool = false
+    ) {
+        self.method = method
+        self.parameters = parameters
+        self.isNotification = isNotification
+    }
+}

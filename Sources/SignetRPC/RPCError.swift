@@ -1,0 +1,143 @@
+import SignetJSON
+
+/// Why a call could not be boxed, or why its reply gives no result.
+///
+/// Neither `message` nor the description nor a dump holds the error's `data` or the reply's body.
+public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The kind of an error.
+    ///
+    /// More may be added, so a `switch` over it needs a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case rpcError = "rpc-error"
+            case httpStatus = "http-status"
+            case malformedReply = "malformed-reply"
+            case replyTooLarge = "reply-too-large"
+            case batchIncomplete = "batch-incomplete"
+            case invalidParameters = "invalid-params"
+            case invalidMethod = "invalid-method"
+            case reservedMethod = "reserved-method"
+            case reservedMember = "reserved-member"
+            case invalidID = "invalid-id"
+            case emptyBatch = "empty-batch"
+            case batchTooLarge = "batch-too-large"
+            case unsupportedCall = "unsupported-call"
+        }
+
+        private let value: Value
+
+        /// The server answered with an RPC error; `RPCError.server` holds it.
+        public static let rpcError = Code(value: .rpcError)
+        /// The status is not 2xx and the body is no RPC reply.
+        public static let httpStatus = Code(value: .httpStatus)
+        /// The reply is not what the protocol demands.
+        public static let malformedReply = Code(value: .malformedReply)
+        /// The reply's body is longer than the limit.
+        public static let replyTooLarge = Code(value: .replyTooLarge)
+        /// A call of a batch has no reply.
+        public static let batchIncomplete = Code(value: .batchIncomplete)
+        /// The parameters cannot be said in this protocol; nothing has been sent.
+        public static let invalidParameters = Code(value: .invalidParameters)
+        /// The method cannot be said in this protocol; nothing has been sent.
+        public static let invalidMethod = Code(value: .invalidMethod)
+        /// The method begins with `rpc.`, which is reserved; nothing has been sent.
+        public static let reservedMethod = Code(value: .reservedMethod)
+        /// An additional member has one of the protocol's own names; nothing has been sent.
+        public static let reservedMember = Code(value: .reservedMember)
+        /// The generator's id is not in 1..<2^53, or one came twice; nothing has been sent.
+        public static let invalidID = Code(value: .invalidID)
+        /// The batch holds no call; nothing has been sent.
+        public static let emptyBatch = Code(value: .emptyBatch)
+        /// The batch holds more calls than the limit; nothing has been sent.
+        public static let batchTooLarge = Code(value: .batchTooLarge)
+        /// The protocol has no such call, for example a REST notification; nothing has been sent.
+        public static let unsupportedCall = Code(value: .unsupportedCall)
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.rawValue }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// Found, wanted and where, for people; without control characters and never with `data`.
+    public let message: String
+    /// The reply's HTTP status, where there was a reply.
+    public let status: Int?
+    /// The server's own error, with code `rpc-error` only.
+    public let server: RPCServerError?
+    /// The reply's body with code `http-status`, for those who know what the server writes there.
+    public let body: [UInt8]
+
+    /// Makes an error; `message` must hold neither a value of the reply nor a secret.
+    public init(
+        code: Code, message: String, status: Int? = nil, server: RPCServerError? = nil,
+        body: [UInt8] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.server = server
+        self.body = body
+    }
+
+    /// The message.
+    public var description: String { message }
+
+    /// Code, message and status; neither `data` nor the body.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code.name, "message": message, "status": status as Any])
+    }
+}
+
+extension RPCError {
+    static func rpcError(_ error: RPCServerError, status: Int) -> RPCError {
+        RPCError(
+            code: .rpcError, message: "the server answered with \(error.description)",
+            status: status, server: error)
+    }
+
+    static func httpStatus(_ reply: RawReply) -> RPCError {
+        RPCError(
+            code: .httpStatus,
+            message: "the server answered with HTTP status \(reply.status), wanted 2xx",
+            status: reply.status, body: reply.body)
+    }
+
+    static func malformedReply(_ what: String, status: Int) -> RPCError {
+        let place = (200..<300).contains(status) ? "" : " (HTTP status \(status))"
+        return RPCError(
+            code: .malformedReply, message: "the reply is malformed\(place): \(what)",
+            status: status)
+    }
+
+    static func replyTooLarge(_ reply: RawReply, limit: Int) -> RPCError {
+        RPCError(
+            code: .replyTooLarge,
+            message: "the reply's body has \(reply.body.count) bytes, the limit is \(limit)",
+            status: reply.status)
+    }
+
+    static func invalidParameters(_ what: String) -> RPCError {
+        RPCError(code: .invalidParameters, message: what)
+    }
+}
+
+/// Text of a server made fit for a line that people read.
+enum Printable {
+    /// The text with everything escaped that could move the cursor or turn the line around, and cut
+    /// after `limit` scalars.
+    static func text(_ text: String, limit: Int = 200) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars.prefix(limit) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return text.unicodeScalars.dropFirst(limit).isEmpty ? result : result + "…"
+    }
+}

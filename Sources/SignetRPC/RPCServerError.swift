@@ -1,0 +1,70 @@
+public import SignetJSON
+
+/// An error as the server tells it (JSON-RPC 2.0, section 5.1).
+///
+/// `data` often holds what no log should (an exception's arguments, a traceback), so neither the
+/// description nor a dump shows it.
+public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// What a code means by its range (JSON-RPC 2.0, section 5.1).
+    public enum Kind: Sendable, Hashable {
+        /// −32700.
+        case parseError
+        /// −32600.
+        case invalidRequest
+        /// −32601.
+        case methodNotFound
+        /// −32602.
+        case invalidParameters
+        /// −32603.
+        case internalError
+        /// −32099 to −32000: the implementation's own.
+        case serverError
+        /// The rest of −32768 to −32000.
+        case reserved
+        /// Any other code: the application's own.
+        case application
+    }
+
+    /// The code: always an integer, whose text may be longer than an `Int64` holds.
+    public let code: JSONNumber
+    /// The server's words, as they came; use `description` for people.
+    public let message: String
+    /// What the server adds; never printed.
+    public let data: JSONValue?
+
+    /// Makes an error.
+    public init(code: JSONNumber, message: String, data: JSONValue? = nil) {
+        self.code = code
+        self.message = message
+        self.data = data
+    }
+
+    /// What the code means by its range.
+    public var kind: Kind {
+        switch code.int64 {
+        case -32700: .parseError
+        case -32600: .invalidRequest
+        case -32601: .methodNotFound
+        case -32602: .invalidParameters
+        case -32603: .internalError
+        case .some(-32099 ... -32000): .serverError
+        case .some(-32768 ... -32000): .reserved
+        default: .application
+        }
+    }
+
+    /// The error as the JSON object that came, without members the protocol does not know.
+    public var object: JSONObject {
+        var object: JSONObject = ["code": .number(code), "message": .string(message)]
+        object["data"] = data
+        return object
+    }
+
+    /// The code and the shortened message, control characters escaped, without `data`.
+    public var description: String {
+        "RPC error \(Printable.text(code.text, limit: 24)): \(Printable.text(message))"
+    }
+
+    /// The description.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
