@@ -21,6 +21,10 @@
 #include <openssl/x509.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
@@ -173,6 +177,22 @@ static inline void copenssl_free_wiped(void *pointer, size_t count) {
 
 // Drops what OpenSSL queued on this thread, so that a later reader is not told of our errors.
 static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
+
+// Process
+
+#if defined(__linux__)
+// Present only where AddressSanitizer, whose leak check traces the process, is linked in.
+extern void __asan_init(void) __attribute__((weak));
+#endif
+
+static inline SIGNET_MUST_CHECK int copenssl_disable_core_dumps(void) {
+    struct rlimit none = {0, 0};
+    int status = setrlimit(RLIMIT_CORE, &none) == 0;
+#if defined(__linux__)
+    if (__asan_init == NULL && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
+#endif
+    return status;
+}
 
 // X.509 and keys in DER. Each reader demands that all of `der` is used.
 

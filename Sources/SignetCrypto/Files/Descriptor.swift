@@ -1,0 +1,102 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// An open file, closed by its one owner. Never handed down to a child process.
+struct Descriptor: ~Copyable {
+    let number: Int32
+    let path: String
+
+    init(adopting number: Int32, path: String) {
+        self.number = number
+        self.path = path
+    }
+
+    /// Opens an existing file or folder; never waits for the other end of a pipe.
+    init(opening path: String, _ flags: Int32) throws(FileFailure) {
+        try self.init(at: AT_FDCWD, path, flags: flags | O_NONBLOCK, mode: 0, shown: path)
+    }
+
+    /// Opens or makes a file beside others in a folder that is open.
+    init(
+        at folder: Int32, _ name: String, flags: Int32, mode: mode_t, shown path: String
+    ) throws(FileFailure) {
+        guard !name.isEmpty, !name.utf8.contains(0) else {
+            throw FileFailure(
+                path: path, operation: "open", reason: "no usable file name", kind: .notFound)
+        }
+        var number: Int32
+        repeat {
+            number = unsafe openat(folder, name, flags | O_CLOEXEC, mode)
+        } while number < 0 && errno == EINTR
+        guard number >= 0 else {
+            throw FileFailure(path: path, operation: "open", errno: errno)
+        }
+        self.init(adopting: number, path: path)
+    }
+
+    /// What the opened file is, which nobody can exchange after the question.
+    func status() throws(FileFailure) -> stat {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else {
+            throw FileFailure(path: path, operation: "examine", errno: errno)
+        }
+        return status
+    }
+
+    /// All bytes from here to the end.
+    ///
+    /// - Throws: `FileFailure` of kind `tooLarge` as soon as there are more than `limit`.
+    func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(min(max(expected, 0), limit) + 1)
+        var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
+        defer { wipe(&chunk) }
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { chunk in
+                unsafe Glibc.read(number, chunk.baseAddress, chunk.count)
+            }
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                let failure = FileFailure(path: path, operation: "read", errno: errno)
+                wipe(&bytes)
+                throw failure
+            }
+            if bytes.count + count > limit {
+                wipe(&bytes)
+                throw FileFailure(
+                    path: path, operation: "read",
+                    reason: "it holds more than \(limit) bytes", kind: .tooLarge)
+            }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// Writes every byte.
+    func writeAll(_ bytes: Span<UInt8>) throws(FileFailure) {
+        var written = 0
+        while written < bytes.count {
+            let rest = bytes.extracting(written...)
+            let count = unsafe rest.withUnsafeBytes { rest in
+                unsafe Glibc.write(number, rest.baseAddress, rest.count)
+            }
+            if count > 0 {
+                written += count
+            } else if count == 0 || errno != EINTR {
+                throw FileFailure(path: path, operation: "write", errno: count == 0 ? EIO : errno)
+            }
+        }
+    }
+
+    /// Waits until the disk has it.
+    func synchronize() throws(FileFailure) {
+        guard fsync(number) == 0 else {
+            throw FileFailure(path: path, operation: "write", errno: errno)
+        }
+    }
+
+    deinit { _ = close(number) }
+}

@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A file that could not be read or written.
+package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Why, for those who act on it.
+    package enum Kind: Sendable, Hashable {
+        case notFound
+        case alreadyExists
+        /// Others than the owner may read or write it.
+        case permissions
+        /// A folder, a device, a pipe or a socket where a file was wanted.
+        case wrongKind
+        case tooLarge
+        /// Whatever else the system said.
+        case system
+    }
+
+    package let path: String
+    /// What was tried: `"open"`, `"read"`, `"write"`, ….
+    package let operation: String
+    /// What the system said, or what was found and wanted.
+    package let reason: String
+    package let kind: Kind
+
+    package init(path: String, operation: String, reason: String, kind: Kind) {
+        self.path = path
+        self.operation = operation
+        self.reason = reason
+        self.kind = kind
+    }
+
+    /// The failure that `errno` tells of; to be called at once after the call that failed.
+    init(path: String, operation: String, errno code: Int32) {
+        let kind: Kind =
+            switch code {
+            case ENOENT, ENOTDIR: .notFound
+            case EEXIST: .alreadyExists
+            case EISDIR, ENXIO, ENODEV: .wrongKind
+            default: .system
+            }
+        self.init(
+            path: path, operation: operation, reason: unsafe String(cString: strerror(code)),
+            kind: kind)
+    }
+
+    /// One line: what was tried, on which file, and why not. Control characters are escaped.
+    package var message: String { "cannot \(operation) \(printable(path)): \(reason)" }
+
+    package var description: String { message }
+}
+
+/// The text with its control characters written as `\u{…}`, so that it cannot steer a terminal.
+package func printable(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+            result += "\\u{\(String(scalar.value, radix: 16))}"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
+}
