@@ -30,6 +30,8 @@ package enum PrivateFile {
     ///   - path: Links are followed.
     ///   - limit: The most bytes it may have.
     ///   - wanted: Asked before a byte is read; on false the bytes stay empty.
+    /// - Returns: Its bytes, and whether the mode is private.
+    /// - Throws: `FileFailure`.
     static func readTellingMode(
         _ path: String, limit: Int, wanted: (Bool) -> Bool = { _ in true }
     ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {

@@ -1,0 +1,225 @@
+internal import CSignetOpenSSL
+
+/// What can be read from certificates and keys without trusting them.
+package enum X509Facts {
+    /// What a certificate says about itself.
+    package struct CertificateFacts: Sendable, Hashable {
+        /// The subject on one line (RFC 2253), control characters escaped; may be empty.
+        package let subject: String
+        /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
+        package let spkiSHA256: [UInt8]
+        /// The first second in which it is valid, in Unix seconds.
+        package let notBefore: Int64
+        /// The last second in which it is valid, in Unix seconds.
+        package let notAfter: Int64
+        /// The whole certificate.
+        package let der: [UInt8]
+    }
+
+    /// What a public key was found in.
+    package enum Kind: String, Sendable, Hashable {
+        case certificate
+        case publicKey = "public-key"
+        case request
+        /// The pin is of its public half.
+        case privateKey = "private-key"
+    }
+
+    /// A public key's digest and where it was found.
+    package struct PublicKeyDigest: Sendable, Hashable {
+        package let kind: Kind
+        /// The subject of a certificate or request; empty for a bare key.
+        package let subject: String
+        /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
+        package let spkiSHA256: [UInt8]
+    }
+
+    /// The certificates of a PEM file, in its order, or the one of a DER file.
+    ///
+    /// Keys and requests between them are passed over.
+    ///
+    /// - Parameter bytes: The file.
+    /// - Returns: One or more certificates.
+    /// - Throws: `X509Failure` where there is none, or one of them is broken.
+    package static func certificates(_ bytes: [UInt8]) throws(X509Failure) -> [CertificateFacts] {
+        let found = try entries(bytes).compactMap(\.certificate)
+        guard !found.isEmpty else {
+            throw X509Failure("no certificate found: neither a PEM block nor DER")
+        }
+        return found
+    }
+
+    /// The digests of all public keys of a PEM file, in its order, or of the one of a DER file.
+    ///
+    /// - Parameter bytes: Certificates, public keys, certificate requests or private keys.
+    /// - Returns: One or more.
+    /// - Throws: `X509Failure` where there is none, one is broken, or a private key is encrypted.
+    package static func publicKeyDigests(
+        of bytes: [UInt8]
+    ) throws(X509Failure) -> [PublicKeyDigest] {
+        try entries(bytes).map(\.digest)
+    }
+
+    /// One block of a file.
+    private struct Entry {
+        var digest: PublicKeyDigest
+        var certificate: CertificateFacts?
+    }
+
+    private static func entries(_ bytes: [UInt8]) throws(X509Failure) -> [Entry] {
+        guard !bytes.isEmpty else { throw X509Failure("the file is empty") }
+        guard bytes.count <= 64 << 20 else { throw X509Failure("more than 64 MiB") }
+        copenssl_forget_errors()
+        defer { copenssl_forget_errors() }
+        var entries: [Entry] = []
+        let blocks = try PEM.forEachBlock(in: bytes) { (label, der) throws(X509Failure) in
+            if let entry = try entry(label, der) { entries.append(entry) }
+        }
+        if blocks == 0 { return [try entry(der: bytes.span)] }
+        guard !entries.isEmpty else {
+            throw X509Failure("the PEM blocks hold neither a certificate nor a key")
+        }
+        return entries
+    }
+
+    /// The block's facts; nil for a block that holds no key, such as EC parameters.
+    private static func entry(
+        _ label: PEM.Label, _ der: Span<UInt8>
+    ) throws(X509Failure) -> Entry? {
+        let entry: Entry?
+        switch label.name {
+        case "CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE":
+            entry = try certificate(der, isTrusted: label.name == "TRUSTED CERTIFICATE")
+        case "PUBLIC KEY", "RSA PUBLIC KEY":
+            entry = try publicKey(der, isPKCS1: label.name == "RSA PUBLIC KEY")
+        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST":
+            entry = try request(der)
+        case "ENCRYPTED PRIVATE KEY":
+            throw X509Failure("the private key is encrypted; give its public key instead")
+        case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY":
+            guard !label.isEncrypted else {
+                throw X509Failure("the private key is encrypted; give its public key instead")
+            }
+            entry = try privateKey(der)
+        default: return nil
+        }
+        guard let entry else {
+            throw X509Failure("the PEM block \(printable(label.name)) does not hold one")
+        }
+        return entry
+    }
+
+    private static func entry(der: Span<UInt8>) throws(X509Failure) -> Entry {
+        if let entry = try certificate(der, isTrusted: false) { return entry }
+        if let entry = try publicKey(der, isPKCS1: false) { return entry }
+        if let entry = try request(der) { return entry }
+        if let entry = try privateKey(der) { return entry }
+        throw X509Failure(
+            "neither PEM nor DER of a certificate, a public key, a request or a private key")
+    }
+
+    private static func certificate(
+        _ der: Span<UInt8>, isTrusted: Bool
+    ) throws(X509Failure) -> Entry? {
+        let read = unsafe der.withUnsafeBytes { bytes in
+            unsafe isTrusted
+                ? copenssl_read_trusted_certificate(bytes.baseAddress, bytes.count)
+                : copenssl_read_certificate(bytes.baseAddress, bytes.count)
+        }
+        guard let read = unsafe read else { return nil }
+        defer { unsafe X509_free(read) }
+        let digest = unsafe PublicKeyDigest(
+            kind: .certificate, subject: try name(X509_get_subject_name(read)),
+            spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
+        var encoded = [UInt8](repeating: 0, count: der.count)
+        for index in der.indices { encoded[index] = der[index] }
+        let certificate = unsafe CertificateFacts(
+            subject: digest.subject, spkiSHA256: digest.spkiSHA256,
+            notBefore: try time(X509_get0_notBefore(read)),
+            notAfter: try time(X509_get0_notAfter(read)), der: encoded)
+        return Entry(digest: digest, certificate: certificate)
+    }
+
+    private static func publicKey(
+        _ der: Span<UInt8>, isPKCS1: Bool
+    ) throws(X509Failure) -> Entry? {
+        if isPKCS1 {
+            let read = unsafe der.withUnsafeBytes { bytes in
+                unsafe copenssl_read_rsa_public_key(bytes.baseAddress, bytes.count)
+            }
+            guard let read = unsafe read else { return nil }
+            defer { unsafe EVP_PKEY_free(read) }
+            return unsafe try bareKey(.publicKey) { unsafe copenssl_key_spki(read, $0) }
+        }
+        let read = unsafe der.withUnsafeBytes { bytes in
+            unsafe copenssl_read_public_key(bytes.baseAddress, bytes.count)
+        }
+        guard let read = unsafe read else { return nil }
+        defer { unsafe X509_PUBKEY_free(read) }
+        return unsafe try bareKey(.publicKey) { unsafe copenssl_spki(read, $0) }
+    }
+
+    private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
+        let read = unsafe der.withUnsafeBytes { bytes in
+            unsafe copenssl_read_private_key(bytes.baseAddress, bytes.count)
+        }
+        guard let read = unsafe read else { return nil }
+        defer { unsafe EVP_PKEY_free(read) }
+        return unsafe try bareKey(.privateKey) { unsafe copenssl_key_spki(read, $0) }
+    }
+
+    private static func request(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
+        let read = unsafe der.withUnsafeBytes { bytes in
+            unsafe copenssl_read_request(bytes.baseAddress, bytes.count)
+        }
+        guard let read = unsafe read else { return nil }
+        defer { unsafe X509_REQ_free(read) }
+        return unsafe Entry(
+            digest: PublicKeyDigest(
+                kind: .request, subject: try name(X509_REQ_get_subject_name(read)),
+                spkiSHA256: try spkiDigest {
+                    unsafe copenssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
+                }))
+    }
+
+    private static func bareKey(
+        _ kind: Kind, _ spki: (UnsafeMutablePointer<Int32>) -> UnsafeMutablePointer<UInt8>?
+    ) throws(X509Failure) -> Entry {
+        Entry(
+            digest: PublicKeyDigest(
+                kind: kind, subject: "", spkiSHA256: unsafe try spkiDigest(spki)))
+    }
+
+    private static func spkiDigest(
+        _ spki: (UnsafeMutablePointer<Int32>) -> UnsafeMutablePointer<UInt8>?
+    ) throws(X509Failure) -> [UInt8] {
+        var count: Int32 = 0
+        guard let der = unsafe spki(&count) else {
+            throw X509Failure("its public key cannot be read")
+        }
+        defer { unsafe copenssl_free(der) }
+        do throws(CryptoFailure) {
+            return unsafe try Digest.of(Span(_unsafeStart: der, count: Int(count)))
+        } catch {
+            throw X509Failure(error.description)
+        }
+    }
+
+    private static func name(_ name: OpaquePointer?) throws(X509Failure) -> String {
+        var count = 0
+        guard let text = unsafe copenssl_name(name, &count) else {
+            throw X509Failure("its subject cannot be written as text")
+        }
+        defer { unsafe copenssl_free(text) }
+        return printable(
+            unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+    }
+
+    private static func time(_ time: UnsafePointer<ASN1_TIME>?) throws(X509Failure) -> Int64 {
+        var seconds: Int64 = 0
+        guard unsafe copenssl_unix_time(time, &seconds) == 1 else {
+            throw X509Failure("its validity holds no time")
+        }
+        return seconds
+    }
+}

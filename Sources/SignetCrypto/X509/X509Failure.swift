@@ -1,0 +1,11 @@
+/// A certificate, key or request that could not be read.
+package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was found and what was wanted; never a byte of a key.
+    package let message: String
+
+    package init(_ message: String) {
+        self.message = message
+    }
+
+    package var description: String { message }
+}
