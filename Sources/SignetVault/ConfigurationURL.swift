@@ -1,0 +1,71 @@
+/// An absolute URL of a configuration: ASCII text with scheme, `//` and a host (RFC 3986).
+public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
+    /// The URL as it stands in the configuration.
+    public let text: String
+    /// Whether a user name or password stands before the host.
+    let hasUserInfo: Bool
+
+    /// Takes an absolute URL, or gives nil.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            Self.isLetter(bytes[0]),
+            bytes[..<colon].allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || "+-.".has($0) }),
+            bytes[(colon + 1)...].starts(with: "//".utf8)
+        else { return nil }
+        let rest = bytes[(colon + 3)...]
+        let authority = rest.prefix { !"/?#".has($0) }
+        var hostAndPort = authority
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            hostAndPort = authority[(at + 1)...]
+        }
+        guard Self.isURLText(rest), Self.isHostAndPort(hostAndPort) else { return nil }
+        self.text = text
+        self.hasUserInfo = hostAndPort.count != authority.count
+    }
+
+    /// The URL's text.
+    public var description: String { text }
+
+    private static func isHostAndPort(_ text: ArraySlice<UInt8>) -> Bool {
+        var host = text
+        var port = text[text.endIndex...]
+        let bracket = text.lastIndex(of: UInt8(ascii: "]"))
+        let search = text[(bracket ?? text.startIndex)...]
+        if let colon = search.lastIndex(of: UInt8(ascii: ":")) {
+            host = text[..<colon]
+            port = text[(colon + 1)...]
+            guard port.count <= 5, port.allSatisfy(isDigit),
+                port.isEmpty || Int(String(decoding: port, as: UTF8.self))! <= 65535
+            else { return false }
+        }
+        if host.first == UInt8(ascii: "[") {
+            return host.last == UInt8(ascii: "]") && host.count > 3
+                && host.dropFirst().dropLast().allSatisfy { isHex($0) || ":.".has($0) }
+        }
+        return !host.isEmpty && !host.contains { ":[]@".has($0) }
+    }
+
+    /// Characters of RFC 3986 only, and each percent sign with two hexadecimal digits.
+    private static func isURLText(_ text: ArraySlice<UInt8>) -> Bool {
+        for (index, byte) in zip(text.indices, text) {
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < text.endIndex, isHex(text[index + 1]), isHex(text[index + 2])
+                else { return false }
+            } else if !isLetter(byte) && !isDigit(byte) && !"-._~:/?#[]@!$&'()*+,;=".has(byte) {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isHex(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+}
+
+extension String {
+    fileprivate func has(_ byte: UInt8) -> Bool { utf8.contains(byte) }
+}

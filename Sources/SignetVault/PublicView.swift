@@ -1,0 +1,101 @@
+public import SignetJSON
+
+/// The part of a configuration that its schema makes public, read by typed keys.
+public struct PublicView: Sendable, CustomStringConvertible {
+    private final class Storage: Sendable {
+        /// By the keys' numbers; nil where a key is secret, unknown or without a value.
+        let slots: [CheckedValue?]
+        let schema: Schema
+        let values: JSONObject
+        let origins: JSONObject
+
+        init(schema: Schema, settings: [GlobalConfiguration.Setting?]) {
+            var slots: [CheckedValue?] = []
+            var values = JSONObject()
+            var origins = JSONObject()
+            for (rule, setting) in zip(schema.rules, settings) where rule.isPublic {
+                guard let setting else { continue }
+                let number = KeyNumbers.number(of: rule.name)
+                while slots.count <= number { slots.append(nil) }
+                slots[number] = setting.value
+                values[rule.name] = setting.value.json
+                origins[rule.name] = .string(setting.origin.rawValue)
+            }
+            self.slots = slots
+            self.schema = schema
+            self.values = values
+            self.origins = origins
+        }
+    }
+
+    private let storage: Storage
+
+    init(schema: Schema, settings: [GlobalConfiguration.Setting?]) {
+        self.storage = Storage(schema: schema, settings: settings)
+    }
+
+    /// The public values, in the order of the schema.
+    public var values: JSONObject { storage.values }
+
+    /// Where each public value came from, in the order of the schema.
+    public var origins: JSONObject { storage.origins }
+
+    /// The value of a key that was required when the configuration was made.
+    ///
+    /// - Precondition: The key is public, has a value (or is optional), and the value is of the key's
+    ///   type. `GlobalConfiguration(…, requiring:)` and `require` check that once, with an error.
+    public subscript<Value>(key: ConfigurationKey<Value, Public>) -> Value {
+        guard let value = read(key) else {
+            preconditionFailure("configuration key \(quoted(key.name)) was read but never required")
+        }
+        return value
+    }
+
+    /// The value of a key.
+    ///
+    /// - Throws: As `require`.
+    public func value<Value>(
+        for key: ConfigurationKey<Value, Public>
+    ) throws(VaultError) -> Value {
+        if let value = read(key) { return value }
+        let name = quoted(key.name)
+        guard let rule = storage.schema.rule(named: key.name) else {
+            throw VaultError(
+                .unknownConfigKey, "key \(name), which the program reads: not in the schema")
+        }
+        guard rule.isPublic else {
+            throw VaultError(.notPublic, "key \(name), which the program reads publicly, is secret")
+        }
+        guard slot(key.number) != nil else {
+            throw VaultError(
+                .missingValue, "key \(name), which the program reads: no input sets it")
+        }
+        throw VaultError(
+            .wrongType,
+            "key \(name): the value, of type \(rule.type.rawValue), cannot be read as \(Value.self)"
+        )
+    }
+
+    /// Checks that keys can be read: public in the schema, with a value of the key's type.
+    ///
+    /// - Throws: `unknown-config-key`, `not-public`, `missing-value` or `wrong-type`, naming the key.
+    public func require<each Value>(
+        _ keys: repeat ConfigurationKey<each Value, Public>
+    ) throws(VaultError) {
+        repeat _ = try value(for: each keys)
+    }
+
+    private func read<Value>(_ key: ConfigurationKey<Value, Public>) -> Value? {
+        if let value = slot(key.number) { return Value(value) }
+        guard Value.whenAbsent != nil, storage.schema.rule(named: key.name)?.isPublic == true
+        else { return nil }
+        return Value.whenAbsent
+    }
+
+    private func slot(_ number: Int) -> CheckedValue? {
+        number < storage.slots.count ? storage.slots[number] : nil
+    }
+
+    /// The public values as JSON.
+    public var description: String { JSONValue.object(values).text }
+}

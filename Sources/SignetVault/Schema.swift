@@ -1,0 +1,54 @@
+public import SignetJSON
+
+/// What a configuration may hold: each key with its type, who may see it and who may set it.
+///
+/// The form is that of CONTRACT section 4: `{"keys":{KEY:{"type":…,"visibility":…}}}`. A key
+/// is secret unless it says `"visibility":"public"`, and may be set by every input unless it has `setBy`.
+public struct Schema: Sendable {
+    /// The keys' rules in the order of the schema.
+    package let rules: [KeyRule]
+    private let positions: [ByteName: Int]
+
+    /// The keys' names in the order of the schema.
+    public var keys: [String] { rules.map(\.name) }
+
+    /// Reads a schema from JSON.
+    ///
+    /// - Throws: `malformed-schema` where the JSON is not strict JSON, a member is unknown, or a key
+    ///   contradicts itself (a minimum above its maximum, a listed value of another type).
+    public init(parsing bytes: [UInt8]) throws(VaultError) {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            throw VaultError(.malformedSchema, "the schema is not JSON: \(error.message)")
+        }
+        try self.init(value)
+    }
+
+    /// Reads a schema from a JSON value.
+    ///
+    /// - Throws: `malformed-schema`, as `init(parsing:)`.
+    public init(_ value: JSONValue) throws(VaultError) {
+        guard let object = value.object, object.count == 1, let keys = object["keys"]?.object else {
+            throw VaultError(
+                .malformedSchema,
+                "the schema must be an object with one member, \"keys\", an object")
+        }
+        var rules: [KeyRule] = []
+        var positions: [ByteName: Int] = [:]
+        for (name, description) in keys {
+            positions[ByteName(name)] = rules.count
+            rules.append(try KeyRule(name, description))
+        }
+        self.rules = rules
+        self.positions = positions
+    }
+
+    /// The rule of a key, or nil.
+    package func rule(named name: String) -> KeyRule? {
+        position(of: name).map { rules[$0] }
+    }
+
+    func position(of name: String) -> Int? { positions[ByteName(name)] }
+}
