@@ -5,7 +5,7 @@
 /// trailing commas, comments, invalid UTF-8, lone surrogates, control characters in strings, numbers
 /// outside the grammar, text behind the value, duplicate member names (compared as bytes, escapes
 /// undone) and nesting deeper than the limit.
-public struct JSONReader: Sendable {
+public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     /// A JSON value's type.
     public enum Kind: Sendable, Hashable { case null, bool, number, string, array, object }
 
@@ -54,6 +54,12 @@ public struct JSONReader: Sendable {
             bytes.copied(0..<bytes.count), maximumDepth: maximumDepth,
             recordedDepth: recordedDepth)
     }
+
+    /// The text's length; never the text itself.
+    public var description: String { "JSONReader(\(bytes.count) bytes)" }
+
+    /// The description: a dump shows nothing of the text.
+    public var customMirror: Mirror { Mirror(self, children: ["bytes": bytes.count]) }
 
     /// The text's one value.
     public var root: Element { element(0) }

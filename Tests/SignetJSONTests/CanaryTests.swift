@@ -1,0 +1,73 @@
+import SignetJSON
+import Testing
+
+/// No error repeats a value of the input: the canary stands in each place, and never comes back.
+struct CanaryTests {
+    static let canary = "ZZCANARYZZ"
+
+    enum Colour: String, Decodable { case red }
+
+    struct Picky: Decodable {
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "bad \(text)"))
+        }
+    }
+
+    struct Own: Error { let text: String }
+
+    struct Rude: Decodable {
+        init(from decoder: any Decoder) throws {
+            throw Own(text: try decoder.singleValueContainer().decode(String.self))
+        }
+    }
+
+    private func check(_ error: (any Error)?) {
+        guard let error else {
+            Issue.record("nothing was thrown")
+            return
+        }
+        var dumped = ""
+        dump(error, to: &dumped)
+        for text in ["\(error)", String(reflecting: error), dumped] {
+            #expect(!text.contains("ZZ"))
+            #expect(!text.contains("CANARY"))
+        }
+    }
+
+    @Test(arguments: [
+        #""ZZCANARYZZ"#, #"ZZCANARYZZ"#, #"{"a":"ZZCANARYZZ""#, #"{"a":"ZZCANARYZZ",}"#,
+        #"{"a":ZZCANARYZZ}"#, #"["ZZCANARYZZ"]"ZZCANARYZZ""#, "\"ZZCANARYZZ\n\"",
+        #""ZZCANARYZZ\x""#, #""ZZCANARYZZ\ud800""#, #"{"ZZCANARYZZ":1,"ZZCANARYZZ":2}"#,
+        #"{"ZZCANARYZZ" "ZZCANARYZZ"}"#, #"{ZZCANARYZZ:1}"#,
+    ])
+    func parserKeepsSilent(_ text: String) {
+        check(#expect(throws: JSONError.self) { try JSONValue(parsing: text) })
+    }
+
+    @Test func decoderKeepsSilent() {
+        let text = bytes("[\"\(Self.canary)\"]")
+        let decoder = StrictJSONDecoder()
+        check(#expect(throws: JSONError.self) { try decoder.decode([Int].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Bool].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Double].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Colour].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Picky].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Rude].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([[Int]].self, from: text) })
+        check(#expect(throws: JSONError.self) { try decoder.decode([Int: Int].self, from: text) })
+        check(
+            #expect(throws: JSONError.self) {
+                try decoder.decode([Int8].self, from: bytes("[12345678901234567890]"))
+            })
+    }
+
+    @Test func controlCharactersOfANameAreEscaped() {
+        let error = #expect(throws: JSONError.self) {
+            try StrictJSONDecoder().decode([String: Int].self, from: bytes(#"{"\u001b[2J":"x"}"#))
+        }
+        #expect(error?.message.unicodeScalars.contains("\u{1b}") == false)
+        #expect(error?.message.contains(#"\u{1B}[2J"#) == true)
+    }
+}

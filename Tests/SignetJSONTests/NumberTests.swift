@@ -1,0 +1,75 @@
+import SignetJSON
+import Testing
+
+struct NumberTests {
+    struct ECMAScript: Decodable, Sendable {
+        let bits: String
+        let text: String?
+    }
+
+    struct Text: Decodable, Sendable {
+        let input: String
+        let canonical: String
+    }
+
+    @Test(arguments: VectorFile<ECMAScript>.load("rfc8785-numbers"))
+    func writesAsECMAScriptDoes(_ vector: ECMAScript) throws {
+        let value = Double(bitPattern: try #require(UInt64(vector.bits, radix: 16)))
+        #expect(JSONNumber(value)?.text == vector.text)
+        if let text = vector.text, value != 0 { #expect(Double(text) == value) }
+    }
+
+    @Test(arguments: VectorFile<Text>.load("rfc8785-texts"))
+    func writesTheCanonicalForm(_ vector: Text) throws {
+        let value = try JSONValue(parsing: bytes(vector.input))
+        #expect(try value.canonicalized() == bytes(vector.canonical))
+    }
+
+    @Test func vectorsAreThere() {
+        #expect(VectorFile<ECMAScript>.load("rfc8785-numbers").count == 27)
+        #expect(VectorFile<Text>.load("rfc8785-texts").count == 2)
+    }
+
+    @Test func noCanonicalFormBeyondBinary64() throws {
+        let value = try JSONValue(parsing: "[1e400]")
+        let error = #expect(throws: JSONError.self) { try value.canonicalized() }
+        #expect(error?.code == .notFinite)
+        #expect(value.serialized(.canonical) == bytes("[1e400]"))
+    }
+
+    @Test(arguments: [
+        "", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "0x1", " 1", "1 ", "1a", "NaN", "inf",
+        "Infinity", "1_0", "１", "1,0", "--1", "\u{2212}1", "1e1.5", "1\u{0}",
+    ])
+    func isNoNumber(_ text: String) { #expect(JSONNumber(text: text) == nil) }
+
+    @Test(arguments: ["0", "-0", "1e400", "1E-400", "-12.50e+07", "99999999999999999999"])
+    func keepsItsText(_ text: String) throws {
+        #expect(JSONNumber(text: text)?.text == text)
+        #expect(try JSONValue(parsing: text).text == text)
+    }
+
+    @Test(arguments: ["1.0", "1e2", "9223372036854775808", "-9223372036854775809", "0.5", "1E0"])
+    func isNoInt64(_ text: String) { #expect(JSONNumber(text: text)?.int64 == nil) }
+
+    @Test(arguments: [
+        ("0", Int64(0)), ("-0", 0), ("9223372036854775807", .max), ("-9223372036854775808", .min),
+        ("9007199254740993", 9_007_199_254_740_993),
+    ])
+    func isAnInt64(_ text: String, _ value: Int64) {
+        #expect(JSONNumber(text: text)?.int64 == value)
+    }
+
+    @Test func unsignedAndDouble() {
+        #expect(JSONNumber(text: "18446744073709551615")?.uint64 == .max)
+        #expect(JSONNumber(text: "18446744073709551616")?.uint64 == nil)
+        #expect(JSONNumber(text: "-1")?.uint64 == nil)
+        #expect(JSONNumber(text: "1e400")?.double == nil)
+        #expect(JSONNumber(text: "-1e400")?.double == nil)
+        #expect(JSONNumber(text: "1e-400")?.double == 0)
+        #expect(JSONNumber(text: "0.1")?.double == 0.1)
+        #expect(JSONNumber(Double.nan) == nil)
+        #expect(JSONNumber(-Double.infinity) == nil)
+        #expect(JSONNumber(UInt64.max).text == "18446744073709551615")
+    }
+}

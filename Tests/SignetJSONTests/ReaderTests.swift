@@ -1,0 +1,158 @@
+import SignetJSON
+import Testing
+
+struct ReaderTests {
+    struct Rejected: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let hex: String
+        let offset: Int
+        let code: String
+        var testDescription: String { name }
+
+        var bytes: [UInt8] {
+            let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            return stride(from: 0, to: digits.count, by: 2).map {
+                UInt8(digits[$0] << 4 | digits[$0 + 1])
+            }
+        }
+    }
+
+    struct Accepted: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let text: String
+        let compact: String
+        let canonical: String
+        var testDescription: String { name }
+    }
+
+    @Test func vectorsAreThere() {
+        #expect(VectorFile<Rejected>.load("rejected").count > 100)
+        #expect(VectorFile<Accepted>.load("accepted").count > 10)
+    }
+
+    @Test(arguments: VectorFile<Rejected>.load("rejected"))
+    func refusesWithCodeAndOffset(_ vector: Rejected) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: vector.bytes) }
+        #expect(error?.code.name == vector.code)
+        #expect(error?.offset == vector.offset)
+        #expect(error?.message.contains("byte \(vector.offset)") == true)
+    }
+
+    @Test(arguments: VectorFile<Rejected>.load("rejected"))
+    func refusesDeepInsideToo(_ vector: Rejected) {
+        // Validation does not end where recording does.
+        let text = bytes(#"{"a":[[[[0,"#) + vector.bytes + bytes("]]]]}")
+        #expect(throws: JSONError.self) { try JSONReader(text, recordedDepth: 0) }
+    }
+
+    @Test(arguments: VectorFile<Accepted>.load("accepted"))
+    func acceptsAndWrites(_ vector: Accepted) throws {
+        let value = try JSONValue(parsing: bytes(vector.text))
+        #expect(value.serialized() == bytes(vector.compact))
+        if vector.canonical != "-" {
+            #expect(try value.canonicalized() == bytes(vector.canonical))
+            #expect(value.serialized(.canonical) == bytes(vector.canonical))
+        }
+        let pretty = value.serialized(.pretty)
+        #expect(try JSONValue(parsing: pretty) == value)
+        #expect(try JSONValue(parsing: value.serialized()) == value)
+        let text = bytes(vector.text)
+        #expect(try JSONValue(parsing: text.span) == value)
+    }
+
+    @Test(arguments: [0, 1, 2, 511, 512])
+    func takesTheDepth(_ depth: Int) throws {
+        let arrays = [UInt8](repeating: 0x5b, count: depth) + bytes(depth == 0 ? "1" : "")
+        let text = arrays + [UInt8](repeating: 0x5d, count: depth)
+        let value = try JSONValue(parsing: text)
+        #expect(value.serialized() == text)
+        guard depth > 0 else { return }
+        #expect(throws: JSONError.self) { try JSONValue(parsing: text, maximumDepth: depth - 1) }
+    }
+
+    @Test(arguments: [512, 513, 100_000, Int.max])
+    func refusesADepthOver512WhateverTheLimitSays(_ limit: Int) {
+        for opening in ["[", "{\"a\":"] {
+            let text = Array(repeatElement(bytes(opening), count: 513).joined())
+            let error = #expect(throws: JSONError.self) {
+                try JSONValue(parsing: text, maximumDepth: limit)
+            }
+            #expect(error?.code == .tooDeep)
+            #expect(error?.offset == 512 * opening.utf8.count)
+        }
+    }
+
+    @Test func refusesAMillionBracketsWithoutOverflow() {
+        let text = [UInt8](repeating: 0x5b, count: 1_000_000)
+        let error = #expect(throws: JSONError.self) { try JSONReader(text) }
+        #expect(error?.code == .tooDeep)
+    }
+
+    @Test func everyPrefixIsRefusedAndNoneCrashes() throws {
+        let text = bytes(#"{"a":[1.5e+3,"\ud83d\ude00é\n",true,false,null,{"b":{}}]}"#)
+        for end in 0..<text.count {
+            let error = #expect(throws: JSONError.self) {
+                try JSONValue(parsing: Array(text[..<end]))
+            }
+            #expect((error?.offset ?? .max) <= end)
+        }
+        _ = try JSONValue(parsing: text)
+    }
+
+    @Test func everyByteInEveryPlaceIsReadOrRefused() {
+        let text = bytes(#"{"a":[-1.5e+3,"\ud83d\ude00é",true,null],"b":{}}"#)
+        for place in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = text
+                changed[place] = byte
+                if let value = try? JSONValue(parsing: changed) {
+                    #expect((try? JSONValue(parsing: value.serialized())) == value)
+                }
+            }
+        }
+    }
+
+    @Test func largeObjectsAreReadWithoutQuadraticWork() throws {
+        let count = 100_000
+        var text = bytes("{")
+        for index in 0..<count { text += bytes("\"member-name-\(index)\":\(index),") }
+        let object = text + bytes("\"last\":0}")
+        let value = try JSONValue(parsing: object)
+        #expect(value.object?.count == count + 1)
+        #expect(value["member-name-99999"] == 99999)
+        #expect(value.serialized() == object)
+
+        let duplicate = text + bytes("\"member-name-77777\":0}")
+        let error = #expect(throws: JSONError.self) { try JSONReader(duplicate) }
+        #expect(error?.code == .duplicateMember)
+        #expect(error?.offset == text.count)
+    }
+
+    @Test(arguments: [23, 24, 25, 26, 63, 64, 65, 66, 300])
+    func findsADuplicateAtEverySizeAndPlace(_ count: Int) {
+        for place in [0, count / 2, count - 1] {
+            let names = (0..<count).map { "\"n\($0)\":{\"n\($0)\":[]}" }
+            let text = "{" + names.joined(separator: ",") + ",\"\\u006e\(place)\":1}"
+            let error = #expect(throws: JSONError.self) { try JSONReader(bytes(text)) }
+            #expect(error?.code == .duplicateMember)
+            let unique = "{" + names.joined(separator: ",") + ",\"x\(place)\":1}"
+            #expect((try? JSONReader(bytes(unique))) != nil)
+        }
+    }
+
+    @Test func rangesAreThoseOfTheText() throws {
+        let text = bytes(#" { "result" : [1, {"x":2}] , "id":"\u0061b" } "#)
+        let reader = try JSONReader(text, recordedDepth: 1)
+        let members = reader.members(of: reader.root)
+        #expect(members.map { reader.string($0.name) } == ["result", "id"])
+        #expect(reader.isString(members[0].name, "result"))
+        #expect(!reader.isString(members[0].name, "resul"))
+        #expect(reader.bytes(of: members[0].value) == bytes(#"[1, {"x":2}]"#))
+        #expect(reader.elements(of: members[0].value).isEmpty)
+        #expect(reader.value(members[0].value) == [1, ["x": 2]])
+        #expect(reader.string(members[1].value) == "ab")
+        #expect(reader.isString(members[1].value, "ab"))
+        #expect(reader.number(members[1].value) == nil)
+        #expect(reader.bytes(of: reader.root).first == 0x7b)
+    }
+}
