@@ -11,6 +11,6 @@ package enum CoreDumps {
     /// - Returns: Whether the system took it.
     @discardableResult
     package static func disable() -> Bool {
-        copenssl_disable_core_dumps() == 1
+        csignet_disable_core_dumps() == 1
     }
 }

@@ -29,16 +29,18 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - path: Links are followed.
     ///   - limit: The most bytes it may have.
+    ///   - tolerated: Bits that do no harm: systemd shows the mask of an access list as the group's.
     ///   - wanted: Asked before a byte is read; on false the bytes stay empty.
     /// - Returns: Its bytes, and whether the mode is private.
     /// - Throws: `FileFailure`.
     static func readTellingMode(
-        _ path: String, limit: Int, wanted: (Bool) -> Bool = { _ in true }
+        _ path: String, limit: Int, tolerating tolerated: UInt32 = 0,
+        wanted: (Bool) -> Bool = { _ in true }
     ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
         let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
         let status = try file.status()
         try demandRegular(status, path, operation: "read")
-        let isPrivate = status.st_mode & 0o077 == 0
+        let isPrivate = status.st_mode & 0o077 & ~tolerated == 0
         guard wanted(isPrivate) else { return ([], isPrivate) }
         guard status.st_size <= limit else {
             throw FileFailure(

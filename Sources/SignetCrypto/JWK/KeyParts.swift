@@ -1,0 +1,219 @@
+internal import SignetJSON
+
+/// One member of a JWK Set, read and checked, before it becomes a `Key`.
+struct KeyParts: ~Copyable {
+    let id: String
+    var type = Key.Kind.unsupported
+    var algorithm: String?
+    var use: String?
+    var notBefore: Int64?
+    var expires: Int64?
+    var isRevoked = false
+    var isPrivate = true
+    var publicMembers: JSONObject?
+    var mac: HMACKey?
+    var secret: SecretBytes?
+
+    /// Reads the JWK at `index` of the set.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys`; the message names the key and the member.
+    static func read(_ jwk: JSONValue, index: Int) throws(KeyError) -> KeyParts {
+        guard let object = jwk.object else {
+            throw KeyParts.malformed("keys[\(index)] is \(jwk.typeName), wanted an object")
+        }
+        guard let id = object["kid"]?.string, !id.isEmpty else {
+            throw KeyParts.malformed("keys[\(index)] has no \"kid\" (text that is not empty)")
+        }
+        var parts = KeyParts(id: id)
+        try parts.read(Members(object: object, id: id))
+        return parts
+    }
+
+    private init(id: String) {
+        self.id = id
+    }
+
+    private mutating func read(_ member: Members) throws(KeyError) {
+        guard let kty = try member.text("kty") else {
+            throw member.malformed("has no \"kty\"")
+        }
+        algorithm = try member.text("alg")
+        use = try member.text("use")
+        notBefore = try member.time("nbf")
+        expires = try member.time("exp")
+        switch member.object["revoked"] {
+        case nil: isRevoked = false
+        case .bool(let value)?: isRevoked = value
+        case let other?:
+            throw member.malformed(
+                "\"revoked\" is \(other.typeName), wanted true or false")
+        }
+        switch kty {
+        case "oct": try readSecret(member)
+        case "OKP", "EC", "RSA":
+            type = try member.asymmetricKind(kty)
+            isPrivate = type == .unsupported || member.object["d"] != nil
+            if type != .unsupported { publicMembers = member.publicHalf() }
+        default: break
+        }
+        try demandAgreement(member)
+    }
+
+    private mutating func readSecret(_ member: Members) throws(KeyError) {
+        var bytes = try member.bytes("k")
+        defer { wipe(&bytes) }
+        guard !bytes.isEmpty else { throw member.malformed("\"k\" is empty") }
+        if use == "enc" {
+            guard bytes.count == 32 else {
+                throw member.malformed(
+                    "a vault root of \(bytes.count) bytes, wanted 32")
+            }
+            type = algorithm == nil ? .vault : .unsupported
+        } else if use == nil || use == "sig" {
+            type = .hmac
+        }
+        let digest: DigestAlgorithm? =
+            switch algorithm {
+            case "HS256": .sha256
+            case "HS512": .sha512
+            default: nil
+            }
+        if type == .hmac, let digest {
+            do throws(CryptoFailure) {
+                mac = try HMACKey(digest, key: bytes.span)
+            } catch {
+                throw KeyError(code: .cryptography, message: error.description)
+            }
+        }
+        secret = SecretBytes(copying: bytes.span)
+    }
+
+    /// Refuses an algorithm that this package knows and that is one of another kind of key.
+    private func demandAgreement(_ member: Members) throws(KeyError) {
+        let algorithms: [String: [Key.Kind]] = [
+            "HS256": [.hmac], "HS512": [.hmac], "EdDSA": [.ed25519], "ES256": [.p256],
+            "ES384": [.p384], "PS512": [.rsa], "RS256": [.rsa],
+        ]
+        guard let algorithm, let kinds = algorithms[algorithm] else { return }
+        guard kinds.contains(type) else {
+            throw member.malformed(
+                "\"alg\" is \(algorithm), which does not fit its kty, crv and use")
+        }
+        guard use != "enc" else {
+            throw member.malformed("\"alg\" is \(algorithm), which does not fit \"use\":\"enc\"")
+        }
+    }
+
+    static func malformed(_ words: String) -> KeyError {
+        KeyError(code: .malformedKeys, message: words)
+    }
+}
+
+/// The members of one JWK, whose errors name its id.
+struct Members {
+    let object: JSONObject
+    let id: String
+
+    func malformed(_ words: String) -> KeyError {
+        KeyParts.malformed("the key \"\(printable(id))\": \(words)")
+    }
+
+    func text(_ name: String) throws(KeyError) -> String? {
+        guard let value = object[name] else { return nil }
+        guard let text = value.string else {
+            throw malformed("\"\(name)\" is \(value.typeName), wanted text")
+        }
+        return text
+    }
+
+    /// Unix seconds; a fraction counts as the next whole second, since times here are whole.
+    func time(_ name: String) throws(KeyError) -> Int64? {
+        guard let value = object[name] else { return nil }
+        guard let number = value.number else {
+            throw malformed("\"\(name)\" is \(value.typeName), wanted a number (Unix seconds)")
+        }
+        if let whole = number.int64 { return whole }
+        guard let double = number.double, abs(double) < 0x1p62 else {
+            throw malformed("\"\(name)\" is out of range")
+        }
+        return Int64(double.rounded(.up))
+    }
+
+    func bytes(_ name: String) throws(KeyError) -> [UInt8] {
+        guard let value = object[name] else { throw malformed("has no \"\(name)\"") }
+        guard let text = value.string else {
+            throw malformed("\"\(name)\" is \(value.typeName), wanted base64url")
+        }
+        guard let bytes = Base64.decode(text, .url) else {
+            throw malformed("\"\(name)\" is no canonical base64url without padding")
+        }
+        return bytes
+    }
+
+    /// Checks the shape of an asymmetric key (RFC 7518, section 6, and RFC 8037, section 2).
+    func asymmetricKind(_ kty: String) throws(KeyError) -> Key.Kind {
+        if kty == "RSA" { return try rsa() }
+        guard let curve = try text("crv") else { throw malformed("has no \"crv\"") }
+        switch (kty, curve) {
+        case ("OKP", "Ed25519"):
+            try demand("x", count: 32)
+            try demandPrivate(["d"], count: 32)
+            return .ed25519
+        case ("EC", "P-256"), ("EC", "P-384"):
+            let count = curve == "P-256" ? 32 : 48
+            try demand("x", count: count)
+            try demand("y", count: count)
+            try demandPrivate(["d"], count: count)
+            return curve == "P-256" ? .p256 : .p384
+        default:
+            return .unsupported
+        }
+    }
+
+    private func rsa() throws(KeyError) -> Key.Kind {
+        let modulus = try bytes("n")
+        guard let first = modulus.first, first != 0 else {
+            throw malformed("\"n\" begins with a zero byte or is empty")
+        }
+        let bits = modulus.count * 8 - first.leadingZeroBitCount
+        guard (2048...16_384).contains(bits) else {
+            throw malformed("an RSA modulus of \(bits) bits, wanted 2048 to 16384")
+        }
+        let exponent = try bytes("e")
+        guard let last = exponent.last, last & 1 == 1, exponent != [1], exponent.count <= 8 else {
+            throw malformed("\"e\" is no odd number from 3 to 2^64")
+        }
+        try demandPrivate(["d", "p", "q", "dp", "dq", "qi"], count: nil)
+        return .rsa
+    }
+
+    private func demand(_ name: String, count: Int) throws(KeyError) {
+        var value = try bytes(name)
+        defer { wipe(&value) }
+        guard value.count == count else {
+            throw malformed("\"\(name)\" holds \(value.count) bytes, wanted \(count)")
+        }
+    }
+
+    private func demandPrivate(_ names: [String], count: Int?) throws(KeyError) {
+        for name in names where object[name] != nil {
+            var value = try bytes(name)
+            defer { wipe(&value) }
+            if let count, value.count != count {
+                throw malformed("\"\(name)\" holds \(value.count) bytes, wanted \(count)")
+            }
+            guard !value.isEmpty else { throw malformed("\"\(name)\" is empty") }
+            guard object["d"] != nil else {
+                throw malformed("\"\(name)\" is there, and \"d\" is not")
+            }
+        }
+    }
+
+    /// The members that anybody may see, in their order; a list of what is let through.
+    func publicHalf() -> JSONObject {
+        let names: Set<String> = [
+            "kty", "kid", "use", "alg", "crv", "x", "y", "n", "e", "nbf", "exp", "revoked",
+        ]
+        return JSONObject(object.filter { names.contains($0.name) })
+    }
+}

@@ -1,0 +1,185 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// Where a program gets its keys or a passphrase from.
+public struct KeySource: Sendable, Hashable, CustomStringConvertible {
+    private enum Value: Sendable, Hashable {
+        case file(String)
+        case environment(String)
+        case descriptor(Int32)
+        case command(String)
+        case credential(String)
+        case broken(String)
+    }
+    private let value: Value
+
+    /// A file that nobody but its owner may read; links are followed.
+    public static func file(_ path: String) -> KeySource { KeySource(value: .file(path)) }
+
+    /// A variable of the environment.
+    public static func environment(_ name: String) -> KeySource {
+        KeySource(value: .environment(name))
+    }
+
+    /// A file or pipe that the process was given open; it can be read once.
+    public static func descriptor(_ number: Int32) -> KeySource {
+        KeySource(value: .descriptor(number))
+    }
+
+    /// What a command prints that `sh` runs; it must end with status 0.
+    public static func command(_ line: String) -> KeySource { KeySource(value: .command(line)) }
+
+    /// A file of that plain name in the folder `$CREDENTIALS_DIRECTORY`, as systemd gives them.
+    public static func credential(_ name: String) -> KeySource {
+        KeySource(value: .credential(name))
+    }
+
+    private init(value: Value) { self.value = value }
+
+    /// Reads the words of `--keys`: `env:NAME`, `fd:N`, `command:LINE`, `credential:NAME`, or the
+    /// path of a file.
+    public init(_ text: String) {
+        let (prefix, rest) = Self.split(text)
+        switch prefix {
+        case "env": value = .environment(rest)
+        case "command": value = .command(rest)
+        case "credential": value = .credential(rest)
+        case "fd":
+            let isPlain = !rest.isEmpty && rest.utf8.allSatisfy { (48...57).contains($0) }
+            value = Int32(rest).map { isPlain ? .descriptor($0) : .broken(text) } ?? .broken(text)
+        default: value = .file(text)
+        }
+    }
+
+    private static func split(_ text: String) -> (prefix: String, rest: String) {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", text) }
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+    }
+
+    /// Reads the keys.
+    ///
+    /// A set of public keys only may lie in a file that others can read.
+    ///
+    /// - Returns: The whole set.
+    /// - Throws: `KeyError` with `unreadable`, `keyFilePermissions` (the message holds `chmod 600`
+    ///   and the path) or `malformedKeys`.
+    public func load() throws(KeyError) -> KeySet {
+        var (bytes, isPrivate) = try read(limit: KeySet.maximumByteCount)
+        defer { wipe(&bytes) }
+        let set = try KeySet(parsing: bytes, source: description)
+        guard isPrivate || !set.isPrivate else { throw permissions() }
+        return set
+    }
+
+    /// Reads a passphrase: the bytes as they are, without one final newline (not from `env:`).
+    ///
+    /// - Returns: One byte or more.
+    /// - Throws: `KeyError` as `load` does; an empty passphrase is `malformedKeys`.
+    package func loadPassphrase() throws(KeyError) -> SecretBytes {
+        var (bytes, isPrivate) = try read(limit: 65_536)
+        defer { wipe(&bytes) }
+        guard isPrivate else { throw permissions() }
+        var count = bytes.count
+        if case .environment = value {
+        } else if bytes.last == UInt8(ascii: "\n") {
+            count -= 1
+        }
+        guard count > 0 else {
+            throw KeyError(code: .malformedKeys, message: "\(description): an empty passphrase")
+        }
+        return SecretBytes(copying: bytes.span.extracting(first: count))
+    }
+
+    /// The source without what may be secret: a command's line is left out.
+    public var description: String {
+        switch value {
+        case .file(let path): printable(path)
+        case .environment(let name): "env:\(printable(name))"
+        case .descriptor(let number): "fd:\(number)"
+        case .command: "command:…"
+        case .credential(let name): "credential:\(printable(name))"
+        case .broken(let text): printable(text)
+        }
+    }
+
+    private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], isPrivate: Bool) {
+        do throws(FileFailure) {
+            switch value {
+            case .file(let path):
+                return try PrivateFile.readTellingMode(path, limit: limit)
+            case .environment(let name):
+                return (try environment(name, limit: limit), true)
+            case .descriptor(let number):
+                return try descriptor(number, limit: limit)
+            case .command(let line):
+                return (try ShellCommand.output(of: line, limit: limit), true)
+            case .credential(let name):
+                return try credential(name, limit: limit)
+            case .broken:
+                throw failure("wanted fd: and a number")
+            }
+        } catch {
+            throw KeyError(code: .unreadable, message: error.message)
+        }
+    }
+
+    private func environment(_ name: String, limit: Int) throws(FileFailure) -> [UInt8] {
+        guard !name.isEmpty, !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "=")) else {
+            throw failure("wanted env: and a variable's name")
+        }
+        guard let text = Environment[name] else { throw failure("the variable is not set") }
+        let bytes = Array(text.utf8)
+        guard bytes.count <= limit else { throw failure("it holds more than \(limit) bytes") }
+        return bytes
+    }
+
+    private func descriptor(
+        _ number: Int32, limit: Int
+    ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
+        // Read through a copy: the number itself stays open, so that no other file can get it and
+        // be taken for the keys by a second reading, which finds nothing.
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else {
+            throw FileFailure(path: description, operation: "read", errno: errno)
+        }
+        let file = Descriptor(adopting: copy, path: description)
+        let status = try file.status()
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
+        let bytes = try file.readAll(limit: limit)
+        guard !bytes.isEmpty else { throw failure("it holds nothing; it can be read only once") }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        return (bytes, !isFile || status.st_mode & 0o077 == 0)
+    }
+
+    private func credential(
+        _ name: String, limit: Int
+    ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
+            !name.utf8.contains(0)
+        else { throw failure("wanted credential: and a plain file name") }
+        guard let folder = Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
+            throw failure("CREDENTIALS_DIRECTORY is not set")
+        }
+        return try PrivateFile.readTellingMode(
+            folder + "/" + name, limit: limit, tolerating: 0o040)
+    }
+
+    private func permissions() -> KeyError {
+        let path: String
+        switch value {
+        case .file(let file): path = file
+        case .credential(let name):
+            path = (Environment["CREDENTIALS_DIRECTORY"] ?? "") + "/" + name
+        default: path = description
+        }
+        return KeyError(
+            code: .keyFilePermissions, message: PrivateFile.permissions(path).message)
+    }
+
+    private func failure(_ reason: String) -> FileFailure {
+        FileFailure(path: description, operation: "read", reason: reason, kind: .system)
+    }
+}
