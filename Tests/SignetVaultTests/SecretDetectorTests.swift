@@ -1,0 +1,114 @@
+import Foundation
+import SignetJSON
+import SignetVault
+import Testing
+
+@Suite struct SecretDetectorTests {
+    /// Whether a value is refused as a public one and accepted as a secret one.
+    func isRefused(_ value: JSONValue) throws -> Bool {
+        let type = value.array != nil ? "array" : value.object != nil ? "object" : "string"
+        let input = ConfigurationInput.values(["k": value])
+        _ = try GlobalConfiguration(
+            schema: schema(#"{"k":{"type":"\#(type)"}}"#), defaults: input)
+        let keys = #"{"k":{"type":"\#(type)","visibility":"public"}}"#
+        let error = error {
+            _ = try GlobalConfiguration(schema: schema(keys), defaults: input)
+        }
+        if let error { #expect(error.code == .publicValueLooksSecret) }
+        return error != nil
+    }
+
+    static let base64Key = "3q2+7wABAgMEBQYHCAkKCwwNDg8Q/v3t7s7Zr4q1Xpc="
+    static let base64URLKey = "p8Xn0M3sVvQ2fJkLr7yTzW1dGhBqCeUo5iAa9S4tFxE"
+    static let hexKey = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    static let pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n"
+
+    @Test(arguments: [
+        pem, "-----BEGIN PRIVATE KEY-----", "text before -----BEGIN ENCRYPTED PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA\n",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+        base64Key, base64URLKey, hexKey, hexKey.uppercased(), "Bearer \(base64URLKey)",
+        "key=\(base64URLKey)", "a,b;\(hexKey)", "AKIAIOSFODNN7EXAMPLE",
+        "ghp_abcdefghijklmnopqrstuvwxyz", "sk_live_abcdefghijkl", "whsec_aaaaaaaaaaaaaaaa",
+        "AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQ",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+        "https://user:password@example.com/", "https://token@example.com/",
+        "sha256/\(base64Key) \(base64Key)", "sha256/\(base64URLKey)", "sha1/\(base64Key)",
+        #"{"kty":"oct","k":"c2VjcmV0"}"#, #" {"kty":"EC","crv":"P-256","d":"x"}"#,
+        #"["a",{"b":"\#(hexKey)"}]"#, #""\#(base64URLKey)""#,
+        #"{"json":"{\"kty\":\"OKP\",\"d\":\"x\"}"}"#, #"{"\#(hexKey)":1}"#, "{not JSON \(hexKey)",
+    ])
+    func refusesText(_ text: String) throws {
+        #expect(try isRefused(.string(text)))
+        #expect(try isRefused([1, [.string(text)]]))
+        #expect(try isRefused(["a": ["b": [.string(text)]]]))
+        #expect(try isRefused(.string(JSONValue.array([.string(text)]).text)))
+    }
+
+    @Test(
+        arguments: [
+            ["kty": "oct", "k": "c2VjcmV0"], ["kty": "RSA", "n": "x", "e": "AQAB", "d": "x"],
+            ["kty": "RSA", "n": "x", "e": "AQAB", "dq": "x"], ["keys": [["kty": "OKP", "d": "x"]]],
+            ["a": ["b": ["kty": "RSA", "oth": []]]],
+        ] as [JSONValue])
+    func refusesPrivateMembers(_ value: JSONValue) throws {
+        #expect(try isRefused(value))
+    }
+
+    @Test(arguments: [
+        "", "orders.example.com", "services.orders.timeoutInMilliseconds",
+        "com.example.shop.orders",
+        "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "sha256/\(base64Key) sha256/\(base64Key)",
+        "https://example.com/\(base64URLKey)?t=\(hexKey)",
+        "https://example.com:8443/v1/orders", "wss://example.com/a@b",
+        #"^https://api\.example\.com/(orders|items)/[0-9]{1,10}$"#,
+        "The quick brown fox jumps over the lazy dog, twice.", "application/json; charset=utf-8",
+        "this-is-a-rather-long-name-with-many-dashes-in-it",
+        "/api/v2/customers/orders/invoices/list",
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "2026-11-21T05:00:00Z",
+        "00000000000000000000000000000000",
+        "1234567890123456789012345678901234567890", "550e8400-e29b-41d4-a716-446655440000",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "-----BEGIN CERTIFICATE-----",
+        "Überraschungsgeschenkverpackungspapier", "注文サービスのタイムアウト", "password",
+        #"{"retry":{"attempts":3,"on":["timeout","connect"]}}"#, #"{"kty":"EC","crv":"P-256"}"#,
+        "NetworkSystemConfigurationProvider", "en-GB,en;q=0.8,de;q=0.5",
+    ])
+    func acceptsText(_ text: String) throws {
+        #expect(try !isRefused(.string(text)))
+        #expect(try !isRefused(["a": [.string(text)]]))
+    }
+
+    @Test func findsRandomKeysOf256Bits() throws {
+        var random = Seeded(state: 7)
+        for _ in 0..<200 {
+            let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+            #expect(try isRefused(.string(Data(bytes).base64EncodedString())))
+            #expect(
+                try isRefused(
+                    .string(bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined())))
+        }
+    }
+
+    @Test func checksURLValuesToo() throws {
+        let keys = #"{"k":{"type":"url","visibility":"public"}}"#
+        let error = error {
+            _ = try GlobalConfiguration(
+                schema: schema(keys), defaults: json(#"{"k":"https://u:p@example.com"}"#))
+        }
+        #expect(error?.code == .publicValueLooksSecret)
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
