@@ -1,0 +1,145 @@
+/// A host in the one form in which hosts are looked up, compared and connected to.
+///
+/// Lower case, A-labels (RFC 5890), no trailing dot; an IPv4 address in dotted decimal, an IPv6
+/// address as RFC 5952 writes it, without brackets. All spellings of one host become one value.
+public struct HostName: Sendable, Hashable, CustomStringConvertible {
+    /// What a host can be.
+    public enum Kind: Sendable, Hashable {
+        /// A DNS name.
+        case name
+        /// An IPv4 address.
+        case ipv4
+        /// An IPv6 address.
+        case ipv6
+    }
+
+    /// The canonical text: ASCII, without brackets.
+    public let text: String
+    /// Name or address.
+    public let kind: Kind
+
+    init(text: String, kind: Kind) {
+        self.text = text
+        self.kind = kind
+    }
+
+    /// The text as it stands in a URL: an IPv6 address in brackets.
+    public var uriText: String { kind == .ipv6 ? "[\(text)]" : text }
+
+    /// The labels of a name; of an address none.
+    public var labels: [Substring] { kind == .name ? text.split(separator: ".") : [] }
+
+    /// The canonical text.
+    public var description: String { text }
+
+    /// Brings a host, as it stands in a URL or a policy, to its one form.
+    ///
+    /// Percent escapes are decoded, full-width letters and ideographic dots mapped, one trailing dot
+    /// dropped, letters made lower case, labels of well-known scripts made A-labels (RFC 3492), and
+    /// the spellings of IPv4 addresses that resolvers take (`127.1`, `2130706433`, `0x7f.1`, `0177.1`)
+    /// made dotted decimal. What cannot be mapped with certainty is refused.
+    ///
+    /// - Parameter text: A host alone: no scheme, user info, port or path.
+    /// - Throws: `PinError` with code `bad-host`.
+    public static func canonical(_ text: String) throws(PinError) -> HostName {
+        let bytes = Array(text.utf8)
+        if bytes.contains(UInt8(ascii: "@")) {
+            throw refusal("a host holds no user info (found \"@\")")
+        }
+        if bytes.first == UInt8(ascii: "[") || bytes.contains(UInt8(ascii: ":")) {
+            return try canonicalIPv6(bytes)
+        }
+        let mapped = try mappedScalars(try percentDecoded(bytes))
+        var labels = mapped.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
+        guard labels.allSatisfy({ !$0.isEmpty }) else {
+            throw refusal(
+                labels.count == 1 ? "the host is empty" : "the host has an empty label (two dots)")
+        }
+        var names: [String] = []
+        for label in labels { names.append(try canonicalLabel(label)) }
+        if let last = names.last, looksNumeric(last) {
+            return HostName(text: try canonicalIPv4(names), kind: .ipv4)
+        }
+        let name = names.joined(separator: ".")
+        guard name.utf8.count <= 253 else {
+            throw refusal("the host has \(name.utf8.count) characters; a DNS name has at most 253")
+        }
+        return HostName(text: name, kind: .name)
+    }
+
+    static func refusal(_ message: String) -> PinError {
+        PinError(code: .badHost, message: message)
+    }
+
+    private static func percentDecoded(_ bytes: [UInt8]) throws(PinError) -> String {
+        guard bytes.contains(UInt8(ascii: "%")) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%") {
+                guard index + 2 < bytes.count, let high = hexDigit(bytes[index + 1]),
+                    let low = hexDigit(bytes[index + 2])
+                else { throw refusal("the host has a \"%\" that begins no percent escape") }
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        guard let text = String(validating: decoded, as: UTF8.self) else {
+            throw refusal("the host's percent escapes are no UTF-8")
+        }
+        return text
+    }
+
+    /// Maps full-width forms and ideographic dots, and refuses every ASCII character that no name holds.
+    private static func mappedScalars(_ text: String) throws(PinError) -> String.UnicodeScalarView {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let mapped =
+                switch scalar.value {
+                case 0x3002, 0xFF0E, 0xFF61: Unicode.Scalar(UInt8(ascii: "."))
+                case 0xFF01...0xFF5E:
+                    Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value - 0xFF01 + 0x21))
+                default: scalar
+                }
+            switch mapped {
+            case "a"..."z", "0"..."9", "-", "_", ".": result.append(mapped)
+            case "A"..."Z":
+                result.append(Unicode.Scalar(UInt8(truncatingIfNeeded: mapped.value) | 0x20))
+            case "@": throw refusal("a host holds no user info (found \"@\")")
+            case _ where mapped.isASCII:
+                throw refusal(
+                    "a host holds no "
+                        + (mapped.value > 0x20 && mapped.value < 0x7F
+                            ? "\"\(mapped)\"" : "space or control character"))
+            default: result.append(mapped)
+            }
+        }
+        return result
+    }
+
+    private static func canonicalLabel(_ label: String.UnicodeScalarView.SubSequence)
+        throws(PinError) -> String
+    {
+        let text = label.allSatisfy(\.isASCII) ? String(label) : try Punycode.aLabel(of: label)
+        guard text.utf8.count <= 63 else {
+            throw refusal("the host has a label of \(text.utf8.count) characters; 63 is the limit")
+        }
+        return text
+    }
+}
+
+/// A hexadecimal digit's value.
+func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

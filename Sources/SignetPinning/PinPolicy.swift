@@ -1,0 +1,154 @@
+/// Which keys the hosts of a program must show.
+///
+/// An immutable value: a call that holds one is judged by it to its end. The most specific rule alone
+/// decides: the host itself, then the longer suffix, then `*.`, then `**.` and subdomains.
+public struct PinPolicy: Sendable, Hashable {
+    /// What holds for a host that no rule is for.
+    public enum Unlisted: String, Sendable, Hashable {
+        /// It is never connected to.
+        case refuse
+        /// CA and host name alone decide.
+        case allow
+    }
+
+    /// The rules, in the order given.
+    public let rules: [PinRule]
+    /// What holds for a host that no rule is for.
+    public let unlisted: Unlisted
+
+    private let exact: [String: Int]
+    private let oneLabel: [String: Int]
+    private let anyLabels: [String: Int]
+
+    /// Makes a policy of rules.
+    ///
+    /// - Throws: `PinError` with code `malformed-policy` where two rules are for one host or pattern.
+    public init(rules: [PinRule], unlisted: Unlisted = .refuse) throws(PinError) {
+        var exact: [String: Int] = [:]
+        var oneLabel: [String: Int] = [:]
+        var anyLabels: [String: Int] = [:]
+        var below: [String: Int] = [:]
+        for (index, rule) in rules.enumerated() {
+            let host = rule.pattern.host.text
+            let twin =
+                switch rule.pattern.reach {
+                case .exact: exact.updateValue(index, forKey: host)
+                case .oneLabel: oneLabel.updateValue(index, forKey: host)
+                case .anyLabels: anyLabels.updateValue(index, forKey: host)
+                }
+            guard twin == nil else {
+                throw PinError(
+                    code: .malformedPolicy,
+                    message: "\(rule.pattern) stands twice (perhaps in two spellings)")
+            }
+            if rule.includesSubdomains, rule.pattern.reach != .anyLabels {
+                if rule.pattern.reach == .exact || below[host] == nil { below[host] = index }
+            }
+        }
+        self.rules = rules
+        self.unlisted = unlisted
+        self.exact = exact
+        self.oneLabel = oneLabel
+        self.anyLabels = anyLabels.merging(below) { star, _ in star }
+    }
+
+    /// The one rule that decides for a host, if there is any.
+    public func rule(for host: HostName) -> PinRule? {
+        if let index = exact[host.text] { return rules[index] }
+        guard host.kind == .name else { return nil }
+        var suffix = host.text[...]
+        var dropped = 0
+        while true {
+            let key = String(suffix)
+            if dropped == 1, let index = oneLabel[key] { return rules[index] }
+            if let index = anyLabels[key],
+                dropped > 0 || rules[index].pattern.reach == .anyLabels
+            {
+                return rules[index]
+            }
+            guard let dot = suffix.firstIndex(of: ".") else { return nil }
+            suffix = suffix[suffix.index(after: dot)...]
+            dropped += 1
+        }
+    }
+
+    /// What holds for a call before any connection is made.
+    ///
+    /// - Parameters:
+    ///   - isSecure: Whether the call uses TLS.
+    ///   - now: Unix time in seconds.
+    public func decision(for host: HostName, isSecure: Bool, now: Int64) -> PinDecision {
+        guard let rule = rule(for: host) else {
+            if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
+            return PinDecision(
+                rule: nil, isPinned: false,
+                refusal: PinError(
+                    code: .unlistedHost,
+                    message: "the pin policy does not list \(host.uriText): add its pins"
+                        + " (signet pins show https://\(host.uriText)), exclude it, or say"
+                        + " \"unlisted\":\"allow\""))
+        }
+        if rule.isExclusion { return PinDecision(rule: rule, isPinned: false, refusal: nil) }
+        guard isSecure else {
+            return PinDecision(
+                rule: rule, isPinned: true,
+                refusal: PinError(
+                    code: .cleartextToPinnedHost,
+                    message: "\(host.uriText) is pinned (rule \(rule.pattern)) and never spoken to"
+                        + " without TLS: use https; wanted: \(Self.list(rule.pins))"))
+        }
+        if rule.hasExpired(at: now) {
+            if rule.afterExpiry == .allow {
+                return PinDecision(rule: rule, isPinned: false, refusal: nil)
+            }
+            if rule.mode == .enforce {
+                return PinDecision(
+                    rule: rule, isPinned: true,
+                    refusal: PinError(code: .policyExpired, message: expiry(of: rule, host: host)))
+            }
+        }
+        return PinDecision(rule: rule, isPinned: true, refusal: nil)
+    }
+
+    /// Judges the verified chain that a host showed.
+    ///
+    /// - Parameters:
+    ///   - chain: The *verified* chain, leaf first: never the chain as sent.
+    ///   - now: Unix time in seconds.
+    public func verdict(for host: HostName, chain: [SeenCertificate], now: Int64) -> PinVerdict {
+        let decision = decision(for: host, isSecure: true, now: now)
+        let rule = decision.rule
+        let wanted = rule?.pins ?? []
+        let isMatch = chain.contains { wanted.contains($0.pin) }
+        var refusal = decision.refusal
+        if let rule, let known = refusal, known.code == .policyExpired {
+            refusal = PinError(
+                code: known.code, message: expiry(of: rule, host: host, chain: chain))
+        } else if let rule, refusal == nil, decision.isPinned, !isMatch {
+            refusal = PinError(
+                code: .pinMismatch,
+                message:
+                    "no pin matches for \(host.uriText) (rule \(rule.pattern)); verified chain:"
+                    + " \(Self.list(chain)); wanted one of: \(Self.list(wanted))")
+        }
+        return PinVerdict(
+            host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
+            seen: chain, wanted: wanted, expires: rule?.expires, isPinned: decision.isPinned,
+            finding: refusal)
+    }
+
+    private func expiry(of rule: PinRule, host: HostName, chain: [SeenCertificate]? = nil) -> String
+    {
+        "the pins of \(host.uriText) (rule \(rule.pattern)) expired on"
+            + " \(rule.expires?.text ?? "-"): renew \"expires\", or say \"afterExpiry\":\"allow\""
+            + (chain.map { "; verified chain: \(Self.list($0))" } ?? "")
+            + "; wanted: \(Self.list(rule.pins))"
+    }
+
+    static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }
+
+    static func list(_ chain: [SeenCertificate]) -> String {
+        chain.isEmpty
+            ? "none" : chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
+    }
+}

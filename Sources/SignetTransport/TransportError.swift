@@ -1,0 +1,85 @@
+/// Why a call has no reply, or its reply no end.
+///
+/// The message says what was found, what was wanted and where. It never holds a field's value, a body
+/// or user info.
+public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error.
+    ///
+    /// More may be added, so a `switch` over it needs a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case name, connect, tls
+            case pinMismatch = "pin-mismatch"
+            case unlistedHost = "unlisted-host"
+            case policyExpired = "policy-expired"
+            case cleartextToPinnedHost = "cleartext-to-pinned-host"
+            case timeout
+            case cutOff = "cut-off"
+            case malformedReply = "malformed-reply"
+            case replyTooLarge = "reply-too-large"
+            case cancelled
+            case notRunning = "not-running"
+            case unsupportedLibcurl = "unsupported-libcurl"
+            case invalidRequest = "invalid-request"
+            case trustStore = "trust-store"
+            case resources
+        }
+
+        private let value: Value
+
+        /// The host's name was not resolved.
+        public static let name = Code(value: .name)
+        /// No connection was made.
+        public static let connect = Code(value: .connect)
+        /// TLS failed: the handshake, CA, dates or host name.
+        public static let tls = Code(value: .tls)
+        /// No certificate of the verified chain has a key that the policy wants.
+        public static let pinMismatch = Code(value: .pinMismatch)
+        /// The policy does not list the host.
+        public static let unlistedHost = Code(value: .unlistedHost)
+        /// The policy's rule for the host has expired.
+        public static let policyExpired = Code(value: .policyExpired)
+        /// A pinned host was to be spoken to without TLS.
+        public static let cleartextToPinnedHost = Code(value: .cleartextToPinnedHost)
+        /// The deadline passed.
+        public static let timeout = Code(value: .timeout)
+        /// The connection ended before the reply did.
+        public static let cutOff = Code(value: .cutOff)
+        /// The reply is no HTTP, or no HTTP that we take.
+        public static let malformedReply = Code(value: .malformedReply)
+        /// The reply's body or header is larger than the limit.
+        public static let replyTooLarge = Code(value: .replyTooLarge)
+        /// The caller's task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+        /// The engine has been shut down.
+        public static let notRunning = Code(value: .notRunning)
+        /// libcurl was built with another TLS library than the program's OpenSSL.
+        public static let unsupportedLibcurl = Code(value: .unsupportedLibcurl)
+        /// The request cannot be sent as it stands; nothing was.
+        public static let invalidRequest = Code(value: .invalidRequest)
+        /// The CA file cannot be read, or holds no certificate.
+        public static let trustStore = Code(value: .trustStore)
+        /// The system gave no memory, thread or socket.
+        public static let resources = Code(value: .resources)
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.rawValue }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// Found, wanted and where, for people.
+    public let message: String
+
+    /// Makes an error.
+    public init(code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
