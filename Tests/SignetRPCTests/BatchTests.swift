@@ -1,0 +1,204 @@
+import SignetJSON
+import SignetRPC
+import Testing
+
+/// Batches of JSON-RPC 2.0; the calls' ids are 7, 8 and 9, the third entry is a notification.
+struct BatchTests {
+    let adapter = JSONRPCAdapter.fromSeven()
+    let calls = [
+        RPCCall("a"), RPCCall("b", .array([1])), RPCCall("n", isNotification: true), RPCCall("c"),
+    ]
+
+    private func result(_ id: String, _ value: String = "1") -> String {
+        "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":\(value)}"
+    }
+
+    private func failure(_ id: String) -> String {
+        "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"error\":{\"code\":-32600,\"message\":\"no\"}}"
+    }
+
+    private func names(_ reply: BatchReply) -> [String] {
+        reply.outcomes.map { outcome in
+            switch outcome {
+            case .result(let result): text(result.bytes)
+            case .failure(let error): error.code.name
+            case .rejected: "rejected"
+            case .unanswered: "unanswered"
+            case .notified: "notified"
+            }
+        }
+    }
+
+    @Test func goesOutAsOneArray() throws {
+        let request = try adapter.box(batch: calls)
+        #expect(
+            text(request.body)
+                == #"[{"jsonrpc":"2.0","method":"a","id":7},"#
+                + #"{"jsonrpc":"2.0","method":"b","params":[1],"id":8},"#
+                + #"{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","method":"c","id":9}]"#)
+        #expect(request.expected.isBatch)
+        #expect(request.expected.ids.map { $0?.json } == [7, 8, nil, 9])
+    }
+
+    @Test func rule8RepliesInAnyOrder() throws {
+        let replies = [result("7", "\"a\""), result("8", "\"b\""), result("9", "null")]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let adapter = JSONRPCAdapter.fromSeven()
+            let request = try adapter.box(batch: calls)
+            let body = "[" + order.map { replies[$0] }.joined(separator: ",") + "]"
+            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            #expect(names(reply) == ["\"a\"", "\"b\"", "notified", "null"])
+            #expect(reply.error == nil)
+            #expect(reply.warnings.isEmpty)
+        }
+    }
+
+    @Test func rule5AnEmptyBatchIsNotSent() {
+        let error = #expect(throws: RPCError.self) { try adapter.box(batch: []) }
+        #expect(error?.code.name == "empty-batch")
+    }
+
+    @Test func rule20TheLimitOfCalls() throws {
+        let call = RPCCall("a")
+        _ = try adapter.box(batch: Array(repeating: call, count: 100))
+        let error = #expect(throws: RPCError.self) {
+            try adapter.box(batch: Array(repeating: call, count: 101))
+        }
+        #expect(error?.code.name == "batch-too-large")
+    }
+
+    @Test func rule9IdsAreUnique() {
+        let adapter = JSONRPCAdapter(ids: RPCIDGenerator { 1 })
+        let error = #expect(throws: RPCError.self) { try adapter.box(batch: calls) }
+        #expect(error?.code.name == "invalid-id")
+    }
+
+    @Test func oneBadCallStopsTheBatch() {
+        let error = #expect(throws: RPCError.self) {
+            try adapter.box(batch: [RPCCall("a"), RPCCall("rpc.x")])
+        }
+        #expect(error?.code.name == "reserved-method")
+    }
+
+    @Test func rule5AnEmptyArrayLeavesAllUnanswered() throws {
+        let request = try adapter.box(batch: calls)
+        let reply = try adapter.unboxBatch(RawReply("[]"), to: request)
+        #expect(names(reply) == ["unanswered", "unanswered", "notified", "unanswered"])
+        #expect(reply.error?.code.name == "batch-incomplete")
+    }
+
+    @Test func rule6OneErrorObjectRejectsTheBatch() throws {
+        for body in [failure("null"), "[" + failure("null") + "]"] {
+            for status in [200, 400, 500] {
+                let adapter = JSONRPCAdapter.fromSeven()
+                let request = try adapter.box(batch: calls)
+                let reply = try adapter.unboxBatch(RawReply(body, status: status), to: request)
+                #expect(names(reply) == ["rejected", "rejected", "notified", "rejected"])
+                #expect(reply.error?.code.name == "rpc-error")
+            }
+        }
+    }
+
+    @Test func rule7AnErrorWithoutIdFailsOpenCallsOnly() throws {
+        let request = try adapter.box(batch: calls)
+        let body = "[" + [failure("null"), result("8")].joined(separator: ",") + "]"
+        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        #expect(names(reply) == ["rejected", "1", "notified", "rejected"])
+    }
+
+    @Test func rule9TheFirstOfTwoRepliesWins() throws {
+        let request = try adapter.box(batch: calls)
+        let body =
+            "["
+            + [result("7", "1"), result("7", "2"), failure("8"), result("8"), result("9")]
+            .joined(separator: ",") + "]"
+        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        #expect(names(reply) == ["1", "rpc-error", "notified", "1"])
+        #expect(reply.warnings.map(\.code.name) == ["duplicate-reply", "duplicate-reply"])
+        #expect(reply.error?.code.name == "rpc-error")
+    }
+
+    @Test(arguments: [
+        (#"{"jsonrpc":"2.0","id":70,"result":1}"#, "unknown-reply"),
+        (#"{"jsonrpc":"2.0","id":"7","result":1}"#, "unknown-reply"),
+        (#"{"jsonrpc":"2.0","id":7.0,"result":1}"#, "unknown-reply"),
+        (#"{"jsonrpc":"2.0","result":1}"#, "malformed-reply"),
+        (#"{"jsonrpc":"2.0","id":null,"result":1}"#, "malformed-reply"),
+        (#"{"jsonrpc":"2.0","id":true,"result":1}"#, "malformed-reply"),
+        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, "malformed-reply"),
+        ("1", "malformed-reply"), ("null", "malformed-reply"), ("[]", "malformed-reply"),
+    ])
+    func repliesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
+        let request = try adapter.box(batch: calls)
+        let body = "[" + [stray, result("8"), result("9")].joined(separator: ",") + "]"
+        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        #expect(names(reply) == ["unanswered", "1", "notified", "1"])
+        #expect(reply.warnings.map(\.code.name) == [warning])
+        #expect(reply.error?.code.name == "batch-incomplete")
+    }
+
+    @Test(arguments: [
+        #"{"id":7,"result":1}"#, #"{"jsonrpc":"2.0","id":7}"#,
+        #"{"jsonrpc":"2.0","id":7,"result":1,"error":null}"#,
+        #"{"jsonrpc":"2.0","id":7,"error":"no"}"#,
+        #"{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":""}}"#,
+    ])
+    func aMalformedReplyFailsItsCall(_ malformed: String) throws {
+        let request = try adapter.box(batch: calls)
+        let body = "[" + [malformed, result("8"), result("9")].joined(separator: ",") + "]"
+        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        #expect(names(reply) == ["malformed-reply", "1", "notified", "1"])
+        #expect(reply.error?.code.name == "malformed-reply")
+    }
+
+    @Test(arguments: [
+        ("", 200, "malformed-reply"), ("<html>", 200, "malformed-reply"),
+        ("1", 200, "malformed-reply"), ("{}", 200, "malformed-reply"),
+        ("[", 200, "malformed-reply"), ("[1,]", 200, "malformed-reply"),
+        ("<html>", 500, "http-status"), ("", 401, "http-status"), ("1", 500, "http-status"),
+        (#"{"message":"no"}"#, 403, "http-status"),
+        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, 200, "malformed-reply"),
+    ])
+    func aReplyThatIsNone(_ body: String, _ status: Int, _ code: String) throws {
+        let request = try adapter.box(batch: calls)
+        let error = #expect(throws: RPCError.self) {
+            try adapter.unboxBatch(RawReply(body, status: status), to: request)
+        }
+        #expect(error?.code.name == code)
+    }
+
+    @Test func oneReplyObjectAnswersItsCall() throws {
+        let request = try adapter.box(batch: [RPCCall("a")])
+        let reply = try adapter.unboxBatch(RawReply(result("7")), to: request)
+        #expect(names(reply) == ["1"])
+    }
+
+    @Test func rule4ABatchOfNotifications() throws {
+        let request = try adapter.box(batch: [calls[2], calls[2]])
+        for (body, status, warnings) in [("", 204, 0), ("", 200, 0), ("[]", 200, 1)] {
+            let reply = try adapter.unboxBatch(RawReply(body, status: status), to: request)
+            #expect(names(reply) == ["notified", "notified"])
+            #expect(reply.warnings.count == warnings)
+            #expect(reply.error == nil)
+        }
+        let error = #expect(throws: RPCError.self) {
+            try adapter.unboxBatch(RawReply("", status: 500), to: request)
+        }
+        #expect(error?.code.name == "http-status")
+    }
+
+    @Test func rule2StringifiedIdsOnlyWhenAsked() throws {
+        var adapter = adapter
+        adapter.acceptsStringifiedNumericIDs = true
+        let request = try adapter.box(batch: calls)
+        let body =
+            "["
+            + [result("\"7\""), result("8"), result("\"8\"", "2"), result("\"09\"")]
+            .joined(separator: ",") + "]"
+        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        #expect(names(reply) == ["1", "1", "notified", "unanswered"])
+        #expect(
+            reply.warnings.map(\.code.name)
+                == ["stringified-id", "unknown-reply", "unknown-reply"])
+    }
+}
