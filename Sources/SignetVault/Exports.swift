@@ -1,0 +1,2 @@
+// Whoever seals or opens a dump needs key sets; they need not import their module.
+@_exported public import SignetCrypto

@@ -1,0 +1,95 @@
+import SignetCrypto
+import SignetJSON
+
+extension SealedDump {
+    /// Reads a compact string and demands its whole form: five parts, an empty encrypted key,
+    /// a nonce of 12 bytes, a tag of 16, canonical base64url, and a header of exactly five members.
+    ///
+    /// - Parameter bytes: The compact string and nothing else; a final newline is refused.
+    /// - Throws: `malformed-dump`, saying which demand is not met.
+    public init(parsing bytes: [UInt8]) throws(VaultError) {
+        guard !bytes.isEmpty else { throw Self.malformed("it is empty") }
+        guard bytes.count <= Self.sizeLimit else {
+            throw Self.malformed("it is larger than 16 MiB of plaintext can make it")
+        }
+        var points: [Int] = []
+        for (index, byte) in zip(bytes.indices, bytes) where byte == UInt8(ascii: ".") {
+            guard points.count < 4 else { throw Self.malformed("it has more than five parts") }
+            points.append(index)
+        }
+        guard points.count == 4 else {
+            throw Self.malformed("it is no JWE compact string of five parts")
+        }
+        guard points[0] <= Self.headerLimit else { throw Self.malformed("the header is too long") }
+        guard points[1] == points[0] + 1 else {
+            throw Self.malformed("the encrypted key is not empty")
+        }
+        let header = Array(bytes[..<points[0]])
+        let name = try Self.name(header)
+        let nonce = try Self.decode(bytes, points[1] + 1..<points[2], "the nonce")
+        guard nonce.count == AES256GCM.nonceByteCount else {
+            throw Self.malformed("a nonce of \(nonce.count) bytes, wanted 12")
+        }
+        let tag = try Self.decode(bytes, points[3] + 1..<bytes.count, "the tag")
+        guard tag.count == AES256GCM.tagByteCount else {
+            throw Self.malformed("a tag of \(tag.count) bytes, wanted 16")
+        }
+        let ciphertext = try Self.decode(bytes, points[2] + 1..<points[3], "the ciphertext")
+        guard ciphertext.count <= Self.plaintextLimit else {
+            throw Self.malformed("more than 16 MiB of plaintext")
+        }
+        self.init(
+            bytes: bytes, name: name, header: header, nonce: nonce, ciphertext: ciphertext,
+            tag: tag)
+    }
+
+    /// The header's members but `kid`, each with its only value.
+    private static let fixedMembers: [(name: String, value: String)] = [
+        ("alg", "dir"), ("enc", "A256GCM"), ("typ", "signet-dump"), ("cty", "application/json"),
+    ]
+
+    private static func name(_ header: [UInt8]) throws(VaultError) -> DumpName {
+        let json = try decode(header, 0..<header.count, "the header")
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: json, maximumDepth: 2)
+        } catch {
+            throw malformed("the header is not strict JSON: \(error.message)")
+        }
+        guard let object = value.object else { throw malformed("the header is no JSON object") }
+        for (member, wanted) in fixedMembers {
+            guard let found = object[member]?.string, sameBytes(found, wanted) else {
+                throw malformed("the header's \"\(member)\" must be \"\(wanted)\"")
+            }
+        }
+        guard object.count == fixedMembers.count + 1, let kid = object["kid"]?.string else {
+            throw malformed("the header must have alg, enc, typ, cty and kid, and no other member")
+        }
+        return try DumpName(parsing: Array(kid.utf8))
+    }
+
+    /// The header's JSON for a name; the members in their usual order.
+    static func headerJSON(_ name: DumpName) -> [UInt8] {
+        var json: [UInt8] = []
+        json.reserveCapacity(96 + name.text.count)
+        json.append(
+            contentsOf: #"{"alg":"dir","enc":"A256GCM","typ":"signet-dump","#.utf8)
+        json.append(contentsOf: #""cty":"application/json","kid":""#.utf8)
+        json.append(contentsOf: name.text)  // base64url and points: nothing to escape
+        json.append(contentsOf: "\"}".utf8)
+        return json
+    }
+
+    private static func decode(
+        _ bytes: [UInt8], _ range: Range<Int>, _ what: String
+    ) throws(VaultError) -> [UInt8] {
+        guard let decoded = Base64.decode(bytes.span.extracting(range), .url) else {
+            throw malformed("\(what) is not canonical base64url")
+        }
+        return decoded
+    }
+
+    private static func malformed(_ problem: String) -> VaultError {
+        VaultError(.malformedDump, "not a sealed dump: \(problem)")
+    }
+}
