@@ -11,14 +11,14 @@ struct SignetCommand: AsyncParsableCommand {
             cannot be used; 3 no usable answer from the network.
             """,
         version: "0.1.0",
-        subcommands: [])
+        subcommands: [KeysCommand.self])
 }
 
 /// Where the process begins and the only place where it ends.
 @main
 enum Signet {
     static func main() async {
-        // CoreDumps.disable()
+        CoreDumps.disable()
         StandardStreams.ignoreBrokenPipes()
         let arguments = Array(CommandLine.arguments.dropFirst())
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))

@@ -64,6 +64,7 @@ struct ToolError: CodedError {
         // Vault
         "wrong-key", "tampered", "newer-version", "older-version", "other-version", "wrong-app",
         "wrong-system", "unknown-key", "key-revoked", "key-expired", "key-not-yet-valid",
+        "wrong-key-use",
         // Pins
         "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
         // Adapters

@@ -124,6 +124,11 @@ package enum PrivateFile {
         return unsafe String(cString: real)
     }
 
+    /// The folder of the file that `path` leads to.
+    static func folder(of path: String) throws(FileFailure) -> String {
+        TemporaryFile.split(try resolved(path)).folder
+    }
+
     private static func demandRegular(
         _ status: stat, _ path: String, operation: String
     ) throws(FileFailure) {
@@ -185,7 +190,7 @@ private struct TemporaryFile: ~Copyable {
         self.target = target
     }
 
-    private static func split(_ path: String) -> (folder: String, name: String) {
+    static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = String(path[...slash])
         return (folder, String(path[path.utf8.index(after: slash)...]))

@@ -1,0 +1,24 @@
+import SignetCrypto
+
+extension KeyError: CodedError {
+    var codeName: String { code.name }
+}
+
+extension FileFailure: CodedError {
+    var codeName: String {
+        switch (kind, operation) {
+        case (.permissions, _): "key-file-permissions"
+        case (_, "write"), (_, "create"): "unwritable-file"
+        default: "unreadable-file"
+        }
+    }
+}
+
+extension CryptoFailure: CodedError {
+    var codeName: String { "crypto-failure" }
+    var message: String { description }
+}
+
+extension X509Failure: CodedError {
+    var codeName: String { "malformed-input" }
+}

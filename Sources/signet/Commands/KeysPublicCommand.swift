@@ -1,0 +1,30 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+
+/// `signet keys public`: what others need to check signatures.
+struct KeysPublicCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "public", abstract: "Print the public halves of a key file as a JWK Set.",
+        discussion: "Secrets that both sides share (oct keys) have no public half and are left out."
+    )
+
+    @Argument(help: "The key file; - or nothing is standard input.")
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let keys: KeySet
+        if let file, file != "-" {
+            keys = try KeySource(file).load()
+        } else {
+            keys = try KeySet(
+                parsing: InputFile.read(nil, limit: KeySet.maximumByteCount),
+                source: "standard input")
+        }
+        let halves = keys.publicHalves
+        try common.terminal.result(
+            halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])
+    }
+}
