@@ -50,12 +50,14 @@ package final class ChildProcess: Sendable {
             process.arguments = endingWithItsParent + [executable] + arguments
             process.environment = inheritedEnvironment.merging(environment) { $1 }
             process.currentDirectoryURL = directory
-            process.standardInput = try FileHandle(
-                forReadingFrom: folder.url.appending(path: "stdin"))
-            process.standardOutput = try FileHandle(
-                forWritingTo: folder.url.appending(path: "stdout"))
-            process.standardError = try FileHandle(
-                forWritingTo: folder.url.appending(path: "stderr"))
+            let stdin = try FileHandle(forReadingFrom: folder.url.appending(path: "stdin"))
+            let stdout = try FileHandle(forWritingTo: folder.url.appending(path: "stdout"))
+            let stderr = try FileHandle(forWritingTo: folder.url.appending(path: "stderr"))
+            // Foundation never lets go of a Process that ran, so its files are closed here.
+            defer { for file in [stdin, stdout, stderr] { try? file.close() } }
+            process.standardInput = stdin
+            process.standardOutput = stdout
+            process.standardError = stderr
             process.terminationHandler = { process in
                 let status = process.terminationStatus
                 exit.set(process.terminationReason == .uncaughtSignal ? 128 + status : status)

@@ -40,7 +40,10 @@ package final class TemporaryDirectory: Sendable {
 
     /// The bytes of a file in this folder.
     package func read(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: url.appending(path: name)))
+        // Not Data(contentsOf:), which leaks a page for each empty file.
+        let file = try FileHandle(forReadingFrom: url.appending(path: name))
+        defer { try? file.close() }
+        return [UInt8](try file.readToEnd() ?? Data())
     }
 
     /// The names of the files in this folder, sorted; to see that nothing half-written stays behind.
