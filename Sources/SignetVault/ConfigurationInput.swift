@@ -18,7 +18,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     /// No values.
     public static let none = ConfigurationInput(source: .joined([]))
 
-    /// A file that holds a flat JSON object, at most 16 MiB.
+    /// A file or pipe that holds a flat JSON object, at most 16 MiB; `-` is standard input.
     public static func file(_ path: String) -> ConfigurationInput { .init(source: .file(path)) }
 
     /// The bytes of a flat JSON object, read strictly.
@@ -95,7 +95,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
     private static func read(_ path: String) throws(VaultError) -> [UInt8] {
         do {
-            return try PrivateFile.read(path, limit: sizeLimit, requirePrivate: false)
+            return try InputFile.read(path, limit: sizeLimit)
         } catch {
             throw VaultError(.fileUnreadable, "\(error)")
         }

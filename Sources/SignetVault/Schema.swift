@@ -1,10 +1,11 @@
+import SignetCrypto
 public import SignetJSON
 
 /// What a configuration may hold: each key with its type, who may see it and who may set it.
 ///
 /// The form is that of CONTRACT section 4: `{"keys":{KEY:{"type":…,"visibility":…}}}`. A key
 /// is secret unless it says `"visibility":"public"`, and may be set by every input unless it has `setBy`.
-public struct Schema: Sendable {
+public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The keys' rules in the order of the schema.
     package let rules: [KeyRule]
     private let positions: [ByteName: Int]
@@ -24,6 +25,20 @@ public struct Schema: Sendable {
             throw VaultError(.malformedSchema, "the schema is not JSON: \(error.message)")
         }
         try self.init(value)
+    }
+
+    /// Reads a schema from a file.
+    ///
+    /// - Parameter path: A file or pipe of at most 16 MiB; `-` is standard input.
+    /// - Throws: `file-unreadable`, and `malformed-schema` as `init(parsing:)`.
+    public init(contentsOf path: String) throws(VaultError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try InputFile.read(path, limit: ConfigurationInput.sizeLimit)
+        } catch {
+            throw VaultError(.fileUnreadable, error.message)
+        }
+        try self.init(parsing: bytes)
     }
 
     /// Reads a schema from a JSON value.
@@ -51,4 +66,9 @@ public struct Schema: Sendable {
     }
 
     func position(of name: String) -> Int? { positions[ByteName(name)] }
+
+    /// How many keys there are; a secret key's listed values do not print.
+    public var description: String { "Schema(\(rules.count) keys)" }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -11,7 +11,7 @@ struct SignetCommand: AsyncParsableCommand {
             cannot be used; 3 no usable answer from the network.
             """,
         version: "0.1.0",
-        subcommands: [KeysCommand.self])
+        subcommands: [KeysCommand.self, VaultCommand.self])
 }
 
 /// Where the process begins and the only place where it ends.

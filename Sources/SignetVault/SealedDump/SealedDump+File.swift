@@ -3,11 +3,12 @@ public import SignetCrypto
 extension SealedDump {
     /// Reads a dump from a file.
     ///
+    /// - Parameter path: A file or a pipe; nil or `-` is standard input.
     /// - Throws: `file-unreadable`, or `malformed-dump`.
-    public init(contentsOf path: String) throws(VaultError) {
+    public init(contentsOf path: String?) throws(VaultError) {
         let bytes: [UInt8]
         do {
-            bytes = try PrivateFile.read(path, limit: Self.sizeLimit, requirePrivate: false)
+            bytes = try InputFile.read(path, limit: Self.sizeLimit)
         } catch {
             throw VaultError(.fileUnreadable, "\(error)")
         }
@@ -43,12 +44,12 @@ extension GlobalConfiguration {
     ///   - keyID: The root's id.
     ///   - binding: What opens the dump again.
     ///   - now: Unix seconds; nil is the clock's.
-    /// - Returns: The dump, which was read back and opened.
+    /// - Returns: The dump, which was read back and opened, and its sequence.
     /// - Throws: `unknown-key`, `file-unwritable`, and as `seal(with:for:sequence:now:)`.
     public func seal(
         into path: String, keys: KeySet, keyID: String, for binding: VersionBinding,
         now: Int64? = nil
-    ) throws(VaultError) -> SealedDump {
+    ) throws(VaultError) -> (dump: SealedDump, sequence: Int64) {
         guard let key = keys[keyID] else {
             throw VaultError(.unknownKey, "no key of the set has the id \(quoted(keyID))")
         }
@@ -59,7 +60,7 @@ extension GlobalConfiguration {
         guard opened.values == values else {
             throw VaultError(.fileUnwritable, "\(path): what was read back is not what was sealed")
         }
-        return dump
+        return (dump, sequence)
     }
 
     private static func nextSequence(

@@ -1,0 +1,38 @@
+import ArgumentParser
+import SignetJSON
+import SignetVault
+
+/// `vault export-key`: one dump's content key, for other JOSE tools.
+struct VaultExportKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export-key",
+        abstract: "Print this one dump's content key as a JWK (a secret); never the root.",
+        discussion: "Versions are checked where they are given.")
+
+    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var key: VaultKeyOptions
+
+    @Option(help: ArgumentHelp("The app that the dump must be of.", valueName: "ID"))
+    var appID: String?
+
+    @Option(help: ArgumentHelp("The app version that it must be of.", valueName: "V"))
+    var appVersion: String?
+
+    @Option(help: ArgumentHelp("The system version that it must be of.", valueName: "V"))
+    var systemVersion: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let dump = try SealedDump(contentsOf: file)
+        let found = dump.binding
+        let wanted = VersionBinding(
+            app: .init(appID ?? found.app.id, appVersion ?? found.app.version),
+            system: .init(
+                found.system.id, systemVersion ?? found.system.version))
+        let jwk = try dump.exportKey(with: try key.load(), for: wanted)
+        try common.terminal.result(jwk, lines: [JSONValue.object(jwk).text])
+    }
+}

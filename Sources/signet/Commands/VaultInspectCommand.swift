@@ -1,0 +1,31 @@
+import ArgumentParser
+import SignetCrypto
+import SignetVault
+
+/// `vault inspect`: what a dump tells to anybody.
+struct VaultInspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect", abstract: "Print what can be known of a dump without a key.")
+
+    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let dump = try SealedDump(contentsOf: file)
+        let binding = dump.binding
+        let root = dump.isPassphraseSealed ? "a passphrase, as key" : "key"
+        try common.terminal.result(
+            dump.inspection,
+            lines: [
+                "app       \(printable(binding.app.id)) \(printable(binding.app.version))",
+                "system    \(printable(binding.system.id)) \(printable(binding.system.version))",
+                "sealed    with \(root) \(printable(dump.keyID)) (JWE dir, A256GCM)",
+                "inside    \(dump.plaintextByteCount) bytes that only the key opens",
+            ])
+        if !common.json {
+            common.terminal.note("this is what the dump says of itself; only opening proves it")
+        }
+    }
+}

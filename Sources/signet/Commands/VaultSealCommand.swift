@@ -1,0 +1,44 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault seal`: the merged configuration as a sealed dump in a file.
+struct VaultSealCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "seal", abstract: "Seal the merged configuration to the app's version.",
+        discussion: """
+            The file is written beside the old one and renamed over it, with mode 0600. Over a \
+            dump of the same app that the same keys open, the sequence goes on by one.
+            """)
+
+    @OptionGroup var inputs: VaultInputOptions
+    @OptionGroup var key: VaultKeyOptions
+
+    @Option(help: ArgumentHelp("The root's id in the key set.", valueName: "ID"))
+    var keyID: String
+
+    @OptionGroup var binding: VaultBindingOptions
+
+    @Option(help: ArgumentHelp("Where the dump is written.", valueName: "FILE"))
+    var out: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let configuration = try inputs.merged()
+        let keys = try key.load()
+        let (dump, sequence) = try configuration.seal(
+            into: out, keys: keys, keyID: keyID, for: binding.binding)
+        let bound = dump.binding
+        var object: JSONObject = ["out": .string(out), "sequence": .number(JSONNumber(sequence))]
+        for (name, value) in dump.inspection { object[name] = value }
+        try common.terminal.result(
+            object,
+            lines: [
+                "sealed \(configuration.count) values for \(printable(bound.app.id)) "
+                    + "\(printable(bound.app.version)) into \(printable(out)) "
+                    + "(\(dump.bytes.count) bytes, sequence \(sequence))"
+            ])
+    }
+}
