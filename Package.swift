@@ -115,7 +115,7 @@ let package = Package(
             ]),
         tests("signet", ["signet", "SignetJSON", "TestSupport"]),
         .testTarget(
-            name: "OrdersHostTests", dependencies: ["TestSupport"], swiftSettings: houseRules),
+            name: "OrdersHostTests", dependencies: ["TestSupport", "signet"], swiftSettings: houseRules),
     ],
     swiftLanguageModes: [.v6]
 )
