@@ -115,7 +115,8 @@ let package = Package(
             ]),
         tests("signet", ["signet", "SignetJSON", "TestSupport"]),
         .testTarget(
-            name: "OrdersHostTests", dependencies: ["TestSupport", "signet"], swiftSettings: houseRules),
+            name: "OrdersHostTests", dependencies: ["TestSupport", "signet"],
+            swiftSettings: houseRules),
     ],
     swiftLanguageModes: [.v6]
 )
