@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A file that one process at a time reads and writes; the others wait for its lock (`flock`).
+package struct LockedFile: ~Copyable {
+    /// Tells one file from another, also from one that took its name.
+    package struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Which file is open.
+    package let identity: Identity
+    private let file: Descriptor
+
+    /// Opens a file, or makes it with mode 0600, and waits for its lock, which lasts as long as this
+    /// value.
+    ///
+    /// - Throws: `FileFailure`, of kind `wrongKind` for what is no file.
+    package init(path: String) throws(FileFailure) {
+        while true {
+            let file = try Descriptor(
+                at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
+                shown: path)
+            guard try file.status().st_mode & S_IFMT == S_IFREG else {
+                throw FileFailure(
+                    path: path, operation: "lock", reason: "it is no file", kind: .wrongKind)
+            }
+            while flock(file.number, LOCK_EX) != 0 {
+                guard errno == EINTR else {
+                    throw FileFailure(path: path, operation: "lock", errno: errno)
+                }
+            }
+            let opened = Self.identity(try file.status())
+            var named = stat()
+            // Whoever held the lock may have put another file in this one's place.
+            if unsafe stat(path, &named) == 0, Self.identity(named) == opened {
+                self.identity = opened
+                self.file = file
+                return
+            }
+        }
+    }
+
+    private static func identity(_ status: stat) -> Identity {
+        Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Bytes of the file.
+    package borrowing func size() throws(FileFailure) -> Int {
+        Int(try file.status().st_size)
+    }
+
+    /// Reads up to `count` bytes from `offset` on; fewer where the file ends before.
+    package borrowing func read(from offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let start = done
+            let taken = unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe pread(
+                    file.number, bytes.baseAddress! + start, count - start, off_t(offset + start))
+            }
+            if taken == 0 { break }
+            if taken < 0 {
+                if errno == EINTR { continue }
+                throw FileFailure(path: file.path, operation: "read", errno: errno)
+            }
+            done += taken
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+
+    /// Cuts the file at `offset` and writes `bytes` there.
+    package borrowing func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
+        guard ftruncate(file.number, off_t(offset)) == 0,
+            lseek(file.number, off_t(offset), SEEK_SET) >= 0
+        else { throw FileFailure(path: file.path, operation: "write", errno: errno) }
+        try file.writeAll(bytes.span)
+    }
+
+    /// Puts a new file with these bytes in its place, whole or not at all. This lock is then one of
+    /// a file without a name; who waits for it opens the new one.
+    package borrowing func replace(with bytes: [UInt8]) throws(FileFailure) {
+        try PrivateFile.writeAtomically(bytes, to: file.path)
+    }
+}

@@ -1,0 +1,113 @@
+/// Single bytes by name.
+enum ASCII {
+    static let tab: UInt8 = 0x09
+    static let lineFeed: UInt8 = 0x0A
+    static let carriageReturn: UInt8 = 0x0D
+    static let space: UInt8 = 0x20
+    static let quote: UInt8 = 0x22
+    static let leftParenthesis: UInt8 = 0x28
+    static let rightParenthesis: UInt8 = 0x29
+    static let comma: UInt8 = 0x2C
+    static let minus: UInt8 = 0x2D
+    static let dot: UInt8 = 0x2E
+    static let slash: UInt8 = 0x2F
+    static let zero: UInt8 = 0x30
+    static let colon: UInt8 = 0x3A
+    static let semicolon: UInt8 = 0x3B
+    static let equals: UInt8 = 0x3D
+    static let question: UInt8 = 0x3F
+    static let at: UInt8 = 0x40
+    static let backslash: UInt8 = 0x5C
+}
+
+extension UInt8 {
+    var isDigit: Bool { self &- ASCII.zero < 10 }
+
+    var isLowercaseLetter: Bool { self &- 0x61 < 26 }
+
+    /// The letter in lower case; every other byte as it is.
+    var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
+    var isToken: Bool { ByteClass.table[Int(self)] & ByteClass.token != 0 }
+
+    /// Whether the byte may stand in a path or a query (RFC 3986), percent signs apart.
+    var isPathOrQuery: Bool { ByteClass.table[Int(self)] & ByteClass.pathOrQuery != 0 }
+
+    /// Whether the byte may stand in a registered name (RFC 3986, section 3.2.2).
+    var isHostName: Bool { ByteClass.table[Int(self)] & ByteClass.hostName != 0 }
+
+    var isHexDigit: Bool { isDigit || lowercased &- 0x61 < 6 }
+}
+
+private enum ByteClass {
+    static let token: UInt8 = 1
+    static let pathOrQuery: UInt8 = 2
+    static let hostName: UInt8 = 4
+
+    static let table: [UInt8] = {
+        var table = [UInt8](repeating: 0, count: 256)
+        func add(_ bytes: some Sequence<UInt8>, _ kind: UInt8) {
+            for byte in bytes { table[Int(byte)] |= kind }
+        }
+        for kind in [token, pathOrQuery, hostName] {
+            add(0x30...0x39, kind)
+            add(0x41...0x5A, kind)
+            add(0x61...0x7A, kind)
+        }
+        add("!#$%&'*+-.^_`|~".utf8, token)
+        add("-._~!$&'()*+,;=:@/?".utf8, pathOrQuery)
+        add("-._~!$&'()*+,;=".utf8, hostName)
+        return table
+    }()
+}
+
+extension [UInt8] {
+    /// Appends a text's UTF-8 bytes.
+    mutating func append(_ text: String) {
+        append(contentsOf: text.utf8)
+    }
+
+    /// Appends a number in decimal.
+    mutating func append(decimal number: Int64) {
+        guard number != 0 else { return append(ASCII.zero) }
+        if number < 0 { append(ASCII.minus) }
+        var rest = number.magnitude
+        var divisor: UInt64 = 1
+        while rest / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            append(ASCII.zero + UInt8(truncatingIfNeeded: rest / divisor))
+            rest %= divisor
+            divisor /= 10
+        }
+    }
+
+    /// Appends a String of RFC 9651, section 4.1.6, of bytes that are known to be printable ASCII.
+    mutating func append(quoted text: some Sequence<UInt8>) {
+        append(ASCII.quote)
+        for byte in text {
+            if byte == ASCII.quote || byte == ASCII.backslash { append(ASCII.backslash) }
+            append(byte)
+        }
+        append(ASCII.quote)
+    }
+}
+
+extension String {
+    /// Whether every character is printable ASCII, as a String of RFC 9651 demands.
+    var isPrintableASCII: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+
+    /// The name in lower case, letter by letter of ASCII.
+    var asciiLowercased: String { String(decoding: utf8.map(\.lowercased), as: UTF8.self) }
+
+    /// Whether both are the same bytes but for the case of ASCII letters; `lowercase` is in lower
+    /// case already.
+    func isSame(asLowercase lowercase: [UInt8]) -> Bool {
+        let bytes = utf8.span
+        guard bytes.count == lowercase.count else { return false }
+        for index in bytes.indices where bytes[index].lowercased != lowercase[index] {
+            return false
+        }
+        return true
+    }
+}

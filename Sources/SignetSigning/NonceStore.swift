@@ -1,0 +1,103 @@
+internal import Synchronization
+
+/// Remembers which nonces have been used.
+///
+/// A verifier asks only once a signature holds, so that nobody without a key can fill it.
+public protocol NonceStore: Sendable {
+    /// Remembers a key's nonce unless it is remembered already, in one step that no other caller of
+    /// the store can come between.
+    ///
+    /// - Parameters:
+    ///   - nonce: 1 to 256 bytes of ASCII.
+    ///   - keyID: Two keys may use the same nonce.
+    ///   - expiry: The last second, since 1970, at which the signature could be taken again.
+    ///   - now: The time, in seconds since 1970; what expired before may be forgotten.
+    /// - Throws: `SigningError` with `replayed-nonce` where it is remembered, and with
+    ///   `nonce-store-full` or `nonce-store-failed` where it cannot be: then the message is refused.
+    func remember(
+        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+    ) throws(SigningError)
+}
+
+extension SigningError {
+    static var replayed: SigningError {
+        SigningError(.replayedNonce, "the key's nonce has been used before")
+    }
+}
+
+/// A key's nonce as one run of bytes.
+struct NonceIdentity: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    init(_ nonce: String, of keyID: String) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(keyID.utf8.count + nonce.utf8.count + 4)
+        bytes.append(decimal: Int64(keyID.utf8.count))
+        bytes.append(ASCII.colon)
+        bytes.append(keyID)
+        bytes.append(nonce)
+        self.bytes = bytes
+    }
+}
+
+/// Nonces in memory, up to a bound; a full store refuses.
+public final class MemoryNonceStore: NonceStore {
+    private struct State {
+        var remembered: Set<NonceIdentity> = []
+        /// What is to be forgotten after each second.
+        var bySecond: [Int64: [NonceIdentity]] = [:]
+        /// No second before this one is in `bySecond`.
+        var earliest = Int64.max
+
+        mutating func forget(before now: Int64) {
+            guard earliest < now else { return }
+            if now - earliest > Int64(bySecond.count) {
+                for second in bySecond.keys where second < now { forget(second) }
+            } else {
+                for second in earliest..<now { forget(second) }
+            }
+            earliest = bySecond.isEmpty ? .max : now
+        }
+
+        private mutating func forget(_ second: Int64) {
+            for nonce in bySecond.removeValue(forKey: second) ?? [] { remembered.remove(nonce) }
+        }
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter capacity: The most nonces that are remembered at a time, about 100 bytes each.
+    public init(capacity: Int = 1_000_000) { self.capacity = capacity }
+
+    /// How many nonces are remembered.
+    public var count: Int { state.withLock { $0.remembered.count } }
+
+    /// Remembers a key's nonce unless it is remembered already, in one step.
+    ///
+    /// - Parameters:
+    ///   - nonce: 1 to 256 bytes of ASCII.
+    ///   - keyID: The key's id.
+    ///   - expiry: The last second at which the signature could be taken again.
+    ///   - now: The time, in seconds since 1970.
+    /// - Throws: `SigningError` with `replayed-nonce`, `nonce-store-full` or `nonce-store-failed`.
+    public func remember(
+        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+    ) throws(SigningError) {
+        let identity = NonceIdentity(nonce, of: keyID)
+        let capacity = capacity
+        try state.withLock { (state) throws(SigningError) in
+            state.forget(before: now)
+            guard !state.remembered.contains(identity) else { throw SigningError.replayed }
+            guard state.remembered.count < capacity else {
+                throw SigningError(
+                    .nonceStoreFull, "\(capacity) nonces are remembered, no room for another")
+            }
+            state.remembered.insert(identity)
+            state.bySecond[expiry, default: []].append(identity)
+            state.earliest = min(state.earliest, expiry)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// The fields and names that signer and verifier of RFC 9421 share.
+enum RFC9421Fields {
+    static let signatureInput = Array("signature-input".utf8)
+    static let signature = Array("signature".utf8)
+    /// What begins a base's last line (section 2.5).
+    static let parametersPrefix = Array("\"@signature-params\": ".utf8)
+
+    static let method = ComponentIdentifier(derived: .method, "@method")
+    static let authority = ComponentIdentifier(derived: .authority, "@authority")
+    static let path = ComponentIdentifier(derived: .path, "@path")
+    static let query = ComponentIdentifier(derived: .query, "@query")
+    static let status = ComponentIdentifier(derived: .status, "@status")
+    static let requestCore = [method, authority, path]
+
+    /// Whether the bytes are a key of RFC 9651, section 3.1.2.
+    static func isLabel(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first, first.isLowercaseLetter || first == 0x2A else {
+            return false
+        }
+        return bytes.count <= 64
+            && bytes.allSatisfy {
+                $0.isLowercaseLetter || $0.isDigit || $0 == 0x5F || $0 == ASCII.minus
+                    || $0 == ASCII.dot || $0 == 0x2A
+            }
+    }
+
+    /// Demands that no signature on the message has the label.
+    ///
+    /// - Throws: `SigningError` with `duplicate-label`, or with `malformed-signature` where the
+    ///   message's own signature fields cannot be read.
+    static func requireFree(
+        _ label: [UInt8], on message: SignableMessage
+    ) throws(SigningError) {
+        for (name, field) in [(signatureInput, "Signature-Input"), (signature, "Signature")] {
+            guard let text = message.value(of: name) else { continue }
+            let dictionary = try StructuredDictionary(parsing: text, field: field)
+            guard dictionary.member(label) == nil else {
+                throw SigningError(
+                    .duplicateLabel,
+                    "the message has a signature labelled \(String(decoding: label, as: UTF8.self))"
+                        + " already: choose another label")
+            }
+        }
+    }
+}

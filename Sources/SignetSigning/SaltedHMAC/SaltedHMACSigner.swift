@@ -1,0 +1,94 @@
+internal import SignetCrypto
+
+/// Signs by `salted-hmac-v1`.
+struct SaltedHMACSigner: Sendable {
+    private let key: HMACKey
+    private let keyID: String
+    private let fields: [ComponentIdentifier]
+    /// `;alg="hmac-sha256";created=`
+    private let algorithmParameter: [UInt8]
+    /// `;keyid="…"`
+    private let keyIDParameter: [UInt8]
+    /// `;fields="…"`
+    private let fieldsParameter: [UInt8]
+
+    init(key: Key, options: MessageSigner.Options) throws(SigningError) {
+        self.key = try key.signingHMACKey()
+        self.keyID = key.id
+        try SigningText.require(key.id, "the key's id")
+        guard options.label == nil, options.tag == nil, options.lifetime == nil else {
+            throw SigningError(
+                .unsupportedOption, "salted-hmac-v1 has no label, no tag and no expiry")
+        }
+        guard let algorithm = SaltedHMACText.name(of: self.key.algorithm) else {
+            throw SigningError(.algorithmMismatch, "salted-hmac-v1 wants a key for HS256 or HS512")
+        }
+        self.fields = try Self.checked(options.covers ?? [])
+        var parameter = Array(";alg=\"\(algorithm)\";created=".utf8)
+        self.algorithmParameter = parameter
+        parameter = Array(";keyid=".utf8)
+        parameter.append(quoted: key.id.utf8)
+        self.keyIDParameter = parameter
+        parameter = Array(";fields=".utf8)
+        parameter.append(quoted: fields.map(\.name).joined(separator: " ").utf8)
+        self.fieldsParameter = parameter
+    }
+
+    /// The list, where it names fields only and none twice.
+    private static func checked(
+        _ covers: [ComponentIdentifier]
+    ) throws(SigningError) -> [ComponentIdentifier] {
+        var fields: [ComponentIdentifier] = []
+        for component in covers {
+            guard component.source == .field else {
+                throw SigningError(
+                    .unsupportedComponent,
+                    "\(component.name): salted-hmac-v1 always covers method, authority, path, query"
+                        + " and body; its list names fields")
+            }
+            try fields.add(component)
+        }
+        guard !fields.contains(where: { $0.nameBytes == SaltedHMACText.fieldBytes }) else {
+            throw SigningError(.unsupportedComponent, "a signature cannot cover its own field")
+        }
+        return fields
+    }
+
+    /// Signs; the salt is random where the caller gives none.
+    func sign(
+        _ message: inout SignableMessage, created: Int64, nonce: String, salt: [UInt8]?
+    ) throws(SigningError) -> MessageSigner.Result {
+        guard !message.contains(SaltedHMACText.fieldBytes) else {
+            throw SigningError(.duplicateLabel, "the message has a field Signet-Signature already")
+        }
+        let salt = if let salt { salt } else { try Self.randomSalt() }
+        let text = try SaltedHMACText(
+            of: message, keyID: keyID, created: created, nonce: nonce, fields: fields,
+            digest: key.algorithm)
+        let tag = try text.tag(key: key, salt: salt)
+        var value = Array("v1=:".utf8)
+        value.reserveCapacity(256)
+        Base64.append(tag.span, .standard, to: &value)
+        value.append(ASCII.colon)
+        value.append(contentsOf: algorithmParameter)
+        value.append(decimal: created)
+        value.append(contentsOf: keyIDParameter)
+        value.append(";nonce=")
+        value.append(quoted: nonce.utf8)
+        value.append(";salt=:")
+        Base64.append(salt.span, .standard, to: &value)
+        value.append(ASCII.colon)
+        value.append(contentsOf: fieldsParameter)
+        let field = SignableMessage.Field(known: SaltedHMACText.field, value: value)
+        message.fields.append(field)
+        return MessageSigner.Result(base: text.bytes, addedFields: [field])
+    }
+
+    private static func randomSalt() throws(SigningError) -> [UInt8] {
+        do throws(CryptoFailure) {
+            return try RandomBytes.bytes(SaltedHMACText.minimumSaltSize)
+        } catch {
+            throw SigningError(error)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import SignetCrypto
+
+/// What `salted-hmac-v1` signs: a run of netstrings, so that no part can pose as a piece of another.
+struct SaltedHMACText {
+    static let field = "Signet-Signature"
+    static let fieldBytes = Array("signet-signature".utf8)
+    static let member = Array("v1".utf8)
+    static let minimumSaltSize = 16
+
+    /// The parts that every signature covers, in the text's order.
+    static let core = [
+        RFC9421Fields.method, RFC9421Fields.authority, RFC9421Fields.path, RFC9421Fields.query,
+    ]
+
+    /// The whole text.
+    private(set) var bytes: [UInt8] = []
+    /// Where the values of method, authority, path, query, the fields and the digest lie in it.
+    private(set) var values: [Range<Int>] = []
+
+    /// Writes the text of a message.
+    ///
+    /// - Throws: `SigningError` with `missing-component` for a field or a host that is not there, and
+    ///   `malformed-message` for a Host that is none.
+    init(
+        of message: SignableMessage, keyID: String, created: Int64, nonce: String,
+        fields: [ComponentIdentifier], digest: DigestAlgorithm
+    ) throws(SigningError) {
+        guard let request = message.request else {
+            throw SigningError(.missingComponent, "salted-hmac-v1 signs requests, not responses")
+        }
+        bytes.reserveCapacity(512)
+        append(keyID.utf8)
+        var decimal: [UInt8] = []
+        decimal.append(decimal: created)
+        append(decimal)
+        append(nonce.utf8)
+        append(value: request.method.utf8)
+        var authority: [UInt8] = []
+        try request.appendAuthority(to: &authority)
+        append(value: authority)
+        append(value: request.target[request.path])
+        append(value: request.query.map { request.target[$0] } ?? [])
+        for field in fields {
+            guard let value = message.value(of: field.nameBytes) else {
+                throw SigningError(
+                    .missingComponent, "the message has no field \(field.name)")
+            }
+            append(field.nameBytes)
+            append(value: value)
+        }
+        let sum = try ContentDigest.digest(of: message.body, digest)
+        append(value: Base64.encodeBytes(sum.span, .standard))
+    }
+
+    private mutating func append(_ part: some Collection<UInt8>) {
+        bytes.append(decimal: Int64(part.count))
+        bytes.append(ASCII.colon)
+        bytes.append(contentsOf: part)
+        bytes.append(ASCII.comma)
+    }
+
+    private mutating func append(value part: some Collection<UInt8>) {
+        append(part)
+        values.append((bytes.count - 1 - part.count)..<(bytes.count - 1))
+    }
+
+    /// The tag of the text under a key's key for one salt.
+    func tag(key: HMACKey, salt: [UInt8]) throws(SigningError) -> [UInt8] {
+        var label = Array("salted-hmac-v1".utf8)
+        label.append(0)
+        label.append(contentsOf: salt)
+        do throws(CryptoFailure) {
+            let derived = try key.tag(of: label.span)
+            return try HMAC.tag(of: bytes.span, key: derived.span, key.algorithm)
+        } catch {
+            throw SigningError(error)
+        }
+    }
+
+    /// The name that the field gives an algorithm; nil for one that no key has.
+    static func name(of algorithm: DigestAlgorithm) -> String? {
+        switch algorithm {
+        case .sha256: "hmac-sha256"
+        case .sha512: "hmac-sha512"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import SignetCrypto
+
+extension Verifier {
+    /// Verifies by `salted-hmac-v1`.
+    func verifySaltedHMAC(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> VerifiedMessage {
+        let signature = try SaltedHMACSignature(message)
+        let claims = signature.claims
+        for component in policy.required ?? [] where !signature.fields.contains(component) {
+            throw SigningError(.notCovered, "\(component.name) is not covered")
+        }
+        try policy.check(claims, now: now)
+        try requireNonce(claims)
+        let key = try key(claims.keyID, now: now).signingHMACKey()
+        guard signature.algorithm == SaltedHMACText.name(of: key.algorithm) else {
+            throw SigningError(.algorithmMismatch, "alg contradicts the key's algorithm")
+        }
+        let text = try SaltedHMACText(
+            of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
+            fields: signature.fields, digest: key.algorithm)
+        let expected = try text.tag(key: key, salt: signature.salt)
+        guard constantTimeEqual(signature.tag.span, expected.span) else {
+            throw SigningError(.signatureMismatch, "the signature does not fit the message")
+        }
+        try remember(claims, now: now)
+        let names =
+            SaltedHMACText.core.map(\.name) + signature.fields.map(\.name) + ["body-digest"]
+        return VerifiedMessage(
+            scheme: scheme, claims: claims, base: text.bytes, names: names, values: text.values)
+    }
+}
+
+/// The field Signet-Signature, read strictly: one line, one member, each parameter once.
+private struct SaltedHMACSignature {
+    let claims: SignatureClaims
+    let algorithm: String
+    let tag: [UInt8]
+    let salt: [UInt8]
+    let fields: [ComponentIdentifier]
+
+    init(_ message: SignableMessage) throws(SigningError) {
+        let lines = message.values(of: SaltedHMACText.fieldBytes)
+        guard let line = lines.first else {
+            throw SigningError(.noSignature, "the message has no field Signet-Signature")
+        }
+        guard lines.count == 1 else { throw Self.malformed("there are several of it") }
+        let value = try StructuredDictionary(parsing: line, field: SaltedHMACText.field)
+        guard value.members.count == 1, let member = value.member(SaltedHMACText.member) else {
+            throw Self.malformed("wanted v1 and nothing else")
+        }
+        guard member.parameters.count == 6,
+            let algorithm = try value.text(of: "alg", in: member),
+            let created = try value.integer(of: "created", in: member),
+            let keyID = try value.text(of: "keyid", in: member),
+            let nonce = try value.text(of: "nonce", in: member),
+            let list = try value.text(of: "fields", in: member),
+            case .bytes(let salt) = value.value(of: "salt", in: member)
+        else {
+            throw Self.malformed("wanted alg, created, keyid, nonce, salt and fields, each once")
+        }
+        guard case .bytes(let range) = member.value,
+            let tag = Base64.decode(Array(value[range]), .standard),
+            let salt = Base64.decode(Array(value[salt]), .standard)
+        else { throw Self.malformed("no canonical base64") }
+        guard (SaltedHMACText.minimumSaltSize...64).contains(salt.count) else {
+            throw Self.malformed(
+                "the salt has \(salt.count) bytes: wanted \(SaltedHMACText.minimumSaltSize) to 64")
+        }
+        self.claims = SignatureClaims(keyID: keyID, created: created, nonce: nonce)
+        self.algorithm = algorithm
+        self.tag = tag
+        self.salt = salt
+        self.fields = try Self.fields(list)
+    }
+
+    private static func fields(_ list: String) throws(SigningError) -> [ComponentIdentifier] {
+        var fields: [ComponentIdentifier] = []
+        guard !list.isEmpty else { return fields }
+        for name in list.utf8.split(separator: ASCII.space, omittingEmptySubsequences: false) {
+            do throws(SigningError) {
+                let field = try ComponentIdentifier(String(decoding: name, as: UTF8.self))
+                guard field.source == .field else { throw malformed("fields names no field") }
+                try fields.add(field)
+            } catch {
+                throw malformed(error.message)
+            }
+        }
+        return fields
+    }
+
+    private static func malformed(_ words: String) -> SigningError {
+        SigningError(.malformedSignature, "Signet-Signature: \(words)")
+    }
+}

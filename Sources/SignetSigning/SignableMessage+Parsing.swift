@@ -1,0 +1,221 @@
+extension SignableMessage {
+    /// The most bytes that the lines before the body may take.
+    public static let maximumHeadSize = 256 * 1024
+
+    /// Reads HTTP/1.1 text strictly (RFC 9112): a first line, field lines, a blank line, a body.
+    ///
+    /// Lines end in LF or CRLF. The first line of a request is cut at its first and last space and
+    /// the target taken as it stands. An absolute-form target wins over Host. Folded lines join with
+    /// one space. All after the blank line is the body; Content-Length is not looked at.
+    ///
+    /// - Parameters:
+    ///   - text: The whole message.
+    ///   - plainHTTP: Whether a request travels without TLS, where its target does not say.
+    /// - Throws: `SigningError` with `malformed-message`, naming the line.
+    public init(parsing text: [UInt8], plainHTTP: Bool = false) throws(SigningError) {
+        var lines = HeadLines(text: text)
+        guard let first = try lines.next() else {
+            throw SigningError(.malformedMessage, "the message is empty")
+        }
+        var fields: [Field] = []
+        var name: String?
+        var value: [UInt8] = []
+        var isComplete = false
+        while let line = try lines.next() {
+            let isFolded =
+                !line.isEmpty
+                && (text[line.lowerBound] == ASCII.space || text[line.lowerBound] == ASCII.tab)
+            if isFolded {
+                guard name != nil else {
+                    throw lines.error("begins with white space, but no field stands before it")
+                }
+                value.trimTrailingWhiteSpace()
+                value.append(ASCII.space)
+                value.append(contentsOf: text[line].drop { $0 == ASCII.space || $0 == ASCII.tab })
+                continue
+            }
+            if let name {
+                fields.append(Field(known: name, value: value.trimmingWhiteSpace()))
+            }
+            if line.isEmpty {
+                isComplete = true
+                break
+            }
+            (name, value) = try lines.field(line)
+        }
+        guard isComplete else {
+            throw SigningError(
+                .malformedMessage, "no blank line ends the fields: wanted one, also before no body")
+        }
+        let start = try Start(
+            line: Array(text[first]), fields: fields, scheme: plainHTTP ? .http : .https)
+        self.init(start: start, fields: fields, body: Array(text[lines.position...]))
+    }
+}
+
+/// The lines of a message's head, one by one.
+private struct HeadLines {
+    let text: [UInt8]
+    private(set) var position = 0
+    private var number = 0
+
+    init(text: [UInt8]) { self.text = text }
+
+    /// The next line without its end; nil where no line end follows any more.
+    mutating func next() throws(SigningError) -> Range<Int>? {
+        number += 1
+        let start = position
+        let limit = min(text.count, SignableMessage.maximumHeadSize)
+        var index = start
+        while index < limit {
+            let byte = text[index]
+            if byte == ASCII.lineFeed {
+                position = index + 1
+                return start..<index
+            }
+            if byte == ASCII.carriageReturn {
+                guard index + 1 < text.count, text[index + 1] == ASCII.lineFeed else {
+                    throw error("holds a CR without LF")
+                }
+                position = index + 2
+                return start..<index
+            }
+            if (byte < 0x20 && byte != ASCII.tab) || byte == 0x7F {
+                throw error("holds a control character")
+            }
+            index += 1
+        }
+        guard limit == text.count else {
+            throw SigningError(
+                .malformedMessage,
+                "no blank line in the first \(SignableMessage.maximumHeadSize) bytes")
+        }
+        return nil
+    }
+
+    /// A field line cut at its colon.
+    func field(_ line: Range<Int>) throws(SigningError) -> (name: String, value: [UInt8]) {
+        guard let colon = text[line].firstIndex(of: ASCII.colon) else {
+            throw error("has no colon")
+        }
+        let name = text[line.lowerBound..<colon]
+        guard !name.isEmpty, name.allSatisfy(\.isToken) else {
+            throw error("has a field name that is no token before its colon")
+        }
+        return (
+            String(decoding: name, as: UTF8.self), Array(text[(colon + 1)..<line.upperBound])
+        )
+    }
+
+    func error(_ words: String) -> SigningError {
+        SigningError(.malformedMessage, "line \(number) \(words)")
+    }
+}
+
+extension SignableMessage.Start {
+    /// Reads a first line.
+    init(
+        line: [UInt8], fields: [SignableMessage.Field], scheme: SignableMessage.Scheme
+    ) throws(SigningError) {
+        let version = Array("HTTP/1.1".utf8)
+        guard !line.starts(with: Array("HTTP/".utf8)) else {
+            self = .response(try SignableMessage.Response(line: line, version: version))
+            return
+        }
+        guard let first = line.firstIndex(of: ASCII.space),
+            let last = line.lastIndex(of: ASCII.space), first < last
+        else {
+            throw SigningError(
+                .malformedMessage, "line 1 is neither METHOD TARGET HTTP/1.1 nor HTTP/1.1 STATUS")
+        }
+        guard Array(line[(last + 1)...]) == version else {
+            throw SigningError(.malformedMessage, "line 1 does not end in HTTP/1.1")
+        }
+        self = .request(
+            try SignableMessage.Request(
+                method: String(decoding: line[..<first], as: UTF8.self),
+                target: Array(line[(first + 1)..<last]), fields: fields, scheme: scheme))
+    }
+}
+
+extension SignableMessage.Response {
+    init(line: [UInt8], version: [UInt8]) throws(SigningError) {
+        let rest = line.dropFirst(version.count)
+        guard line.starts(with: version), rest.first == ASCII.space else {
+            throw SigningError(.malformedMessage, "line 1 is no status line of HTTP/1.1")
+        }
+        let digits = rest.dropFirst().prefix(3)
+        let reason = rest.dropFirst(4)
+        guard digits.count == 3, digits.allSatisfy(\.isDigit), digits.first != ASCII.zero,
+            reason.isEmpty || reason.first == ASCII.space
+        else {
+            throw SigningError(.malformedMessage, "line 1 has no status of three digits")
+        }
+        self.init(
+            status: digits.reduce(0) { $0 * 10 + Int($1 - ASCII.zero) },
+            reason: Array(reason.dropFirst()))
+    }
+}
+
+extension SignableMessage.Request {
+    /// Joins a first line's parts with what Host says.
+    init(
+        method: String, target: [UInt8], fields: [SignableMessage.Field],
+        scheme: SignableMessage.Scheme
+    ) throws(SigningError) {
+        guard !method.isEmpty, method.utf8.allSatisfy(\.isToken) else {
+            throw SigningError(.malformedMessage, "line 1 has a method that is no token")
+        }
+        guard !target.isEmpty else {
+            throw SigningError(.malformedMessage, "line 1 has an empty target")
+        }
+        var host: [UInt8]?
+        for field in fields where field.name.isSame(asLowercase: SignableMessage.host) {
+            guard host == nil else {
+                throw SigningError(.malformedMessage, "two Host fields")
+            }
+            host = field.value
+        }
+        if method == "CONNECT" {
+            self.init(
+                method: method, scheme: scheme, authority: target, target: target,
+                path: target.endIndex..<target.endIndex, query: nil)
+            return
+        }
+        var own = scheme
+        var authority = host
+        var pathStart = 0
+        if let absolute = AbsoluteForm(target) {
+            own = absolute.scheme
+            authority = Array(target[absolute.authority])
+            pathStart = absolute.authority.upperBound
+        }
+        let question = target[pathStart...].firstIndex(of: ASCII.question)
+        var path = pathStart..<(question ?? target.endIndex)
+        if target == [0x2A] { path = target.endIndex..<target.endIndex }
+        self.init(
+            method: method, scheme: own, authority: authority, target: target, path: path,
+            query: question.map { ($0 + 1)..<target.endIndex })
+    }
+}
+
+/// A target that is a whole http or https URI (RFC 9112, section 3.2.2).
+private struct AbsoluteForm {
+    let scheme: SignableMessage.Scheme
+    let authority: Range<Int>
+
+    init?(_ target: [UInt8]) {
+        guard let first = target.first, first != ASCII.slash,
+            let colon = target.firstIndex(of: ASCII.colon),
+            target[colon...].starts(with: [ASCII.colon, ASCII.slash, ASCII.slash]),
+            let scheme = SignableMessage.Scheme(
+                rawValue: String(decoding: target[..<colon].map(\.lowercased), as: UTF8.self))
+        else { return nil }
+        let start = colon + 3
+        let end =
+            target[start...].firstIndex { $0 == ASCII.slash || $0 == ASCII.question }
+            ?? target.endIndex
+        self.scheme = scheme
+        self.authority = start..<end
+    }
+}

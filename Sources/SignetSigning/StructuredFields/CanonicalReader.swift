@@ -1,0 +1,181 @@
+/// Reads dictionaries of RFC 9651 in the one spelling that its serialisers write; another spelling
+/// is no error here, only not read.
+struct CanonicalReader {
+    let text: [UInt8]
+    let field: String
+    private var position = 0
+
+    init(text: [UInt8], field: String) {
+        self.text = text
+        self.field = field
+    }
+
+    /// All members, or nil where the text has another spelling or another type.
+    ///
+    /// - Throws: `SigningError` with `malformed-signature` for a key or parameter that comes twice.
+    mutating func dictionary() throws(SigningError) -> [StructuredDictionary.Member]? {
+        var members: [StructuredDictionary.Member] = []
+        while true {
+            guard let member = try member() else { return nil }
+            guard !members.contains(where: { isSame($0.key, member.key) }) else {
+                throw SigningError(.malformedSignature, "\(field) holds a label twice")
+            }
+            members.append(member)
+            if position == text.count { return members }
+            guard take(ASCII.comma), take(ASCII.space) else { return nil }
+        }
+    }
+
+    private mutating func member() throws(SigningError) -> StructuredDictionary.Member? {
+        guard let key = key() else { return nil }
+        let start = position + 1
+        guard take(ASCII.equals) else {
+            guard let parameters = try parameters() else { return nil }
+            return StructuredDictionary.Member(
+                key: key, value: .other, whole: position..<position, parameters: parameters)
+        }
+        let found =
+            position < text.count && text[position] == ASCII.leftParenthesis
+            ? try innerList() : bareItem()
+        guard let value = found, let parameters = try parameters() else { return nil }
+        return StructuredDictionary.Member(
+            key: key, value: value, whole: start..<position, parameters: parameters)
+    }
+
+    private mutating func innerList() throws(SigningError) -> StructuredDictionary.Value? {
+        let start = position
+        position += 1
+        if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
+        while true {
+            guard bareItem() != nil, try parameters() != nil else { return nil }
+            if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
+            guard take(ASCII.space) else { return nil }
+        }
+    }
+
+    private mutating func parameters() throws(SigningError) -> [StructuredDictionary.Parameter]? {
+        var parameters: [StructuredDictionary.Parameter] = []
+        while take(ASCII.semicolon) {
+            guard let name = key() else { return nil }
+            var value = StructuredDictionary.Value.other
+            if take(ASCII.equals) {
+                guard let found = bareItem() else { return nil }
+                value = found
+            }
+            guard !parameters.contains(where: { isSame($0.name, name) }) else {
+                throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
+            }
+            parameters.append(StructuredDictionary.Parameter(name: name, value: value))
+        }
+        return parameters
+    }
+
+    private mutating func key() -> Range<Int>? {
+        let start = position
+        guard position < text.count, text[position].isLowercaseLetter || text[position] == 0x2A
+        else { return nil }
+        while position < text.count {
+            let byte = text[position]
+            guard
+                byte.isLowercaseLetter || byte.isDigit || byte == 0x5F || byte == ASCII.minus
+                    || byte == ASCII.dot || byte == 0x2A
+            else { break }
+            position += 1
+        }
+        return start..<position
+    }
+
+    private mutating func bareItem() -> StructuredDictionary.Value? {
+        guard position < text.count else { return nil }
+        switch text[position] {
+        case ASCII.quote: return string()
+        case ASCII.colon: return bytes()
+        case ASCII.minus, ASCII.zero...0x39: return integer()
+        case ASCII.question: return boolean()
+        case 0x41...0x5A, 0x61...0x7A, 0x2A: return token()
+        default: return nil
+        }
+    }
+
+    private mutating func string() -> StructuredDictionary.Value? {
+        position += 1
+        let start = position
+        while position < text.count {
+            let byte = text[position]
+            if byte == ASCII.quote {
+                position += 1
+                return .string(start..<(position - 1))
+            }
+            guard byte >= 0x20, byte < 0x7F else { return nil }
+            if byte == ASCII.backslash {
+                position += 1
+                guard position < text.count,
+                    text[position] == ASCII.quote || text[position] == ASCII.backslash
+                else { return nil }
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    private mutating func bytes() -> StructuredDictionary.Value? {
+        position += 1
+        let start = position
+        while position < text.count, text[position] != ASCII.colon {
+            let byte = text[position]
+            guard
+                byte.isDigit || (byte | 0x20).isLowercaseLetter || byte == 0x2B
+                    || byte == ASCII.slash || byte == ASCII.equals
+            else { return nil }
+            position += 1
+        }
+        guard take(ASCII.colon) else { return nil }
+        return .bytes(start..<(position - 1))
+    }
+
+    private mutating func integer() -> StructuredDictionary.Value? {
+        let isNegative = take(ASCII.minus)
+        let start = position
+        var value: Int64 = 0
+        while position < text.count, text[position].isDigit, position - start < 15 {
+            value = value * 10 + Int64(text[position] - ASCII.zero)
+            position += 1
+        }
+        let count = position - start
+        guard count > 0, count == 1 || text[start] != ASCII.zero, !(isNegative && value == 0)
+        else { return nil }
+        if position < text.count, text[position].isDigit || text[position] == ASCII.dot {
+            return nil
+        }
+        return .integer(isNegative ? -value : value)
+    }
+
+    private mutating func boolean() -> StructuredDictionary.Value? {
+        position += 1
+        return take(ASCII.zero) || take(ASCII.zero + 1) ? .other : nil
+    }
+
+    private mutating func token() -> StructuredDictionary.Value? {
+        while position < text.count {
+            let byte = text[position]
+            guard byte.isToken || byte == ASCII.colon || byte == ASCII.slash else { break }
+            position += 1
+        }
+        return .other
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard position < text.count, text[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private func isSame(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        guard left.count == right.count else { return false }
+        for offset in 0..<left.count
+        where text[left.lowerBound + offset] != text[right.lowerBound + offset] {
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,92 @@
+internal import Synchronization
+
+/// Verifies messages: policy before cryptography, a constant-time comparison, the digest recomputed,
+/// the nonce remembered only once the signature holds.
+///
+/// A verifier is shared between threads.
+public final class Verifier: Sendable {
+    /// The scheme that messages must be signed by.
+    public let scheme: SigningScheme
+    /// What is demanded of them.
+    public let policy: VerificationPolicy
+
+    let keys: KeySet
+    let nonces: (any NonceStore)?
+    /// Lists of components that verified signatures covered, compiled, by their text.
+    let plans = Mutex<[[UInt8]: CoveragePlan]>([:])
+
+    /// Makes a verifier.
+    ///
+    /// - Parameters:
+    ///   - scheme: The one scheme that is taken.
+    ///   - keys: All keys that may have signed; a message cannot choose a key's algorithm or use.
+    ///   - policy: What is demanded.
+    ///   - nonces: Where nonces are remembered; nil takes replays within the time window.
+    /// - Throws: `SigningError` with `unsupported-option` for a tag with `salted-hmac-v1`, and with
+    ///   `unsupported-component` where its list names other things than fields.
+    public init(
+        scheme: SigningScheme = .rfc9421, keys: KeySet,
+        policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
+    ) throws(SigningError) {
+        if scheme.kind == .saltedHMAC {
+            guard policy.tag == nil else {
+                throw SigningError(.unsupportedOption, "salted-hmac-v1 has no tag")
+            }
+            guard policy.required?.allSatisfy({ $0.source == .field }) ?? true else {
+                throw SigningError(
+                    .unsupportedComponent, "the list of salted-hmac-v1 names fields only")
+            }
+        }
+        self.scheme = scheme
+        self.keys = keys
+        self.policy = policy
+        self.nonces = nonces
+    }
+
+    /// Verifies a message.
+    ///
+    /// - Parameters:
+    ///   - message: As it arrived.
+    ///   - now: The time, in seconds since 1970.
+    /// - Returns: What the signature proves.
+    /// - Throws: `SigningError` with the reason, which is for the log alone: to the message's sender
+    ///   say ``SigningError/publicAnswer``.
+    public func verify(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> VerifiedMessage {
+        switch scheme.kind {
+        case .rfc9421: try verifyRFC9421(message, now: now)
+        case .saltedHMAC: try verifySaltedHMAC(message, now: now)
+        }
+    }
+
+    /// The key that a signature names, if it may be used now.
+    func key(_ id: String, now: Int64) throws(SigningError) -> Key {
+        guard let key = keys[id] else {
+            throw SigningError(.unknownKey, "no key has the id that the signature names")
+        }
+        try key.requireUsableForSigning(at: now)
+        return key
+    }
+
+    /// Demands a nonce where one is wanted, before any cryptography.
+    func requireNonce(_ claims: SignatureClaims) throws(SigningError) {
+        guard let nonce = claims.nonce else {
+            guard nonces == nil, !policy.requiresNonce else {
+                throw SigningError(.missingNonce, "the signature has no nonce")
+            }
+            return
+        }
+        guard (1...256).contains(nonce.utf8.count) else {
+            throw SigningError(.malformedSignature, "the nonce must have 1 to 256 bytes")
+        }
+    }
+
+    /// Remembers the nonce of a signature that holds.
+    func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
+        guard let nonces, let nonce = claims.nonce else { return }
+        let window = policy.clampedMaximumAge + policy.clampedClockSkew
+        try nonces.remember(
+            nonce, of: claims.keyID, until: max(claims.created, now) + window, now: now)
+    }
+}
