@@ -11,7 +11,10 @@ struct SignetCommand: AsyncParsableCommand {
             cannot be used; 3 no usable answer from the network.
             """,
         version: "0.1.0",
-        subcommands: [KeysCommand.self, VaultCommand.self])
+        subcommands: [
+            KeysCommand.self, SignCommand.self, VerifyCommand.self, SchemesCommand.self,
+            VaultCommand.self,
+        ])
 }
 
 /// Where the process begins and the only place where it ends.
@@ -20,7 +23,7 @@ enum Signet {
     static func main() async {
         CoreDumps.disable()
         StandardStreams.ignoreBrokenPipes()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
             var command = try SignetCommand.parseAsRoot(arguments)
@@ -33,5 +36,15 @@ enum Signet {
         } catch {
             terminal.exit(reporting: error, as: SignetCommand.self)
         }
+    }
+
+    /// Writes `--option=` as `--option ""`: the parser takes the first for an option without value.
+    static func separatingEmptyValues(_ arguments: [String]) -> [String] {
+        let options = arguments.prefix { $0 != "--" }
+        let separated = options.flatMap { argument in
+            argument.hasPrefix("--") && argument.utf8.dropLast().allSatisfy { $0 != 0x3D }
+                && argument.utf8.last == 0x3D ? [String(argument.dropLast()), ""] : [argument]
+        }
+        return separated + arguments[options.endIndex...]
     }
 }

@@ -1,0 +1,101 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetSigning
+
+/// `signet verify`: a signed message in, what its signature proves out.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Verify a signed HTTP message.",
+        discussion: """
+            Prints exactly what the signature covers. Exit 1 when policy, key, time or signature \
+            says no; the reason is told with --explain alone, because whoever sent the message \
+            must not learn it. Exit 2 when the message or its signature cannot be read.
+            """)
+
+    @OptionGroup var signing: SigningOptions
+
+    @Option(help: ArgumentHelp("The time at which it is verified (now).", valueName: "unix"))
+    var now: Int64?
+
+    @Option(
+        help: """
+            What must be covered: a comma list. Without it @method, @authority, @path and, with a \
+            body, content-digest (a response: @status); for salted-hmac-v1 the fields besides.
+            """)
+    var covers: String?
+
+    @Option(help: "What the signature must be for; exactly one must have this tag.")
+    var tag: String?
+
+    @Option(help: ArgumentHelp("How old it may be.", valueName: "seconds"))
+    var maxAge: Int64 = 300
+
+    @Option(help: ArgumentHelp("How far ahead of now it may be.", valueName: "seconds"))
+    var clockSkew: Int64 = 60
+
+    @Option(help: ArgumentHelp("Remember nonces here, and take none twice.", valueName: "file"))
+    var nonces: String?
+
+    @Flag(help: "Say why a message is not verified.")
+    var explain = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let scheme = try signing.resolvedScheme()
+        var policy = VerificationPolicy()
+        policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        policy.tag = tag
+        policy.maximumAge = try seconds(maxAge, "--max-age") ?? 300
+        policy.clockSkew = try seconds(clockSkew, "--clock-skew") ?? 60
+        let now = try seconds(now, "--now") ?? UnixTime.now()
+        let verifier = try Verifier(
+            scheme: scheme, keys: signing.loadKeys(), policy: policy,
+            nonces: nonces.map { FileNonceStore(path: $0) })
+        let message = try signing.message()
+        let verified: VerifiedMessage
+        do {
+            verified = try verifier.verify(message, now: now)
+        } catch {
+            throw failure(error)
+        }
+        try common.terminal.result(object(verified), lines: lines(verified))
+    }
+
+    /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
+    private func failure(_ error: SigningError) -> ToolError {
+        if error.isSyntax || error.code == .nonceStoreFailed || error.code == .nonceStoreFull
+            || error.code == .invalidTime || error.code == .cryptoFailed
+        {
+            return ToolError(.usage, error.code.name, error.message)
+        }
+        guard explain else {
+            return ToolError(.refused, "not-verified", SigningError.publicAnswer)
+        }
+        return ToolError(.refused, error.code.name, "not verified: \(error.message)")
+    }
+
+    private func object(_ verified: VerifiedMessage) -> JSONObject {
+        var covered: JSONObject = [:]
+        for component in verified.covered {
+            covered[component.identifier] = .string(
+                String(decoding: component.value, as: UTF8.self))
+        }
+        return [
+            "verified": true, "keyid": .string(verified.keyID),
+            "created": .number(JSONNumber(verified.created)), "covered": .object(covered),
+        ]
+    }
+
+    private func lines(_ verified: VerifiedMessage) -> [String] {
+        [
+            "verified: key \(Terminal.printable(verified.keyID)), "
+                + "signed at \(UnixTime.rfc3339(verified.created))"
+        ]
+            + verified.covered.map {
+                Terminal.printable(
+                    "\($0.identifier): \(String(decoding: $0.value, as: UTF8.self))")
+            }
+    }
+}
