@@ -80,6 +80,16 @@ import Testing
         #expect(output.text.contains("Ciphers supported"))
     }
 
+    @Test func aSilentServerTellsWhatItReceived() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await OpenSSLServer(authority.identity, answers: false)
+        let output = try await ChildProcess.run(
+            "curl", ["-sS", "-m", "1", "--cacert", authority.caFile, server.url + "/heard"])
+        #expect(output.exit == 28)
+        #expect(try await eventually { server.received.contains("GET /heard HTTP/1.1") })
+        #expect(server.server.isRunning)
+    }
+
     @Test func theRogueLeafIsRefused() async throws {
         let server = try await OpenSSLServer(TestAuthority.rogue.get().identity)
         let output = try await curl(server.url, caFile: TestAuthority.trusted.get().caFile)

@@ -29,20 +29,22 @@ package final class ChildProcess: Sendable {
     private let name: String
     private let folder: TemporaryDirectory
     private let exit: ExitStatus
+    private let silence: Pipe?
 
     /// Starts a program, given by its path or by a name that `PATH` finds.
     ///
-    /// `stdin` is all that it can read; `environment` is joined over this process's own, which is
-    /// handed on without proxy settings.
+    /// `stdin` is all that it can read (nil: it waits for input for ever); `environment` is joined over
+    /// this process's own, which is handed on without proxy settings.
     package init(
-        _ executable: String, _ arguments: [String] = [], stdin: [UInt8] = [],
+        _ executable: String, _ arguments: [String] = [], stdin: [UInt8]? = [],
         environment: [String: String] = [:], directory: URL? = nil
     ) throws {
         let folder = try TemporaryDirectory()
-        for (name, bytes) in [("stdin", stdin), ("stdout", []), ("stderr", [])] {
+        for (name, bytes) in [("stdin", stdin ?? []), ("stdout", []), ("stderr", [])] {
             try folder.write(bytes, to: name)
         }
         let exit = ExitStatus()
+        let silence = stdin == nil ? Pipe() : nil
         let identifier = Mutex<Int32>(0)
         try Launcher.shared.perform {
             let process = Process()
@@ -55,7 +57,7 @@ package final class ChildProcess: Sendable {
             let stderr = try FileHandle(forWritingTo: folder.url.appending(path: "stderr"))
             // Foundation never lets go of a Process that ran, so its files are closed here.
             defer { for file in [stdin, stdout, stderr] { try? file.close() } }
-            process.standardInput = stdin
+            process.standardInput = silence ?? stdin
             process.standardOutput = stdout
             process.standardError = stderr
             process.terminationHandler = { process in
@@ -66,6 +68,7 @@ package final class ChildProcess: Sendable {
             identifier.withLock { $0 = process.processIdentifier }
         }
         self.exit = exit
+        self.silence = silence
         self.folder = folder
         self.name = executable
         self.processIdentifier = identifier.withLock { $0 }

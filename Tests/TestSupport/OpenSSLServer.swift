@@ -22,8 +22,8 @@ package final class OpenSSLServer: Sendable {
 
     /// Starts a server; `options` are more words of `openssl s_server`, such as `-tls1_2`.
     ///
-    /// It answers each request with a status page (`-www`), or, where `answers` is false, prints
-    /// what it receives and says nothing.
+    /// It answers each request with a status page (`-www`), or, where `answers` is false, says nothing
+    /// and keeps what it receives in `received`.
     package init(_ identity: Identity, options: [String] = [], answers: Bool = true) async throws {
         port = freePort()
         var arguments = [
@@ -31,13 +31,16 @@ package final class OpenSSLServer: Sendable {
             "-key", identity.key,
         ]
         if let chain = identity.chain { arguments += ["-cert_chain", chain] }
-        if answers { arguments.append("-www") }
+        arguments.append(answers ? "-www" : "-quiet")
         server = try await .start(
             "openssl", arguments + options, ready: .listening(port: port))
     }
 
     /// `https://127.0.0.1:PORT`, without a path.
     package var url: String { "https://127.0.0.1:\(port)" }
+
+    /// All application data that a server which does not answer has received so far.
+    package var received: String { server.stdout }
 
     package func stop() async throws { try await server.stop() }
 }

@@ -28,7 +28,7 @@ package final class ServerProcess: Sendable {
     /// - Throws: `TestSupportError` with the program's words where it ends instead, or is not ready
     ///   within 30 seconds.
     package static func start(
-        _ executable: String, _ arguments: [String], stdin: [UInt8] = [],
+        _ executable: String, _ arguments: [String], stdin: [UInt8]? = nil,
         environment: [String: String] = [:], directory: URL? = nil, ready: Readiness
     ) async throws -> ServerProcess {
         let process = try ChildProcess(
