@@ -65,3 +65,15 @@ package func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBytes { unsafe zeroize($0) }
     bytes.removeAll(keepingCapacity: false)
 }
+
+extension SecretBytes {
+    /// Whether what `deinit` does to its memory leaves only zeros; looked at while the memory is
+    /// still ours. For tests.
+    static func wipesALiveBuffer(of count: Int) -> Bool {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { unsafe memory.deallocate() }
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0x5a)
+        unsafe zeroize(memory)
+        return unsafe memory.allSatisfy { $0 == 0 }
+    }
+}

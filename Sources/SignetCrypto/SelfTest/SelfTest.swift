@@ -1,0 +1,125 @@
+/// Known-answer tests of every primitive, for a program to run before it trusts its OpenSSL.
+package enum SelfTest {
+    /// One line of the result.
+    package struct Outcome: Sendable, Hashable {
+        package let name: String
+        package let passed: Bool
+    }
+
+    /// Runs all of them, which takes a few milliseconds.
+    ///
+    /// - Returns: An outcome for each primitive, in a fixed order.
+    package static func run() -> [Outcome] {
+        tests.map { test in
+            do {
+                return Outcome(name: test.name, passed: try test.holds())
+            } catch {
+                return Outcome(name: test.name, passed: false)
+            }
+        }
+    }
+
+    private struct Test: Sendable {
+        let name: String
+        let holds: @Sendable () throws -> Bool
+    }
+
+    private static let tests: [Test] = [
+        Test(name: "SHA-256", holds: { try digest(.sha256, KnownAnswers.sha256) }),
+        Test(name: "SHA-384", holds: { try digest(.sha384, KnownAnswers.sha384) }),
+        Test(name: "SHA-512", holds: { try digest(.sha512, KnownAnswers.sha512) }),
+        Test(name: "HMAC-SHA-256", holds: { try mac(.sha256, KnownAnswers.hmacSHA256) }),
+        Test(name: "HMAC-SHA-384", holds: { try mac(.sha384, KnownAnswers.hmacSHA384) }),
+        Test(name: "HMAC-SHA-512", holds: { try mac(.sha512, KnownAnswers.hmacSHA512) }),
+        Test(name: "HKDF-SHA-256", holds: hkdf),
+        Test(name: "scrypt", holds: scrypt),
+        Test(name: "AES-256-GCM", holds: seal),
+        Test(name: "AES-256-GCM refuses a changed tag", holds: refusesChangedTag),
+        Test(name: "AES-256-GCM refuses a short tag", holds: refusesShortTag),
+        Test(name: "base64", holds: base64),
+        Test(name: "constant-time comparison", holds: comparison),
+        Test(name: "random bytes", holds: random),
+    ]
+
+    private static func digest(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
+        try Digest.of(Array("abc".utf8), algorithm) == KnownAnswers.bytes(wanted)
+    }
+
+    private static func mac(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
+        let key = Array("Jefe".utf8)
+        let message = Array("what do ya want for nothing?".utf8)
+        let keyed = try HMACKey(algorithm, key: key.span)
+        let answer = KnownAnswers.bytes(wanted)
+        // Twice: the second time with a context that has been used before.
+        return try keyed.tag(of: message) == answer && keyed.tag(of: message) == answer
+            && HMAC.tag(of: message.span, key: key.span, algorithm) == answer
+    }
+
+    @Sendable private static func hkdf() throws -> Bool {
+        let prk = try HKDF.extract(
+            salt: KnownAnswers.bytes("000102030405060708090a0b0c").span,
+            inputKey: [UInt8](repeating: 0x0b, count: 22).span)
+        let okm = try HKDF.expand(
+            pseudorandomKey: prk.bytes, info: KnownAnswers.bytes("f0f1f2f3f4f5f6f7f8f9").span,
+            count: 42)
+        return constantTimeEqual(prk.bytes, KnownAnswers.bytes(KnownAnswers.hkdfPRK).span)
+            && constantTimeEqual(okm.bytes, KnownAnswers.bytes(KnownAnswers.hkdfOKM).span)
+    }
+
+    @Sendable private static func scrypt() throws -> Bool {
+        let key = try Scrypt.derive(
+            passphrase: Span(), salt: Span(), logCost: 4, blockSize: 1, parallelism: 1, count: 64)
+        return constantTimeEqual(key.bytes, KnownAnswers.bytes(KnownAnswers.scrypt).span)
+    }
+
+    private static let zeroKey = [UInt8](repeating: 0, count: AES256GCM.keyByteCount)
+    private static let zeroNonce = [UInt8](repeating: 0, count: AES256GCM.nonceByteCount)
+
+    @Sendable private static func seal() throws -> Bool {
+        let plaintext = [UInt8](repeating: 0, count: 16)
+        let sealed = try AES256GCM.seal(
+            plaintext.span, key: zeroKey.span, nonce: zeroNonce.span, authenticating: Span())
+        let opened = try AES256GCM.open(
+            ciphertext: sealed.ciphertext.span, tag: sealed.tag.span, key: zeroKey.span,
+            nonce: zeroNonce.span, authenticating: Span())
+        return sealed.ciphertext == KnownAnswers.bytes(KnownAnswers.gcmCiphertext)
+            && sealed.tag == KnownAnswers.bytes(KnownAnswers.gcmTag) && opened == plaintext
+    }
+
+    @Sendable private static func refusesChangedTag() throws -> Bool {
+        var tag = KnownAnswers.bytes(KnownAnswers.gcmTag)
+        tag[15] ^= 1
+        return opens(tag: tag) == false
+    }
+
+    @Sendable private static func refusesShortTag() throws -> Bool {
+        opens(tag: Array(KnownAnswers.bytes(KnownAnswers.gcmTag).prefix(12))) == false
+    }
+
+    private static func opens(tag: [UInt8]) -> Bool {
+        do {
+            _ = try AES256GCM.open(
+                ciphertext: KnownAnswers.bytes(KnownAnswers.gcmCiphertext).span, tag: tag.span,
+                key: zeroKey.span, nonce: zeroNonce.span, authenticating: Span())
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Sendable private static func base64() throws -> Bool {
+        let bytes = (0...255).map { UInt8($0) }
+        return Base64.decode(Base64.encode(bytes, .url), .url) == bytes
+            && Base64.encode([0xfb, 0xff], .standard) == "+/8="
+            && Base64.encode([0xfb, 0xff], .url) == "-_8" && Base64.decode("-_9", .url) == nil
+    }
+
+    @Sendable private static func comparison() throws -> Bool {
+        constantTimeEqual([1, 2, 3], [1, 2, 3]) && !constantTimeEqual([1, 2, 3], [1, 2, 4])
+            && !constantTimeEqual([1, 2], [1, 2, 3])
+    }
+
+    @Sendable private static func random() throws -> Bool {
+        try RandomBytes.bytes(32) != RandomBytes.bytes(32)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import SignetJSON
+import Testing
+
+@testable import SignetCrypto
+
+@Suite struct Base64Tests {
+    @Test(arguments: VectorFile.load("rfc4648"))
+    func agreesWithTheRFC(_ vector: JSONObject) {
+        let plain = bytes(vector.text("plain"))
+        #expect(Base64.encode(plain, .standard) == vector.text("standard"))
+        #expect(Base64.encode(plain, .url) == vector.text("url"))
+        #expect(Base64.decode(vector.text("standard"), .standard) == plain)
+        #expect(Base64.decode(vector.text("url"), .url) == plain)
+    }
+
+    /// Every length around the sixteen letters that are taken at once, every byte in every place.
+    @Test func agreesWithFoundation() {
+        for count in 0...130 {
+            for seed in 0..<8 {
+                let plain = (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 37) ^ (seed &* 83)) }
+                let wanted = Data(plain).base64EncodedString()
+                #expect(Base64.encode(plain, .standard) == wanted)
+                let url = wanted.replacing("+", with: "-").replacing("/", with: "_")
+                    .replacing("=", with: "")
+                #expect(Base64.encode(plain, .url) == url)
+                #expect(Base64.encodeBytes(plain.span, .url) == bytes(url))
+                var text = bytes("x.")
+                Base64.append(plain.span, .url, to: &text)
+                #expect(text == bytes("x." + url))
+                #expect(Base64.decode(wanted, .standard) == plain)
+                #expect(Base64.decode(url, .url) == plain)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "Zg", "Zg=", "Zg===", "Z", "=", "==", "====", "Zm9vZg", "Zg==Zg==", "Zm=v", "Zh==", "Zm9=",
+        "Zm8=\n", " Zm8=", "Zm8 =", "Zm 8", "Zm9v\n", "-_==", "Zm9v-A==", "Z\u{0}8=", "Zm8é",
+        "Zm8*",
+    ])
+    func standardRefuses(_ text: String) {
+        #expect(Base64.decode(text, .standard) == nil)
+    }
+
+    @Test(arguments: [
+        "Zg==", "Zg=", "Z", "Zm8=", "Zh", "Zm9", "Zm9vZ", "Zm9v\n", " Zm9v", "Zm\n9v", "+/8",
+        "Zm9v/w",
+        "Zm.9", "Zm9v=", "Z\u{0}8", "Zmé", "[m9v", "`m9v", "{m9v", "@m9v", ":m9v", "Zm9v,A",
+    ])
+    func urlRefuses(_ text: String) {
+        #expect(Base64.decode(text, .url) == nil)
+    }
+
+    /// One foreign letter at each place of a text long enough for every way of reading.
+    @Test func refusesAForeignLetterAnywhere() {
+        let text = bytes(Base64.encode([UInt8](repeating: 0xa5, count: 60), .url))
+        let letters = Set(bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"))
+        for place in text.indices {
+            for letter in UInt8.min...UInt8.max {
+                var changed = text
+                changed[place] = letter
+                #expect((Base64.decode(changed, .url) != nil) == letters.contains(letter))
+            }
+        }
+    }
+
+    /// Two texts are never the same bytes: what decodes encodes to itself.
+    @Test func everyShortTextHasOneSpelling() {
+        let letters = bytes("ABYZabyz0189-_+/=. ")
+        for a in letters {
+            for b in letters {
+                for c in letters {
+                    for text in [[a], [a, b], [a, b, c], [a, b, c, a]] {
+                        for form in [Base64.Form.url, .standard] {
+                            guard let plain = Base64.decode(text, form) else { continue }
+                            #expect(Base64.encodeBytes(plain.span, form) == text)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+@Suite struct UnixTimeTests {
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"), (1_795_228_551, "2026-11-21T02:35:51Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"), (Int64.max, "9999-12-31T23:59:59Z"),
+        (-62_167_219_200, "0000-01-01T00:00:00Z"), (Int64.min, "0000-01-01T00:00:00Z"),
+    ])
+    func writesRFC3339(_ seconds: Int64, _ text: String) {
+        #expect(UnixTime.rfc3339(seconds) == text)
+    }
+
+    @Test(arguments: [
+        ("1970-01-01", 0), ("2027-06-30", 1_814_313_600), ("2000-02-29", 951_782_400),
+        ("2024-02-29", 1_709_164_800), ("1969-12-31", -86_400),
+    ])
+    func readsADay(_ text: String, _ seconds: Int64) {
+        #expect(UnixTime.parseDate(text) == seconds)
+    }
+
+    @Test(arguments: [
+        "", "2027", "2027-6-30", "2027-06-31", "2027-02-29", "1900-02-29", "2027-00-10",
+        "2027-13-01",
+        "2027-01-00", "2027-06-30Z", " 2027-06-30", "2027-06-30 ", "2027/06/30", "20270630",
+        "+027-06-30", "-027-06-30", "２０２７-06-30", "2027-06-3x", "2027-06-30T00:00:00Z",
+    ])
+    func refusesADay(_ text: String) {
+        #expect(UnixTime.parseDate(text) == nil)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import SignetJSON
+import TestSupport
+
+/// A file of vectors, read with the package's own strict reader.
+enum VectorFile {
+    /// The vectors of a file of this module; the file names its source.
+    static func load(_ name: String) -> [JSONObject] {
+        guard let url = Bundle.module.url(forResource: "Vectors/\(name)", withExtension: "json")
+        else { return [] }
+        return objects(url)["vectors"]?.array?.compactMap(\.object) ?? []
+    }
+
+    /// The tests of a Wycheproof file, each with its group's sizes; none where it is absent.
+    static func wycheproof(_ name: String) -> [JSONObject] {
+        guard let folder = SharedVectors.directory else { return [] }
+        let groups = objects(folder.appending(path: "wycheproof/\(name).json"))["testGroups"]?.array
+        return (groups ?? []).compactMap(\.object).flatMap { group in
+            (group["tests"]?.array ?? []).compactMap(\.object).map { test in
+                var test = test
+                for name in ["keySize", "ivSize", "tagSize"] { test[name] = group[name] }
+                return test
+            }
+        }
+    }
+
+    private static func objects(_ url: URL) -> JSONObject {
+        guard let data = try? Data(contentsOf: url),
+            let value = try? JSONValue(parsing: [UInt8](data))
+        else { return [:] }
+        return value.object ?? [:]
+    }
+}
+
+extension JSONObject {
+    /// A member's text, or none.
+    func text(_ name: String) -> String { self[name]?.string ?? "" }
+
+    /// A member's number, or -1.
+    func number(_ name: String) -> Int { Int(self[name]?.number?.int64 ?? -1) }
+
+    /// A member's hexadecimal digits as bytes.
+    func hex(_ name: String) -> [UInt8] { unhex(text(name)) }
+}
+
+/// The bytes of hexadecimal digits.
+func unhex(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Substring(text)
+    while let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 {
+        bytes.append(byte)
+        rest = rest.dropFirst(2)
+    }
+    return bytes
+}
+
+/// The bytes of a text.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
