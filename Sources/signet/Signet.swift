@@ -12,8 +12,13 @@ struct SignetCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            KeysCommand.self, SignCommand.self, VerifyCommand.self, SchemesCommand.self,
+            KeysCommand.self,
+            SignCommand.self,
+            VerifyCommand.self,
+            SchemesCommand.self,
             VaultCommand.self,
+            CallCommand.self,
+            SendCommand.self,
         ])
 }
 

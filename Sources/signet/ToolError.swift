@@ -18,6 +18,12 @@ protocol CodedError: Error {
     var codeName: String { get }
     /// One line for people: what was found, what was wanted, and where.
     var message: String { get }
+    /// Further members of the `error` object with `--json`.
+    var details: JSONObject { get }
+}
+
+extension CodedError {
+    var details: JSONObject { [:] }
 }
 
 /// A failure of a command, ready to be told.
@@ -49,7 +55,9 @@ struct ToolError: CodedError {
         if let error = error as? ToolError {
             self = error
         } else {
-            self.init(ToolError.status(ofCode: error.codeName), error.codeName, error.message)
+            self.init(
+                ToolError.status(ofCode: error.codeName), error.codeName, error.message,
+                details: error.details)
         }
     }
 

@@ -1,0 +1,95 @@
+public import SignetRPC
+internal import SignetSigning
+internal import SignetTransport
+
+/// Why a call has no value to return.
+///
+/// The message says what was found, what was wanted and where; it never holds a key, a tag, a
+/// value of the configuration or the `data` of a remote error.
+public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The four classes of failure, told apart so that a program can act on each.
+    public enum Kind: Sendable, Hashable {
+        /// No reply: name, connection, TLS, pins, time, or cut off. `code` says which.
+        case noReply
+        /// A reply whose status is not 2xx and whose body is no reply of the protocol.
+        case status
+        /// A reply of the service that says failure.
+        case service
+        /// The server sent a wrong format, or the client is at fault.
+        case processing
+    }
+
+    /// What went wrong, in the words that the tool prints; open, so that it can grow.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code in kebab-case, as in the tool's `--json` output.
+        public let name: String
+
+        package init(_ name: String) { self.name = name }
+
+        /// The system is not running: before its start or after its shutdown.
+        public static let notRunning = Code("not-running")
+        /// The configuration has no such service.
+        public static let unknownService = Code("unknown-service")
+        /// The configuration of a service cannot be used.
+        public static let invalidService = Code("invalid-service")
+        /// The URL is none, or no rule of the configuration allows it.
+        public static let refusedURL = Code("refused-url")
+        /// The parameters or the result do not fit the type.
+        public static let typeMismatch = Code("type-mismatch")
+
+        /// The name.
+        public var description: String { name }
+    }
+
+    /// The class of the failure.
+    public let kind: Kind
+    /// The code.
+    public let code: Code
+    /// One line for people.
+    public let message: String
+    /// The HTTP status, where a reply came.
+    public let status: Int?
+    /// The error that the service replied, where it did.
+    public let serverError: RPCServerError?
+
+    package init(
+        _ kind: Kind, _ code: Code, _ message: String, status: Int? = nil,
+        serverError: RPCServerError? = nil
+    ) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.status = status
+        self.serverError = serverError
+    }
+
+    /// Code and message.
+    public var description: String { "\(code.name): \(message)" }
+
+    /// Whether the server cannot have seen the call, so that trying again does nothing twice.
+    var neverReachedTheServer: Bool {
+        kind == .noReply && (code.name == "name" || code.name == "connect")
+    }
+}
+
+extension ClientError {
+    init(_ error: TransportError) {
+        self.init(.noReply, Code(error.code.name), error.message)
+    }
+
+    init(_ error: SigningError) {
+        self.init(.processing, Code(error.code.name), error.message)
+    }
+
+    init(_ error: RPCError) {
+        let kind: Kind =
+            switch error.code {
+            case .rpcError: .service
+            case .httpStatus: .status
+            default: .processing
+            }
+        self.init(
+            kind, Code(error.code.name), error.message, status: error.status,
+            serverError: error.server)
+    }
+}

@@ -1,0 +1,57 @@
+public import SignetJSON
+
+/// What a self-check found, line by line.
+public struct SelfCheckReport: Sendable, Hashable {
+    /// How a line stands.
+    public enum Status: String, Sendable, Hashable {
+        /// As it should be.
+        case good
+        /// It works today; somebody should look at it.
+        case warning
+        /// It does not work, or is not safe.
+        case bad
+        /// It was not checked; the detail says why.
+        case skipped
+    }
+
+    /// One thing that was checked.
+    public struct Line: Sendable, Hashable {
+        /// What it belongs to: `crypto`, `libcurl`, `keys`, `schema`, `dump`, `pins` or `hosts`.
+        public var area: String
+        /// What was checked.
+        public var subject: String
+        /// How it stands.
+        public var status: Status
+        /// What was found; never a value of the configuration or a key.
+        public var detail: String
+        /// What to do about it; nil where nothing is to be done.
+        public var remedy: String?
+    }
+
+    /// The lines in the order of the checks.
+    public private(set) var lines: [Line] = []
+
+    /// Whether no line is bad.
+    public var isGood: Bool { !lines.contains { $0.status == .bad } }
+
+    /// The report as JSON: `{"good":…,"checks":[{"area","subject","status","detail","remedy"}]}`.
+    public var json: JSONObject {
+        let checks = lines.map { line in
+            var object: JSONObject = [
+                "area": .string(line.area), "subject": .string(line.subject),
+                "status": .string(line.status.rawValue), "detail": .string(line.detail),
+            ]
+            object["remedy"] = line.remedy.map(JSONValue.string)
+            return JSONValue.object(object)
+        }
+        return ["good": .bool(isGood), "checks": .array(checks)]
+    }
+
+    mutating func add(
+        _ area: String, _ subject: String, _ status: Status, _ detail: String,
+        remedy: String? = nil
+    ) {
+        lines.append(
+            Line(area: area, subject: subject, status: status, detail: detail, remedy: remedy))
+    }
+}

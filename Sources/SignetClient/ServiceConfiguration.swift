@@ -1,0 +1,162 @@
+public import HTTPTypes
+internal import SignetCrypto
+internal import SignetJSON
+public import SignetPinning
+internal import SignetVault
+
+/// What the network system knows of one service.
+///
+/// In a configuration these are the keys `services.NAME.baseURL` and so on; the member's comment names
+/// each key's type. Only `baseURL` and `protocol` are needed.
+public struct ServiceConfiguration: Sendable {
+    /// How payloads are boxed.
+    public enum PayloadProtocol: String, Sendable, Hashable, CaseIterable {
+        /// JSON-RPC 1.0 over POST; in a configuration `jsonrpc-1.0`.
+        case jsonRPC1 = "jsonrpc-1.0"
+        /// JSON-RPC 2.0 over POST; in a configuration `jsonrpc-2.0`.
+        case jsonRPC2 = "jsonrpc-2.0"
+        /// REST with JSON bodies; in a configuration `rest`.
+        case rest
+    }
+
+    /// How requests are signed.
+    public struct Signing: Sendable, Hashable {
+        /// The scheme's name: `rfc9421` or `salted-hmac-v1` (string `services.NAME.signing.scheme`).
+        public var scheme: String
+        /// The key's id in the key set (string `services.NAME.signing.key`).
+        public var keyID: String
+        /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
+        /// nil for the scheme's default.
+        public var covered: [String]?
+
+        /// Makes a signing rule.
+        public init(scheme: String, keyID: String, covered: [String]? = nil) {
+            self.scheme = scheme
+            self.keyID = keyID
+            self.covered = covered
+        }
+    }
+
+    /// Where the service is (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
+    public var baseURL: String
+    /// How payloads are boxed (string `services.NAME.protocol`).
+    public var payloadProtocol: PayloadProtocol
+    /// How requests are signed; nil for not at all.
+    public var signing: Signing?
+    /// Pins of the service's host (array of strings `services.NAME.pins`).
+    public var pins: [Pin]
+    /// Fields that every request carries (object of strings `services.NAME.commonFields`).
+    public var commonFields: HTTPFields
+    /// How long one attempt may take, from the first name look-up to the last byte of the reply
+    /// (duration `services.NAME.timeout`).
+    public var timeout: Duration
+    /// How often a call is tried where no byte of it can have reached the server (integer
+    /// `services.NAME.attempts`, 1...10).
+    public var attempts: Int
+
+    /// Describes a service by values.
+    public init(
+        baseURL: String, payloadProtocol: PayloadProtocol, signing: Signing? = nil,
+        pins: [Pin] = [], commonFields: HTTPFields = [:], timeout: Duration = .seconds(30),
+        attempts: Int = 1
+    ) {
+        self.baseURL = baseURL
+        self.payloadProtocol = payloadProtocol
+        self.signing = signing
+        self.pins = pins
+        self.commonFields = commonFields
+        self.timeout = timeout
+        self.attempts = attempts
+    }
+}
+
+extension ServiceConfiguration {
+    /// Reads every service of a configuration.
+    ///
+    /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot.
+    ///
+    /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
+    package static func all(
+        in configuration: GlobalConfiguration
+    ) throws(ClientError) -> [Service: ServiceConfiguration] {
+        var services: [Service: ServiceConfiguration] = [:]
+        for key in configuration.schema.keys {
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[0] == "services", parts[2] == "baseURL",
+                configuration.value(named: key) != nil
+            else { continue }
+            let name = String(parts[1])
+            services[Service(name)] = try ServiceConfiguration(named: name, in: configuration)
+        }
+        return services
+    }
+
+    private init(
+        named name: String, in configuration: GlobalConfiguration
+    ) throws(ClientError) {
+        let reader = ServiceReader(prefix: "services.\(name).", configuration: configuration)
+        guard let baseURL = try reader.read("baseURL", String.self) else {
+            throw reader.invalid("baseURL", "has no value")
+        }
+        guard let protocolName = try reader.read("protocol", String.self) else {
+            throw reader.invalid("protocol", "has no value")
+        }
+        guard let payloadProtocol = PayloadProtocol(rawValue: protocolName) else {
+            let known = PayloadProtocol.allCases.map(\.rawValue).joined(separator: ", ")
+            throw reader.invalid("protocol", "is none of \(known)")
+        }
+        self.init(baseURL: baseURL, payloadProtocol: payloadProtocol)
+        if let scheme = try reader.read("signing.scheme", String.self) {
+            guard let keyID = try reader.read("signing.key", String.self) else {
+                throw reader.invalid("signing.key", "has no value beside signing.scheme")
+            }
+            let covered = try reader.read("signing.covers", [String].self)
+            self.signing = Signing(scheme: scheme, keyID: keyID, covered: covered)
+        } else if try reader.read("signing.key", String.self) != nil {
+            throw reader.invalid("signing.key", "has a value without signing.scheme")
+        }
+        for text in try reader.read("pins", [String].self) ?? [] {
+            do {
+                self.pins.append(try Pin(parsing: text))
+            } catch {
+                throw reader.invalid("pins", error.message)
+            }
+        }
+        for (field, value) in try reader.read("commonFields", JSONObject.self) ?? [:] {
+            guard let field = HTTPField.Name(field), let text = value.string,
+                HTTPField.isValidValue(text)
+            else { throw reader.invalid("commonFields", "holds what is no HTTP field") }
+            self.commonFields.append(HTTPField(name: field, value: text))
+        }
+        if let timeout = try reader.read("timeout", Duration.self) {
+            guard timeout > .zero else { throw reader.invalid("timeout", "is not above zero") }
+            self.timeout = timeout
+        }
+        if let attempts = try reader.read("attempts", Int.self) {
+            guard (1...10).contains(attempts) else {
+                throw reader.invalid("attempts", "is not in 1...10")
+            }
+            self.attempts = attempts
+        }
+    }
+}
+
+/// Reads the keys of one service, with errors that name key and never value.
+private struct ServiceReader {
+    let prefix: String
+    let configuration: GlobalConfiguration
+
+    func read<Value: ConfigurationValue>(
+        _ name: String, _ type: Value.Type
+    ) throws(ClientError) -> Value? {
+        guard let checked = configuration.value(named: prefix + name) else { return nil }
+        guard let value = Value(checked) else {
+            throw invalid(name, "is of another type than the network system reads")
+        }
+        return value
+    }
+
+    func invalid(_ name: String, _ what: String) -> ClientError {
+        ClientError(.processing, .invalidService, "\(prefix)\(name) \(what)")
+    }
+}

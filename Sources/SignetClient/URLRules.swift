@@ -1,0 +1,72 @@
+internal import SignetVault
+
+/// Patterns of the configuration that decide about a request's URL before anything is sent.
+struct URLRules: Sendable {
+    /// A compiled pattern; it is immutable, only not marked so.
+    private struct Pattern: @unchecked Sendable {
+        let regex: Regex<AnyRegexOutput>
+    }
+
+    private let allowed: [Pattern]
+    private let refused: [Pattern]
+
+    /// Compiles patterns.
+    ///
+    /// - Parameters:
+    ///   - allowed: One of these must match scheme, authority and path as a whole; none allows all.
+    ///   - refused: None of these may be found anywhere in the URL, its query included.
+    /// - Throws: `invalid-service` naming the pattern's place in its list.
+    init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
+        self.allowed = try Self.compile(allowed, "urlRules.allowed")
+        self.refused = try Self.compile(refused, "urlRules.refused")
+    }
+
+    /// Reads the arrays of strings `urlRules.allowed` and `urlRules.refused` of a configuration.
+    init(_ configuration: GlobalConfiguration) throws(ClientError) {
+        func patterns(_ key: String) throws(ClientError) -> [String] {
+            guard let value = configuration.value(named: key) else { return [] }
+            guard let patterns = [String](value) else {
+                throw ClientError(
+                    .processing, .invalidService, "\(key) is no array of regular expressions")
+            }
+            return patterns
+        }
+        try self.init(
+            allowed: patterns("urlRules.allowed"), refused: patterns("urlRules.refused"))
+    }
+
+    /// Checks a URL.
+    ///
+    /// - Throws: `refused-url`; the query is not repeated.
+    func check(_ url: RequestURL) throws(ClientError) {
+        if allowed.isEmpty && refused.isEmpty { return }
+        let text = "\(url.scheme)://\(url.authority)\(url.path)"
+        let isAllowed = allowed.contains { ((try? $0.regex.wholeMatch(in: text)) ?? nil) != nil }
+        guard allowed.isEmpty || isAllowed else {
+            throw .refusedURL("no rule of urlRules.allowed fits \(text)")
+        }
+        let whole = url.query.map { "\(text)?\($0)" } ?? text
+        // A rule that cannot be tried counts as found: what is refused stays refused.
+        let place = refused.firstIndex {
+            do { return try $0.regex.firstMatch(in: whole) != nil } catch { return true }
+        }
+        if let place {
+            throw .refusedURL("rule \(place + 1) of urlRules.refused fits \(text)")
+        }
+    }
+
+    private static func compile(
+        _ patterns: [String], _ key: String
+    ) throws(ClientError) -> [Pattern] {
+        var compiled: [Pattern] = []
+        for (index, pattern) in patterns.enumerated() {
+            guard let regex = try? Regex(pattern) else {
+                throw ClientError(
+                    .processing, .invalidService,
+                    "\(key): pattern \(index + 1) is no regular expression")
+            }
+            compiled.append(Pattern(regex: regex))
+        }
+        return compiled
+    }
+}

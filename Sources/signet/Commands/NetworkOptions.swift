@@ -1,0 +1,115 @@
+import ArgumentParser
+import SignetClient
+import SignetCrypto
+import SignetPinning
+import SignetTransport
+
+/// Whom to trust, where hosts are, and how long to wait.
+struct NetworkOptions: ParsableArguments {
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
+    var policyFile: String?
+
+    @Option(name: .customLong("ca-file"), help: "Trust the CAs of this PEM file, and no others.")
+    var caFile: String?
+
+    @Option(
+        name: .customLong("connect-to"), parsing: .unconditionalSingleValue,
+        help: "HOST:PORT:ADDRESS:PORT: connect there for this host, as curl's option does.")
+    var connectTo: [String] = []
+
+    @Option(name: .customLong("timeout"), help: "Seconds until the call is given up (30).")
+    var timeoutSeconds: Double = 30
+
+    mutating func validate() throws {
+        guard timeoutSeconds > 0, timeoutSeconds <= 86400 else {
+            throw ValidationError("--timeout is a number of seconds above 0 and up to 86400")
+        }
+    }
+
+    /// The time limit.
+    var timeout: Duration { .milliseconds(Int64(timeoutSeconds * 1000)) }
+
+    /// The pin policy, or nil without `--policy`.
+    func policy() throws -> PinPolicy? {
+        guard let policyFile else { return nil }
+        return try PinPolicy(parsing: InputFile.read(policyFile))
+    }
+
+    /// Other addresses for hosts.
+    func addresses() throws -> [EngineRequest.ConnectTo] {
+        try connectTo.map { try EngineRequest.ConnectTo(parsing: $0) }
+    }
+}
+
+/// How a request is signed before it is sent.
+struct SigningOptions: ParsableArguments {
+    @Option(name: .customLong("scheme"), help: "Sign with this scheme, such as rfc9421.")
+    var scheme: String?
+
+    @Option(
+        name: .customLong("keys"),
+        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+    var keys: String?
+
+    @Option(name: .customLong("key-id"), help: "The key to sign with; needless with a single one.")
+    var keyID: String?
+
+    @Option(
+        name: .customLong("covers"), parsing: .unconditional,
+        help: "What is signed: a comma list of components or fields.")
+    var covers: String?
+
+    func validate() throws {
+        if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
+        if scheme == nil && (keys != nil || keyID != nil || covers != nil) {
+            throw ValidationError("--keys, --key-id and --covers need --scheme")
+        }
+    }
+
+    /// The keys and the rule, or nil where nothing is signed.
+    func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
+        guard let scheme, let keys else { return nil }
+        let set = try KeySource(keys).load()
+        let id = try keyID ?? set.onlySigningKey(of: keys).id
+        let covered = covers.map { $0.isEmpty ? [] : $0.split(separator: ",").map(String.init) }
+        return (set, .init(scheme: scheme, keyID: id, covered: covered))
+    }
+}
+
+extension KeySet {
+    /// The set's one key that signs, where no `--key-id` names one.
+    func onlySigningKey(of source: String) throws(ToolError) -> Key {
+        let keys = keys.filter { $0.type != .vault && $0.isPrivate }
+        guard let key = keys.first, keys.count == 1 else {
+            throw .usage("\(source) has \(keys.count) keys that sign, so --key-id must name one")
+        }
+        return key
+    }
+}
+
+/// Runs one piece of work with a network system for one URL, and stops the system whatever happens.
+func withNetworkSystem<Result>(
+    for url: String, _ payloadProtocol: ServiceConfiguration.PayloadProtocol,
+    _ network: NetworkOptions, _ signing: SigningOptions,
+    _ work: (NetworkSystem, Service) async throws -> Result
+) async throws -> Result {
+    let service: Service = "call"
+    let signer = try signing.signing()
+    let configuration = ServiceConfiguration(
+        baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
+        timeout: network.timeout)
+    var options = NetworkSystem.Options()
+    options.caFile = network.caFile
+    options.connectTo = try network.addresses()
+    let system = try await NetworkSystem.start(
+        services: [service: configuration], keys: signer?.keys, policy: network.policy(),
+        options: options)
+    do {
+        let result = try await work(system, service)
+        await system.shutdown()
+        return result
+    } catch {
+        await system.shutdown()
+        throw error
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetVault
+import TestSupport
+import Testing
+
+@Suite struct NetworkSystemTests {
+    @Test func callsAreSignedPinnedAndUnboxed() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let order = try await system.send(CreateOrder(item: "tea", quantity: 2))
+        #expect(order.item == "tea")
+        #expect(order.status == "created")
+        let again = try await system.send(ReadOrder(id: order.id))
+        #expect(again == order)
+        await system.shutdown()
+        let log = try await host.requests(count: 2)
+        for line in log {
+            let entry = try JSONValue(parsing: Array(line.utf8))
+            #expect(entry["verdict"]?.string == "verified")
+            #expect(entry["protocol"]?.string == "HTTP/2.0")
+        }
+        try await host.stop()
+    }
+
+    @Test func notificationsHaveNoResult() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let call = RPCCall(
+            "orders.create", .object(["item": "tea", "quantity": 1]), isNotification: true)
+        #expect(try await system.call("orders", call).result == nil)
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func aWrongPinStopsTheCallBeforeAByteOfItLeaves() async throws {
+        let host = try await OrdersHost.start()
+        let rogue = try TestAuthority.rogue.get()
+        let refused = try await Shop.system(for: host, pins: [rogue.root.pin, rogue.leaf.pin])
+        let error = await #expect(throws: ClientError.self) {
+            try await refused.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.code.name == "pin-mismatch")
+        #expect(error?.kind == .noReply)
+        #expect(error?.message.contains(rogue.root.pin) == true)
+        #expect(error?.message.contains(try TestAuthority.trusted.get().leaf.pin) == true)
+        await refused.shutdown()
+        let system = try await Shop.system(for: host)
+        _ = try await system.send(CreateOrder(item: "tea", quantity: 3))
+        await system.shutdown()
+        #expect(try await host.requests(count: 1).count == 1)
+        try await host.stop()
+    }
+
+    @Test func theHostRefusesAnotherKey() async throws {
+        let host = try await OrdersHost.start()
+        let other = """
+            {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"orders-2026",\
+            "k":"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo"}]}
+            """
+        let system = try await Shop.system(
+            for: host, keys: KeySet(parsing: Array(other.utf8), source: "test"))
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.status == 401)
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func theServicesOwnErrorComesTyped() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("orders", RPCCall("orders.nothing"))
+        }
+        #expect(error?.kind == .service)
+        #expect(error?.serverError?.kind == .methodNotFound)
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func aResultOfAnotherTypeIsNamed() async throws {
+        struct Wrong: Endpoint {
+            typealias Success = [Int]
+            static let service: Service = "orders"
+            static let method: RPCMethod = "orders.create"
+            var item = "tea"
+            var quantity = 1
+        }
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let error = await #expect(throws: ClientError.self) { try await system.send(Wrong()) }
+        #expect(error?.code == .typeMismatch)
+        #expect(error?.message.contains("tea") == false)
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func afterShutdownNoCallIsTaken() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        await system.shutdown()
+        await system.shutdown()
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.code == .notRunning)
+        try await host.stop()
+    }
+
+    @Test func callsUnderWayEndOnceAtShutdown() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let ends = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    do {
+                        _ = try await system.send(CreateOrder(item: "tea", quantity: number + 1))
+                        return true
+                    } catch {
+                        return (error as? ClientError)?.code == .notRunning
+                    }
+                }
+            }
+            await system.shutdown(gracePeriod: .zero)
+            return await group.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(ends.count == 64)
+        #expect(ends.allSatisfy { $0 })
+        try await host.stop()
+    }
+
+    @Test func aHostThatIsDownIsAConnectError() async throws {
+        let host = try await OrdersHost.start()
+        try await host.stop()
+        let system = try await Shop.system(for: host)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.code.name == "connect")
+        #expect(error?.kind == .noReply)
+        await system.shutdown()
+    }
+
+    @Test func anUnknownServiceIsNamed() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("nothing", RPCCall("orders.list"))
+        }
+        #expect(error?.code == .unknownService)
+        await system.shutdown()
+        #expect(host.requests.isEmpty)
+        try await host.stop()
+    }
+
+    @Test func urlRulesRefuseBeforeAnyConnection() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(
+            for: host, changes: ["urlRules.allowed": ["^https://localhost:1/rpc$"]])
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.code == .refusedURL)
+        let refusing = try await Shop.system(
+            for: host, changes: ["urlRules.refused": ["/rpc$"]])
+        await #expect(throws: ClientError.self) {
+            try await refusing.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        await system.shutdown()
+        await refusing.shutdown()
+        #expect(host.requests.isEmpty)
+        try await host.stop()
+    }
+}
+
+@Suite struct StartTests {
+    @Test(
+        arguments: [
+            ("services.orders.pins", JSONValue.array([]), "services.orders.pins"),
+            ("services.orders.pins", ["sha256/AAAA"], "services.orders.pins"),
+            ("services.orders.signing.key", "nobody", "nobody"),
+            ("services.orders.baseURL", "ftp://localhost/rpc", "scheme"),
+            ("urlRules.allowed", ["(("], "urlRules.allowed"),
+        ] as [(String, JSONValue, String)])
+    func refusesWhatCannotWork(_ key: String, _ value: JSONValue, _ named: String) async throws {
+        let keys = """
+            {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"orders-2026",\
+            "k":"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo"}]}
+            """
+        let pins: JSONValue = .array([.string(try TestAuthority.trusted.get().root.pin)])
+        var fetched: JSONObject = [
+            "services.orders.pins": pins, "services.catalog.pins": pins,
+        ]
+        fetched[key] = value
+        let configuration = try GlobalConfiguration(
+            schema: Shop.schema(),
+            defaults: .file(PackageLayout.url("Examples/shop/defaults.json").path),
+            fetched: .values(fetched))
+        let set = try KeySet(parsing: Array(keys.utf8), source: "test")
+        let error = await #expect(throws: ClientError.self) {
+            try await NetworkSystem.start(configuration, keys: set, options: Shop.options())
+        }
+        #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(arguments: [
+        "localhost/rpc", "https:///rpc", "https://:443/rpc", "https://user:pass@localhost/",
+        "https://localhost/#top", "https://local host/", "ftp://localhost/",
+        "https://localhost/\u{1}",
+    ])
+    func refusesAURLThatIsNone(_ url: String) async throws {
+        let error = await #expect(throws: ClientError.self) {
+            try await NetworkSystem.start(
+                services: ["a": ServiceConfiguration(baseURL: url, payloadProtocol: .rest)],
+                policy: nil)
+        }
+        #expect(error?.code == .refusedURL)
+        #expect(error?.message.contains("pass") == false)
+    }
+
+    @Test func nothingSecretPrints() async throws {
+        let host = try await OrdersHost.start()
+        let keys = try KeySource(host.keyFile).load()
+        let system = try await Shop.system(for: host)
+        var text = "\(system)"
+        dump(system, to: &text)
+        dump(keys, to: &text)
+        #expect(!text.contains("ZZZZ"))
+        await system.shutdown()
+        try await host.stop()
+    }
+}
