@@ -16,7 +16,7 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var signing: SigningOptions
+    @OptionGroup var signing: RequestSigningOptions
 
     @Argument(help: "Where the API is.")
     var url: String

@@ -2,6 +2,7 @@ import ArgumentParser
 import SignetClient
 import SignetCrypto
 import SignetPinning
+import SignetSigning
 import SignetTransport
 
 /// Whom to trust, where hosts are, and how long to wait.
@@ -42,7 +43,7 @@ struct NetworkOptions: ParsableArguments {
 }
 
 /// How a request is signed before it is sent.
-struct SigningOptions: ParsableArguments {
+struct RequestSigningOptions: ParsableArguments {
     @Option(name: .customLong("scheme"), help: "Sign with this scheme, such as rfc9421.")
     var scheme: String?
 
@@ -70,18 +71,19 @@ struct SigningOptions: ParsableArguments {
     func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
         guard let scheme, let keys else { return nil }
         let set = try KeySource(keys).load()
-        let id = try keyID ?? set.onlySigningKey(of: keys).id
-        let covered = covers.map { $0.isEmpty ? [] : $0.split(separator: ",").map(String.init) }
+        let id = try keyID ?? set.onlySigningKey().id
+        let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.name) }
         return (set, .init(scheme: scheme, keyID: id, covered: covered))
     }
 }
 
 extension KeySet {
     /// The set's one key that signs, where no `--key-id` names one.
-    func onlySigningKey(of source: String) throws(ToolError) -> Key {
-        let keys = keys.filter { $0.type != .vault && $0.isPrivate }
-        guard let key = keys.first, keys.count == 1 else {
-            throw .usage("\(source) has \(keys.count) keys that sign, so --key-id must name one")
+    func onlySigningKey() throws(ToolError) -> Key {
+        let candidates = keys.filter { $0.type != .vault && $0.isPrivate }
+        guard let key = candidates.first, candidates.count == 1 else {
+            throw .usage(
+                "the key set has \(candidates.count) keys that sign: name one with --key-id")
         }
         return key
     }
@@ -90,7 +92,7 @@ extension KeySet {
 /// Runs one piece of work with a network system for one URL, and stops the system whatever happens.
 func withNetworkSystem<Result>(
     for url: String, _ payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    _ network: NetworkOptions, _ signing: SigningOptions,
+    _ network: NetworkOptions, _ signing: RequestSigningOptions,
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
     let service: Service = "call"

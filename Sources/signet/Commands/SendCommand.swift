@@ -18,7 +18,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var signing: SigningOptions
+    @OptionGroup var signing: RequestSigningOptions
 
     @Flag(name: .customLong("plain-http"), help: "Send over http, where the target has no scheme.")
     var plainHTTP = false

@@ -77,13 +77,7 @@ struct SignCommand: ParsableCommand {
 
     private func key() throws -> Key {
         let keys = try signing.loadKeys()
-        if let keyID { return try keys.key(id: keyID) }
-        let candidates = keys.keys.filter { $0.type != .vault && $0.isPrivate }
-        guard candidates.count == 1 else {
-            throw ToolError.usage(
-                "the key set has \(candidates.count) keys that sign: name one with --key-id")
-        }
-        return candidates[0]
+        return try keyID.map { try keys.key(id: $0) } ?? keys.onlySigningKey()
     }
 
     private func object(_ message: SignableMessage, _ result: MessageSigner.Result) -> JSONObject {
