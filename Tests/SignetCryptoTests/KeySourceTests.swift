@@ -1,0 +1,184 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+@testable import SignetCrypto
+
+@Suite struct KeySourceTests {
+    private static let set = #"{"keys":[{"kid":"a","kty":"oct","alg":"HS256","k":"c2VjcmV0"}]}"#
+    private static let publicSet =
+        #"{"keys":[{"kid":"a","kty":"OKP","crv":"Ed25519","#
+        + #""x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}]}"#
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    @Test func readsAFileThatOnlyItsOwnerMayRead() throws {
+        let path = try folder.write(Self.set, to: "keys")
+        #expect(try KeySource(path).load().keys.map(\.id) == ["a"])
+        #expect(try KeySource.file(path).load().source == path)
+    }
+
+    @Test func demandsTheModeOnlyOfSecrets() throws {
+        let secret = try folder.write(Self.set, to: "keys", mode: 0o640)
+        let failure = error { try KeySource(secret).load() }
+        #expect(failure?.code == .keyFilePermissions)
+        #expect(failure?.message.contains("chmod 600 \(secret)") == true)
+        let open = try folder.write(Self.publicSet, to: "public", mode: 0o644)
+        #expect(try KeySource(open).load().keys.count == 1)
+    }
+
+    @Test func refusesWhatIsNoKeyFile() throws {
+        #expect(code(folder.path) == .unreadable)
+        #expect(code(folder.path("absent")) == .unreadable)
+        #expect(code("/dev/null") == .unreadable)
+        #expect(code(try folder.write("", to: "empty")) == .malformedKeys)
+        let large = [UInt8](repeating: 0x20, count: KeySet.maximumByteCount + 1)
+        #expect(code(try folder.write(large, to: "large")) == .unreadable)
+        #expect(code(try folder.write([0xff, 0xfe], to: "binary")) == .malformedKeys)
+    }
+
+    @Test func readsTheOutputOfACommand() throws {
+        let path = try folder.write(Self.set, to: "keys")
+        #expect(try KeySource("command:cat '\(path)'").load().keys.count == 1)
+        #expect(try KeySource("command:cat; cat '\(path)'").load().keys.count == 1)
+        let chatty = "i=0; while [ $i -lt 2000 ]; do echo x; i=$((i+1)); done; "
+        #expect(code("command:\(chatty)") == .malformedKeys)
+    }
+
+    @Test(arguments: ["", "exit 3", "cat /nowhere 2>/dev/null", "kill -9 $$", "true", "yes"])
+    func refusesACommandThatFails(_ line: String) {
+        let failure = error { try KeySource("command:\(line)").load() }
+        #expect(failure != nil)
+        // The line may hold a secret.
+        if !line.isEmpty { #expect(failure?.message.contains(line) == false) }
+    }
+
+    @Test(arguments: [
+        "env:", "env:SIGNET_TEST_NO_SUCH_VARIABLE", "env:A=B", "fd:", "fd:x", "fd:-1", "fd:+1",
+        "fd:9999",
+        "fd:99999999999", "credential:", "credential:..", "credential:../keys", "credential:a/b",
+    ])
+    func refusesTheSource(_ text: String) {
+        #expect(code(text) == .unreadable)
+    }
+
+    @Test func readsADescriptorOnce() throws {
+        let path = try folder.write(Self.set, to: "keys")
+        let file = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? file.close() }
+        let source = KeySource("fd:\(file.fileDescriptor)")
+        #expect(try source.load().keys.count == 1)
+        #expect(error { try source.load() }?.message.contains("once") == true)
+        let open = try folder.write(Self.set, to: "open", mode: 0o644)
+        let second = try FileHandle(forReadingFrom: URL(filePath: open))
+        defer { try? second.close() }
+        #expect(code("fd:\(second.fileDescriptor)") == .keyFilePermissions)
+    }
+
+    @Test(arguments: [
+        ("open sesame", "open sesame"), ("open sesame\n", "open sesame"),
+        ("open sesame\n\n", "open sesame\n"), (" \n", " "), ("\r\n", "\r"),
+    ])
+    func dropsOneFinalNewlineOfAPassphrase(_ text: String, _ wanted: String) throws {
+        let path = try folder.write(text, to: "passphrase")
+        #expect(copy(try KeySource(path).loadPassphrase()) == bytes(wanted))
+        #expect(copy(try KeySource("command:cat '\(path)'").loadPassphrase()) == bytes(wanted))
+    }
+
+    @Test func refusesAPassphraseThatIsEmptyOrOpen() throws {
+        for text in ["", "\n"] {
+            let path = try folder.write(text, to: "passphrase")
+            #expect(error { try discard(KeySource(path).loadPassphrase()) } != nil)
+        }
+        let open = try folder.write("open sesame", to: "open", mode: 0o644)
+        let failure = error { try discard(KeySource(open).loadPassphrase()) }
+        #expect(failure?.code == .keyFilePermissions)
+    }
+
+    private func code(_ source: String) -> KeyError.Code? {
+        error { try KeySource(source).load() }?.code
+    }
+
+    private func error(_ work: () throws -> Any) -> KeyError? {
+        do {
+            _ = try work()
+            return nil
+        } catch {
+            return error as? KeyError
+        }
+    }
+}
+
+@Suite struct KeyFileTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    @Test(arguments: Key.Kind.all)
+    func makesAKeyThatLoads(_ kind: Key.Kind) throws {
+        try KeyFile.add(kind, id: "new", to: folder.path("keys"), append: false)
+        let key = try KeySource(folder.path("keys")).load().key(id: "new")
+        #expect(key.type == kind && key.isPrivate)
+        let algorithms: [Key.Kind: String] = [
+            .hmac: "HS256", .ed25519: "EdDSA", .p256: "ES256", .p384: "ES384", .rsa: "PS512",
+        ]
+        #expect(key.algorithm == algorithms[kind])
+        #expect(key.use == (kind == .vault ? "enc" : "sig"))
+        #expect((key.publicHalf == nil) == (kind == .hmac || kind == .vault))
+        for name in ["d", "p", "q", "dp", "dq", "qi", "k"] {
+            #expect(key.publicHalf?[name] == nil)
+        }
+    }
+
+    @Test func appendsAndKeepsWhatIsThere() throws {
+        let old = #"{"note":"ours","keys":[{"kid":"old","kty":"oct","k":"AA","x-note":1e400}]}"#
+        try folder.write(old, to: "keys")
+        try KeyFile.add(.hmac, id: "new", to: folder.path("keys"), append: true)
+        let value = try JSONValue(parsing: folder.read("keys"))
+        #expect(value["note"]?.string == "ours")
+        let keys = try #require(value["keys"]?.array)
+        #expect(keys.count == 2 && keys[0]["x-note"]?.number?.text == "1e400")
+        #expect(try KeySource(folder.path("keys")).load().keys.map(\.id) == ["old", "new"])
+        #expect(try folder.contents() == ["keys"])
+        try KeyFile.add(.hmac, id: "first", to: folder.path("other"), append: true)
+        #expect(try folder.contents() == ["keys", "other"])
+    }
+
+    @Test func refusesAndLeavesTheFileAsItWas() throws {
+        let old = #"{"keys":[{"kid":"old","kty":"oct","k":"AA"}]}"#
+        let path = try folder.write(old, to: "keys")
+        let open = try folder.write(old, to: "open", mode: 0o644)
+        let broken = try folder.write("{", to: "broken")
+        for (code, id, path, append) in [
+            (KeyError.Code.fileExists, "new", path, false), (.keyExists, "old", path, true),
+            (.invalidID, "", path, true), (.invalidID, "a\nb", path, true),
+            (.keyFilePermissions, "new", open, true), (.malformedKeys, "new", broken, true),
+            (.unwritable, "new", folder.path("no/keys"), false),
+            (.fileExists, "new", folder.path, false), (.unwritable, "new", folder.path, true),
+        ] {
+            let found: KeyError.Code?
+            do throws(KeyError) {
+                try KeyFile.add(.hmac, id: id, to: path, append: append)
+                found = nil
+            } catch {
+                found = error.code
+            }
+            #expect(found == code, "\(id) \(path)")
+        }
+        #expect(try folder.read("keys") == bytes(old) && folder.read("open") == bytes(old))
+        #expect(try folder.contents() == ["broken", "keys", "open"])
+    }
+
+    @Test func appendersDoNotLoseEachOthersKeys() async throws {
+        let path = folder.path("keys")
+        try KeyFile.add(.hmac, id: "first", to: path, append: false)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask { try? KeyFile.add(.hmac, id: "k\(number)", to: path, append: true) }
+            }
+        }
+        #expect(try KeySource(path).load().keys.count == 9)
+    }
+}
