@@ -86,7 +86,8 @@ import Testing
             #expect(try isRefused(.string(Data(bytes).base64EncodedString())))
             #expect(
                 try isRefused(
-                    .string(bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined())))
+                    .string(
+                        bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined())))
         }
     }
 

@@ -12,18 +12,7 @@ extension SealedDump {
         guard bytes.count <= Self.sizeLimit else {
             throw Self.malformed("it is larger than 16 MiB of plaintext can make it")
         }
-        var points: [Int] = []
-        for (index, byte) in zip(bytes.indices, bytes) where byte == UInt8(ascii: ".") {
-            guard points.count < 4 else { throw Self.malformed("it has more than five parts") }
-            points.append(index)
-        }
-        guard points.count == 4 else {
-            throw Self.malformed("it is no JWE compact string of five parts")
-        }
-        guard points[0] <= Self.headerLimit else { throw Self.malformed("the header is too long") }
-        guard points[1] == points[0] + 1 else {
-            throw Self.malformed("the encrypted key is not empty")
-        }
+        let points = try Self.points(bytes)
         let header = Array(bytes[..<points[0]])
         let name = try Self.name(header)
         let nonce = try Self.decode(bytes, points[1] + 1..<points[2], "the nonce")
@@ -34,13 +23,35 @@ extension SealedDump {
         guard tag.count == AES256GCM.tagByteCount else {
             throw Self.malformed("a tag of \(tag.count) bytes, wanted 16")
         }
-        let ciphertext = try Self.decode(bytes, points[2] + 1..<points[3], "the ciphertext")
-        guard ciphertext.count <= Self.plaintextLimit else {
+        let encodedCount = points[3] - points[2] - 1
+        guard encodedCount <= Base64.encodedCount(Self.plaintextLimit, .url) else {
             throw Self.malformed("more than 16 MiB of plaintext")
         }
+        let ciphertext = try Self.decode(bytes, points[2] + 1..<points[3], "the ciphertext")
         self.init(
             bytes: bytes, name: name, header: header, nonce: nonce, ciphertext: ciphertext,
             tag: tag)
+    }
+
+    /// Where the four points stand. The last is found by the tag's length, so that the ciphertext is
+    /// gone through only once, while it is decoded.
+    private static func points(_ bytes: [UInt8]) throws(VaultError) -> [Int] {
+        let point = UInt8(ascii: ".")
+        var points: [Int] = []
+        for index in 0..<min(bytes.count, headerLimit + 64) where bytes[index] == point {
+            points.append(index)
+            if points.count == 3 { break }
+        }
+        guard points.count == 3 else {
+            throw malformed("it is no JWE compact string of five parts with a short header")
+        }
+        guard points[0] <= headerLimit else { throw malformed("the header is too long") }
+        guard points[1] == points[0] + 1 else { throw malformed("the encrypted key is not empty") }
+        let last = bytes.count - Base64.encodedCount(AES256GCM.tagByteCount, .url) - 1
+        guard last > points[2], bytes[last] == point else {
+            throw malformed("it has no tag of 16 bytes at its end")
+        }
+        return points + [last]
     }
 
     /// The header's members but `kid`, each with its only value.

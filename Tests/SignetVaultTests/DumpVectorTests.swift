@@ -1,0 +1,87 @@
+import Foundation
+import SignetCrypto
+import SignetJSON
+import TestSupport
+import Testing
+
+@testable import SignetVault
+
+@Suite struct DumpVectorTests {
+    @Test(arguments: try DumpVector.all("accepted"))
+    func opensWhatPythonSealed(_ vector: DumpVector) throws {
+        let dump = try SealedDump(parsing: vector.dump)
+        #expect(try dump.binding == vector.binding)
+        #expect(try sameBytes(dump.kid, vector.text("kid")))
+        let opened = try dump.open(with: vector.keys, for: vector.binding, now: noon)
+        let wanted = try JSONValue(parsing: Array(vector.text("plaintext").utf8))
+        #expect(JSONValue.object(opened.plaintext).text == wanted.text)
+        #expect(opened.isExactVersion)
+        let jwk = try dump.exportKey(with: vector.keys, now: noon)
+        #expect(try jwk["k"]?.string == vector.text("contentKey"))
+        #expect(Set(jwk.memberNames) == ["kty", "k", "kid", "alg"])
+        #expect(jwk["alg"] == "A256GCM")
+        #expect(try jwk["kid"] == .string(vector.text("kid")))
+    }
+
+    @Test(arguments: try DumpVector.all("accepted"))
+    func sealsToTheSameBytes(_ vector: DumpVector) throws {
+        let dump = try SealedDump(
+            sealing: Array(vector.text("plaintext").utf8),
+            with: vector.keys.key(id: vector.text("keyID")), for: vector.binding, now: noon,
+            salt: vector.bytes("salt"))
+        #expect(try dump.kid == vector.text("kid"))
+        if try !vector.text("name").contains("header") && !vector.text("name").contains("order") {
+            #expect(try dump.bytes == vector.dump)
+        }
+    }
+
+    @Test(arguments: try DumpVector.all("refused"))
+    func refuses(_ vector: DumpVector) throws {
+        let error = error {
+            _ = try SealedDump(parsing: vector.dump)
+                .open(with: vector.keys, for: vector.binding, now: noon)
+        }
+        #expect(try error?.code.name == vector.text("refusal"), "\(error?.message ?? "accepted")")
+    }
+
+    @Test(.enabled(if: SharedVectors.directory != nil))
+    func refusesEveryTokenOfWycheproof() throws {
+        let folder = try #require(SharedVectors.directory)
+        let url = folder.appending(path: "wycheproof/json_web_encryption_test.json")
+        let suite = try JSONValue(parsing: [UInt8](Data(contentsOf: url)))
+        var count = 0
+        for group in try #require(suite["testGroups"]?.array) {
+            for test in try #require(group["tests"]?.array) {
+                let token = try #require(test["jwe"]?.string)
+                #expect(code { _ = try SealedDump(parsing: Array(token.utf8)) } == "malformed-dump")
+                count += 1
+            }
+        }
+        #expect(count == 139)
+    }
+
+    @Test func joserfcOpensADumpWithTheExportedKey() async throws {
+        let keys = try keySet()
+        for count in [0, 1, 40_000] {
+            let configuration = try GlobalConfiguration(
+                schema: schema(#"{"ключ":{"type":"string"}}"#),
+                defaults: .values(["ключ": .string(String(repeating: "x", count: count))]))
+            let dump = try configuration.seal(
+                with: keys.key(id: "vault-2026"), for: shop, now: noon)
+            let jwk = JSONValue.object(try dump.exportKey(with: keys, now: noon))
+            let output = try await PythonPeer.run(
+                """
+                import sys, json
+                from joserfc import jwe
+                from joserfc.jwk import OctKey
+                key = OctKey.import_key(json.loads(sys.argv[1]))
+                token = sys.stdin.read()
+                found = jwe.decrypt_compact(token, key, algorithms=["dir", "A256GCM"])
+                sys.stdout.buffer.write(found.plaintext)
+                """, [jwk.text], stdin: dump.bytes)
+            #expect(output.exit == 0, "\(output.stderr)")
+            let opened = try dump.open(with: keys, for: shop, now: noon)
+            #expect(output.text == JSONValue.object(opened.plaintext).text)
+        }
+    }
+}
