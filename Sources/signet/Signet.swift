@@ -19,6 +19,7 @@ struct SignetCommand: AsyncParsableCommand {
             VaultCommand.self,
             CallCommand.self,
             SendCommand.self,
+            SelfCheckCommand.self,
         ])
 }
 

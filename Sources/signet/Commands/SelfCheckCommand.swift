@@ -1,0 +1,80 @@
+import ArgumentParser
+import SignetClient
+import SignetCrypto
+import SignetJSON
+
+/// `signet self-check`: whether the program and its files are fit to work.
+struct SelfCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "self-check",
+        abstract: "Check primitives, libcurl, keys, dump, pins and the pinned hosts.",
+        discussion: """
+            FILE is a JSON object; every member may be left out, paths are relative to its folder: \
+            {"schema","defaults","dump","keys","app":{"id","version"},"systemVersion","policy",\
+            "caFile","connectTo":[…]}. A line that is bad is exit 1.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(name: .customLong("project"), help: "Where the program's files are.")
+    var projectFile: String?
+
+    @Flag(name: .customLong("offline"), help: "Leave the hosts out.")
+    var isOffline = false
+
+    @Option(name: .customLong("timeout"), help: "Seconds that one host may take (10).")
+    var timeoutSeconds: Double = 10
+
+    func validate() throws {
+        guard timeoutSeconds > 0, timeoutSeconds <= 86400 else {
+            throw ValidationError("--timeout is a number of seconds above 0 and up to 86400")
+        }
+    }
+
+    func run() async throws {
+        let project = try projectFile.map { try SelfCheckProject(file: $0) }
+        let check = SelfCheck(
+            of: project ?? SelfCheckProject(), isOffline: isOffline,
+            hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
+        let report = await check.run(now: UnixTime.now())
+        let terminal = common.terminal
+        if report.isGood { return try terminal.result(report.json, lines: table(report)) }
+        if !common.json { try terminal.result([:], lines: table(report)) }
+        let bad = report.lines.count { $0.status == .bad }
+        throw ToolError(
+            .refused, "self-check-failed", "\(bad) of \(report.lines.count) checks are bad",
+            beside: report.json)
+    }
+
+    private func table(_ report: SelfCheckReport) -> [String] {
+        let area = report.lines.map(\.area.count).max() ?? 0
+        let subject = min(40, report.lines.map { printable($0.subject).count }.max() ?? 0)
+        var lines: [String] = []
+        for line in report.lines {
+            lines.append(
+                [
+                    mark(line.status), padded(line.area, area),
+                    padded(printable(line.subject), subject), printable(line.detail),
+                ].joined(separator: "  "))
+            if let remedy = line.remedy {
+                lines.append("         \(padded("", area + subject))  → \(printable(remedy))")
+            }
+        }
+        return lines
+    }
+
+    private func mark(_ status: SelfCheckReport.Status) -> String {
+        let word = padded(status.rawValue, 7)
+        guard common.terminal.allowsColor else { return word }
+        switch status {
+        case .good: return "\u{1B}[32m\(word)\u{1B}[0m"
+        case .warning: return "\u{1B}[33m\(word)\u{1B}[0m"
+        case .bad: return "\u{1B}[31m\(word)\u{1B}[0m"
+        case .skipped: return word
+        }
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
