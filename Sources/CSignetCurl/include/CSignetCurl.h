@@ -1,4 +1,151 @@
+// libcurl's multi interface for SignetCurl: typed calls, no variadic ones, and no policy.
+//
+// A loop belongs to one thread; only signet_loop_wake, signet_loop_watch and the gate may be called
+// from another. What libcurl calls back is finished here and put into the transfer, where the loop's
+// thread finds it between two steps: no call goes from here into Swift.
 #ifndef SIGNET_CURL_H
 #define SIGNET_CURL_H
-#include <curl/curl.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIGNET_CHECKED __attribute__((warn_unused_result))
+
+typedef struct signet_loop signet_loop;
+typedef struct signet_transfer signet_transfer;
+typedef struct signet_chain signet_chain;
+
+// Why a transfer was ended by this side, beside libcurl's own code.
+typedef enum {
+    SIGNET_NO_REFUSAL = 0,
+    SIGNET_PIN_MISMATCH,      // no wanted digest in the verified chain
+    SIGNET_NO_CHAIN,          // TLS, but no digests of a verified chain: refused, never guessed
+    SIGNET_NO_TLS,            // https was asked for, and the connection has no TLS
+    SIGNET_PROBED,            // a probe has what it came for
+    SIGNET_HEAD_TOO_LARGE,
+    SIGNET_BODY_TOO_LARGE,
+    SIGNET_MALFORMED_HEAD,
+    SIGNET_NO_MEMORY,
+} signet_refusal;
+
+// Classes of libcurl's result.
+typedef enum {
+    SIGNET_OK = 0,
+    SIGNET_FAILED_NAME,
+    SIGNET_FAILED_CONNECT,
+    SIGNET_FAILED_TLS,
+    SIGNET_FAILED_TIMEOUT,
+    SIGNET_FAILED_CUT_OFF,
+    SIGNET_FAILED_MALFORMED,
+    SIGNET_FAILED_TRUST_STORE,
+    SIGNET_FAILED_RESOURCES,
+    SIGNET_FAILED_REFUSED,    // see the refusal
+    SIGNET_FAILED_OTHER,
+} signet_result;
+
+// --- The library -----------------------------------------------------------------------------
+
+// Prepares libcurl and OpenSSL, once per process. False where that failed.
+bool signet_global_start(void) SIGNET_CHECKED;
+// What libcurl says of itself: "7.88.1", "OpenSSL/3.0.22"; and which OpenSSL this program has.
+const char *signet_libcurl_version(void);
+unsigned signet_libcurl_version_number(void);
+const char *signet_libcurl_tls(void);
+const char *signet_openssl_version(void);
+bool signet_libcurl_has_http2(void);
+// Whether a file holds a certificate. 0, an errno, or -1 for a file without any.
+int signet_check_ca_file(const char *path) SIGNET_CHECKED;
+// The system's words for an errno.
+const char *signet_error_text(int number);
+
+// Milliseconds of the monotonic clock; Unix seconds.
+int64_t signet_monotonic_milliseconds(void);
+int64_t signet_unix_seconds(void);
+
+// Starts a detached thread with all signals blocked.
+bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_CHECKED;
+
+// --- The loop --------------------------------------------------------------------------------
+
+// ca_file NULL: the one that libcurl was built with. Returns NULL where the system gives no more.
+signet_loop *signet_loop_new(
+    const char *ca_file, bool http2, long connections_per_host) SIGNET_CHECKED;
+// On the loop's thread, when no transfer is left.
+void signet_loop_free(signet_loop *loop);
+// From any thread: ends a wait of signet_loop_step now or the next one.
+void signet_loop_wake(signet_loop *loop);
+// Says that the loop is about to wait; what is put into a queue from here on must wake it.
+void signet_loop_will_wait(signet_loop *loop);
+// Waits for sockets, timers or a wake, and lets libcurl work.
+void signet_loop_step(signet_loop *loop, bool may_wait);
+// The next transfer that has news, or NULL.
+signet_transfer *signet_loop_next_ready(signet_loop *loop);
+// From any thread: where libcurl has been at work on one thing for longer than `limit` milliseconds,
+// shuts that socket down, so that it returns. True where it was stuck.
+bool signet_loop_watch(signet_loop *loop, int64_t limit);
+// From any thread: how many milliseconds libcurl has been at work without a pause.
+int64_t signet_loop_busy_milliseconds(signet_loop *loop);
+
+// A gate that a watching thread waits at: open while there is something to watch.
+void signet_loop_set_gate(signet_loop *loop, bool open);
+// Waits until the gate is open, then `milliseconds` more.
+void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
+
+// --- A transfer ------------------------------------------------------------------------------
+
+// A transfer, new or recycled. NULL where memory ran out.
+signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
+// Ends it, whatever it is doing, and keeps the handle for another.
+void signet_transfer_give_back(signet_transfer *transfer);
+uint64_t signet_transfer_identifier(const signet_transfer *transfer);
+
+// `url` has scheme, host, port and "/" only; `target` goes into the start line as it stands.
+bool signet_transfer_set_request(
+    signet_transfer *transfer, const char *url, const char *target, const char *method,
+    bool is_head, bool sends_body, const uint8_t *body, size_t body_count) SIGNET_CHECKED;
+// Lines as libcurl takes them, each ended by a zero byte.
+bool signet_transfer_set_fields(
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+bool signet_transfer_set_connect_to(
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+bool signet_transfer_set_limits(
+    signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
+    int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_CHECKED;
+// How the connection is made and judged. `digests`: 32 bytes each; NULL where nothing is pinned.
+bool signet_transfer_set_trust(
+    signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
+    bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
+    SIGNET_CHECKED;
+bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
+// Lets a transfer go on that stopped because its buffer was full.
+void signet_transfer_resume(signet_transfer *transfer);
+
+// What came. The bytes stay until the next call that changes the transfer.
+bool signet_transfer_has_head(const signet_transfer *transfer);
+const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
+const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
+void signet_transfer_drop_body(signet_transfer *transfer);
+bool signet_transfer_is_done(const signet_transfer *transfer);
+signet_result signet_transfer_result(const signet_transfer *transfer);
+signet_refusal signet_transfer_refusal(const signet_transfer *transfer);
+// libcurl's words for what went wrong.
+const char *signet_transfer_message(const signet_transfer *transfer);
+// Whether the TLS handshake of this transfer failed because OpenSSL trusted no chain.
+bool signet_transfer_is_untrusted(const signet_transfer *transfer);
+
+typedef struct {
+    int64_t name_resolved, connected, secured, first_byte;  // microseconds since the start
+    bool reused;
+} signet_timings;
+void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings);
+
+// The verified chain that was judged; NULL where none was. Where the chain was not trusted, the
+// chain as it was sent.
+const signet_chain *signet_transfer_chain(const signet_transfer *transfer);
+uint64_t signet_chain_identifier(const signet_chain *chain);
+size_t signet_chain_count(const signet_chain *chain);
+const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index);
+const char *signet_chain_subject(const signet_chain *chain, size_t index);
+
 #endif

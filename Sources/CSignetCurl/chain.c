@@ -1,0 +1,253 @@
+#include "chain.h"
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUBJECT_LIMIT 1024
+#define DEPTH_LIMIT (SIGNET_CHAIN_LIMIT - 2)
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int context_index = -1;
+static int connection_index = -1;
+static int session_index = -1;
+static atomic_uint_fast64_t last_identifier;
+
+void signet_chain_retain(signet_chain *chain) { chain->references += 1; }
+
+void signet_chain_release(signet_chain *chain) {
+    if (!chain || --chain->references > 0) return;
+    for (size_t i = 0; i < chain->count; i++) free(chain->subjects[i]);
+    free(chain);
+}
+
+bool signet_chain_matches(const signet_chain *chain, const signet_wanted *wanted) {
+    for (size_t i = 0; i < chain->count; i++)
+        for (size_t j = 0; j < wanted->count; j++)
+            if (memcmp(chain->digests[i], wanted->digests[j], 32) == 0) return true;
+    return false;
+}
+
+signet_wanted *signet_wanted_new(const uint8_t *digests, size_t count, bool is_enforced) {
+    signet_wanted *wanted = malloc(sizeof *wanted + count * 32);
+    if (!wanted) return NULL;
+    wanted->references = 1;
+    wanted->is_enforced = is_enforced;
+    wanted->count = count;
+    memcpy(wanted->digests, digests, count * 32);
+    return wanted;
+}
+
+void signet_wanted_release(signet_wanted *wanted) {
+    if (wanted && --wanted->references == 0) free(wanted);
+}
+
+signet_handshake *signet_handshake_new(signet_wanted *wanted) {
+    signet_handshake *handshake = calloc(1, sizeof *handshake);
+    if (!handshake) return NULL;
+    handshake->references = 1;
+    handshake->wanted = wanted;
+    if (wanted) wanted->references += 1;
+    return handshake;
+}
+
+void signet_handshake_release(signet_handshake *handshake) {
+    if (!handshake || --handshake->references > 0) return;
+    signet_wanted_release(handshake->wanted);
+    signet_chain_release(handshake->chain);
+    free(handshake);
+}
+
+static char *subject_of(X509 *certificate) {
+    BIO *text = BIO_new(BIO_s_mem());
+    if (!text) return NULL;
+    char *subject = NULL;
+    unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
+    if (X509_NAME_print_ex(text, X509_get_subject_name(certificate), 0, flags) >= 0) {
+        char *bytes = NULL;
+        long count = BIO_get_mem_data(text, &bytes);
+        if (count > SUBJECT_LIMIT) count = SUBJECT_LIMIT;
+        if (count >= 0 && (subject = malloc((size_t)count + 1))) {
+            if (count > 0) memcpy(subject, bytes, (size_t)count);
+            subject[count] = 0;
+        }
+    }
+    BIO_free(text);
+    return subject;
+}
+
+static bool add(signet_chain *chain, X509 *certificate) {
+    X509_PUBKEY *key = X509_get_X509_PUBKEY(certificate);
+    unsigned char *der = NULL;
+    int length = key ? i2d_X509_PUBKEY(key, &der) : -1;
+    if (length <= 0) return false;
+    unsigned size = 32;
+    bool hashed = EVP_Digest(
+        der, (size_t)length, chain->digests[chain->count], &size, EVP_sha256(), NULL) == 1;
+    OPENSSL_free(der);
+    if (!hashed) return false;
+    char *subject = subject_of(certificate);
+    if (!subject) return false;
+    chain->subjects[chain->count++] = subject;
+    return true;
+}
+
+static signet_chain *chain_new(void) {
+    signet_chain *chain = calloc(1, sizeof *chain);
+    if (!chain) return NULL;
+    chain->references = 1;
+    chain->identifier = atomic_fetch_add(&last_identifier, 1) + 1;
+    return chain;
+}
+
+// All of a verified chain, or NULL.
+static signet_chain *verified_chain(X509_STORE_CTX *store) {
+    STACK_OF(X509) *certificates = X509_STORE_CTX_get0_chain(store);
+    int count = certificates ? sk_X509_num(certificates) : 0;
+    if (count < 1 || count > SIGNET_CHAIN_LIMIT) return NULL;
+    signet_chain *chain = chain_new();
+    for (int i = 0; chain && i < count; i++) {
+        if (!add(chain, sk_X509_value(certificates, i))) {
+            signet_chain_release(chain);
+            return NULL;
+        }
+    }
+    return chain;
+}
+
+// What was sent, for a person to look at; as much of it as there is room for.
+static signet_chain *sent_chain(X509_STORE_CTX *store) {
+    signet_chain *chain = chain_new();
+    if (!chain) return NULL;
+    X509 *leaf = X509_STORE_CTX_get0_cert(store);
+    if (leaf && !add(chain, leaf)) return chain;
+    STACK_OF(X509) *others = X509_STORE_CTX_get0_untrusted(store);
+    for (int i = 0; others && i < sk_X509_num(others); i++) {
+        X509 *other = sk_X509_value(others, i);
+        if (chain->count == SIGNET_CHAIN_LIMIT) break;
+        if (leaf && X509_cmp(other, leaf) == 0) continue;
+        if (!add(chain, other)) break;
+    }
+    return chain;
+}
+
+static void keep_for_connection(SSL *ssl, signet_chain *chain) {
+    signet_chain *old = SSL_get_ex_data(ssl, connection_index);
+    if (!SSL_set_ex_data(ssl, connection_index, chain)) return;
+    signet_chain_retain(chain);
+    signet_chain_release(old);
+}
+
+static void keep_for_session(SSL_SESSION *session, signet_chain *chain) {
+    signet_chain *old = SSL_SESSION_get_ex_data(session, session_index);
+    if (!SSL_SESSION_set_ex_data(session, session_index, chain)) return;
+    signet_chain_retain(chain);
+    signet_chain_release(old);
+}
+
+// Runs in full handshakes only. It verifies as OpenSSL does, keeps what was verified, and fails
+// early; that it does not run on resumption is why the authority is elsewhere.
+static int verify(X509_STORE_CTX *store, void *unused) {
+    (void)unused;
+    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    signet_handshake *handshake =
+        ssl ? SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index) : NULL;
+    if (!handshake) {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
+        return 0;
+    }
+    signet_chain_release(handshake->chain);
+    handshake->chain = NULL;
+    handshake->is_untrusted = false;
+    handshake->mismatched = false;
+    if (X509_verify_cert(store) <= 0 || X509_STORE_CTX_get_error(store) != X509_V_OK) {
+        if (X509_STORE_CTX_get_error(store) == X509_V_OK)
+            X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
+        handshake->is_untrusted = true;
+        handshake->chain = sent_chain(store);
+        return 0;
+    }
+    signet_chain *chain = verified_chain(store);
+    if (!chain) {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_CHAIN_TOO_LONG);
+        return 0;
+    }
+    handshake->chain = chain;
+    keep_for_connection(ssl, chain);
+    SSL_SESSION *session = SSL_get_session(ssl);
+    if (session) keep_for_session(session, chain);
+    signet_wanted *wanted = handshake->wanted;
+    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted)) {
+        handshake->mismatched = true;
+        X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+        return 0;
+    }
+    return 1;
+}
+
+signet_chain *signet_chain_of(SSL *ssl) {
+    if (SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
+    signet_chain *chain = SSL_get_ex_data(ssl, connection_index);
+    if (chain) return chain;
+    if (!SSL_session_reused(ssl)) return NULL;
+    SSL_SESSION *session = SSL_get_session(ssl);
+    chain = session ? SSL_SESSION_get_ex_data(session, session_index) : NULL;
+    if (chain) keep_for_connection(ssl, chain);
+    return chain;
+}
+
+bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
+    if (!SSL_CTX_set_ex_data(context, context_index, handshake)) return false;
+    handshake->references += 1;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify_depth(context, DEPTH_LIMIT);
+    SSL_CTX_set_cert_verify_callback(context, verify, NULL);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    return true;
+}
+
+static void free_context_data(
+    void *parent, void *data, CRYPTO_EX_DATA *all, int index, long number, void *pointer) {
+    (void)parent, (void)all, (void)index, (void)number, (void)pointer;
+    signet_handshake_release(data);
+}
+
+static void free_chain_data(
+    void *parent, void *data, CRYPTO_EX_DATA *all, int index, long number, void *pointer) {
+    (void)parent, (void)all, (void)index, (void)number, (void)pointer;
+    signet_chain_release(data);
+}
+
+// A ticket copies its session: the copy needs a reference of its own.
+static int duplicate_chain_data(
+    CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **data, int index, long number,
+    void *pointer) {
+    (void)to, (void)from, (void)index, (void)number, (void)pointer;
+    if (*data) signet_chain_retain(*data);
+    return 1;
+}
+
+static void start(void) {
+    context_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_context_data);
+    connection_index =
+        SSL_get_ex_new_index(0, NULL, NULL, duplicate_chain_data, free_chain_data);
+    session_index =
+        SSL_SESSION_get_ex_new_index(0, NULL, NULL, duplicate_chain_data, free_chain_data);
+}
+
+bool signet_chain_start(void) {
+    pthread_once(&once, start);
+    return context_index >= 0 && connection_index >= 0 && session_index >= 0;
+}
+
+uint64_t signet_chain_identifier(const signet_chain *chain) { return chain->identifier; }
+size_t signet_chain_count(const signet_chain *chain) { return chain->count; }
+const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index) {
+    return chain->digests[index];
+}
+const char *signet_chain_subject(const signet_chain *chain, size_t index) {
+    return chain->subjects[index];
+}

@@ -1,0 +1,297 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/pem.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define IDLE_CONNECTIONS 256L
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool started;
+
+static void start(void) {
+    started = signet_chain_start() && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+bool signet_global_start(void) {
+    pthread_once(&once, start);
+    return started;
+}
+
+const char *signet_libcurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+unsigned signet_libcurl_version_number(void) {
+    return curl_version_info(CURLVERSION_NOW)->version_num;
+}
+const char *signet_libcurl_tls(void) {
+    const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
+    return tls ? tls : "";
+}
+const char *signet_openssl_version(void) { return OpenSSL_version(OPENSSL_VERSION_STRING); }
+bool signet_libcurl_has_http2(void) {
+    return curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2;
+}
+
+int signet_check_ca_file(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return errno;
+    char byte;
+    ssize_t count = read(descriptor, &byte, 1);
+    int problem = count < 0 ? errno : 0;
+    close(descriptor);
+    if (problem) return problem;
+    BIO *file = BIO_new_file(path, "r");
+    if (!file) return EIO;
+    X509 *certificate = PEM_read_bio_X509_AUX(file, NULL, NULL, NULL);
+    BIO_free(file);
+    if (!certificate) return -1;
+    X509_free(certificate);
+    return 0;
+}
+
+const char *signet_error_text(int number) { return strerrordesc_np(number) ? strerrordesc_np(number) : "unknown error"; }
+
+int64_t signet_monotonic_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t signet_unix_seconds(void) { return (int64_t)time(NULL); }
+
+typedef struct {
+    void (*body)(void *);
+    void *context;
+} thread_start;
+
+static void *run_thread(void *argument) {
+    thread_start begin = *(thread_start *)argument;
+    free(argument);
+    begin.body(begin.context);
+    return NULL;
+}
+
+bool signet_thread_start(const char *name, void (*body)(void *), void *context) {
+    thread_start *begin = malloc(sizeof *begin);
+    if (!begin) return false;
+    *begin = (thread_start){body, context};
+    // Signals are for the program's own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, run_thread, begin);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        free(begin);
+        return false;
+    }
+#if defined(__linux__)
+    pthread_setname_np(thread, name);
+#else
+    (void)name;
+#endif
+    pthread_detach(thread);
+    return true;
+}
+
+static int socket_changed(
+    CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
+    (void)easy;
+    signet_loop *loop = context;
+    struct epoll_event event = {.data = {.fd = socket}};
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(loop->epoll, EPOLL_CTL_DEL, socket, &event);
+        return 0;
+    }
+    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+    int known = socket_context != NULL;
+    if (epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0) {
+        if (errno == EEXIST)
+            epoll_ctl(loop->epoll, EPOLL_CTL_MOD, socket, &event);
+        else if (errno == ENOENT)
+            epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event);
+    }
+    if (!known) curl_multi_assign(loop->multi, socket, loop);
+    return 0;
+}
+
+static int timer_changed(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
+    signet_loop *loop = context;
+    loop->timer = milliseconds < 0 ? -1 : signet_monotonic_milliseconds() + milliseconds;
+    return 0;
+}
+
+signet_loop *signet_loop_new(const char *ca_file, bool http2, long connections_per_host) {
+    signet_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) return NULL;
+    const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
+    loop->timer = -1;
+    loop->busy_on = loop->last_opened = -1;
+    loop->http2 = http2;
+    pthread_mutex_init(&loop->lock, NULL);
+    pthread_cond_init(&loop->gate, NULL);
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->multi = curl_multi_init();
+    loop->share = curl_share_init();
+    loop->ca_file = ca ? strdup(ca) : NULL;
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = loop->wake}};
+    bool ready =
+        loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share
+        && (!ca || loop->ca_file)
+        && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event) == 0
+        && curl_share_setopt(loop->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, timer_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS) == CURLM_OK
+        && curl_multi_setopt(
+               loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host)
+               == CURLM_OK;
+    if (!ready) {
+        signet_loop_free(loop);
+        return NULL;
+    }
+    return loop;
+}
+
+void signet_loop_free(signet_loop *loop) {
+    while (loop->spare) {
+        signet_transfer *transfer = loop->spare;
+        loop->spare = transfer->next;
+        signet_transfer_close(transfer);
+    }
+    if (loop->multi) curl_multi_cleanup(loop->multi);
+    if (loop->share) curl_share_cleanup(loop->share);
+    if (loop->epoll >= 0) close(loop->epoll);
+    if (loop->wake >= 0) close(loop->wake);
+    pthread_mutex_destroy(&loop->lock);
+    pthread_cond_destroy(&loop->gate);
+    free(loop->ca_file);
+    free(loop);
+}
+
+void signet_loop_wake(signet_loop *loop) {
+    if (!atomic_exchange(&loop->waiting, false)) return;
+    uint64_t one = 1;
+    while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+void signet_loop_will_wait(signet_loop *loop) { atomic_store(&loop->waiting, true); }
+
+static void enter(signet_loop *loop, curl_socket_t socket) {
+    pthread_mutex_lock(&loop->lock);
+    loop->busy_since = signet_monotonic_milliseconds();
+    loop->busy_on = socket;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+static void leave(signet_loop *loop) {
+    pthread_mutex_lock(&loop->lock);
+    loop->busy_since = 0;
+    loop->busy_on = -1;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void signet_loop_step(signet_loop *loop, bool may_wait) {
+    int timeout = may_wait && !loop->ready_first ? -1 : 0;
+    if (timeout < 0 && loop->timer >= 0) {
+        int64_t left = loop->timer - signet_monotonic_milliseconds();
+        timeout = left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+    }
+    struct epoll_event events[64];
+    int count = epoll_wait(loop->epoll, events, 64, timeout);
+    atomic_store(&loop->waiting, false);
+    int running;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.fd == loop->wake) {
+            uint64_t number;
+            while (read(loop->wake, &number, sizeof number) < 0 && errno == EINTR) continue;
+            continue;
+        }
+        int mask = 0;
+        if (events[i].events & EPOLLIN) mask |= CURL_CSELECT_IN;
+        if (events[i].events & EPOLLOUT) mask |= CURL_CSELECT_OUT;
+        if (events[i].events & (EPOLLERR | EPOLLHUP)) mask |= CURL_CSELECT_ERR;
+        enter(loop, events[i].data.fd);
+        curl_multi_socket_action(loop->multi, events[i].data.fd, mask, &running);
+    }
+    if (loop->timer >= 0 && loop->timer <= signet_monotonic_milliseconds()) {
+        loop->timer = -1;
+        enter(loop, -1);
+        curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    leave(loop);
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(loop->multi, &left))) {
+        signet_transfer *transfer = NULL;
+        if (message->msg != CURLMSG_DONE) continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+        if (!transfer) continue;
+        transfer->code = message->data.result;
+        transfer->is_done = true;
+        signet_transfer_make_ready(transfer);
+    }
+}
+
+signet_transfer *signet_loop_next_ready(signet_loop *loop) {
+    signet_transfer *transfer = loop->ready_first;
+    if (!transfer) return NULL;
+    loop->ready_first = transfer->next;
+    if (!loop->ready_first) loop->ready_last = NULL;
+    transfer->next = NULL;
+    transfer->is_ready = false;
+    return transfer;
+}
+
+bool signet_loop_watch(signet_loop *loop, int64_t limit) {
+    pthread_mutex_lock(&loop->lock);
+    bool stuck =
+        loop->busy_since > 0 && signet_monotonic_milliseconds() - loop->busy_since > limit;
+    if (stuck) {
+        // Where libcurl was called for a timer, the newest socket is the one that shakes hands.
+        curl_socket_t socket = loop->busy_on >= 0 ? loop->busy_on : loop->last_opened;
+        if (socket >= 0) shutdown(socket, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    return stuck;
+}
+
+int64_t signet_loop_busy_milliseconds(signet_loop *loop) {
+    pthread_mutex_lock(&loop->lock);
+    int64_t since = loop->busy_since;
+    pthread_mutex_unlock(&loop->lock);
+    return since > 0 ? signet_monotonic_milliseconds() - since : 0;
+}
+
+void signet_loop_set_gate(signet_loop *loop, bool open) {
+    pthread_mutex_lock(&loop->lock);
+    loop->gate_open = open;
+    if (open) pthread_cond_broadcast(&loop->gate);
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds) {
+    pthread_mutex_lock(&loop->lock);
+    while (!loop->gate_open) pthread_cond_wait(&loop->gate, &loop->lock);
+    pthread_mutex_unlock(&loop->lock);
+    struct timespec pause = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+    nanosleep(&pause, NULL);
+}

@@ -1,0 +1,63 @@
+#ifndef SIGNET_LOOP_H
+#define SIGNET_LOOP_H
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "CSignetCurl.h"
+#include "chain.h"
+
+struct signet_loop {
+    CURLM *multi;
+    CURLSH *share;
+    int epoll;
+    int wake;
+    int64_t timer;  // monotonic milliseconds; -1: none
+    char *ca_file;
+    bool http2;
+    atomic_bool waiting;
+
+    // What a watching thread looks at.
+    pthread_mutex_t lock;
+    pthread_cond_t gate;
+    bool gate_open;
+    int64_t busy_since;    // monotonic milliseconds; 0: not in libcurl
+    curl_socket_t busy_on;  // the socket that libcurl was called for, or -1
+    curl_socket_t last_opened;
+
+    signet_transfer *ready_first, *ready_last;
+    signet_transfer *spare;
+    size_t spare_count;
+};
+
+struct signet_transfer {
+    CURL *easy;
+    signet_loop *loop;
+    uint64_t identifier;
+    signet_transfer *next;
+    bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, has_head;
+    CURLcode code;
+    signet_refusal refusal;
+
+    uint8_t *request_body;
+    struct curl_slist *fields, *connect_to;
+    char *field_bytes, *connect_to_bytes;
+
+    uint8_t *head;
+    size_t head_count, head_room, head_total, head_limit;
+    int field_count, field_limit;
+    uint8_t *body;
+    size_t body_count, body_room;
+    uint64_t body_total, body_limit;
+
+    signet_wanted *wanted;
+    signet_handshake *handshake;
+    signet_chain *chain;
+    char error[CURL_ERROR_SIZE];
+};
+
+bool signet_transfer_close(signet_transfer *transfer);
+void signet_transfer_make_ready(signet_transfer *transfer);
+
+#endif

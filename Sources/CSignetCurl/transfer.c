@@ -1,0 +1,470 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+#define BODY_ROOM ((size_t)64 << 10)
+#define SPARE_LIMIT 256
+
+void signet_transfer_make_ready(signet_transfer *transfer) {
+    if (transfer->is_ready) return;
+    signet_loop *loop = transfer->loop;
+    transfer->is_ready = true;
+    transfer->next = NULL;
+    if (loop->ready_last)
+        loop->ready_last->next = transfer;
+    else
+        loop->ready_first = transfer;
+    loop->ready_last = transfer;
+}
+
+static void make_unready(signet_transfer *transfer) {
+    if (!transfer->is_ready) return;
+    signet_loop *loop = transfer->loop;
+    signet_transfer *before = NULL;
+    for (signet_transfer *each = loop->ready_first; each; before = each, each = each->next) {
+        if (each != transfer) continue;
+        if (before)
+            before->next = each->next;
+        else
+            loop->ready_first = each->next;
+        if (loop->ready_last == each) loop->ready_last = before;
+        break;
+    }
+    transfer->next = NULL;
+    transfer->is_ready = false;
+}
+
+static bool append(
+    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count) {
+    if (more_count > SIZE_MAX / 4 - *count) return false;
+    if (*count + more_count > *room) {
+        size_t wanted = *room ? *room : 512;
+        while (wanted < *count + more_count) wanted *= 2;
+        uint8_t *grown = realloc(*bytes, wanted);
+        if (!grown) return false;
+        *bytes = grown;
+        *room = wanted;
+    }
+    memcpy(*bytes + *count, more, more_count);
+    *count += more_count;
+    return true;
+}
+
+// --- What libcurl calls ----------------------------------------------------------------------
+
+static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
+    if (!transfer->refusal) transfer->refusal = refusal;
+    return 0;
+}
+
+static size_t head_came(char *bytes, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t count = size * number;
+    transfer->head_total += count;
+    if (transfer->head_total > transfer->head_limit)
+        return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
+    if (transfer->has_head) return count;  // a trailer: counted, not kept
+    bool is_end = (count == 2 && bytes[0] == '\r' && bytes[1] == '\n')
+        || (count == 1 && bytes[0] == '\n');
+    if (!is_end) {
+        if (++transfer->field_count > transfer->field_limit + 1)
+            return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
+        if (!append(
+                &transfer->head, &transfer->head_count, &transfer->head_room, bytes, count))
+            return refuse(transfer, SIGNET_NO_MEMORY);
+        return count;
+    }
+    // "HTTP/1.1 100 …" and "HTTP/2 103 …" come before the reply.
+    const uint8_t *space = memchr(transfer->head, ' ', transfer->head_count);
+    size_t left = space ? transfer->head_count - (size_t)(space - transfer->head) : 0;
+    if (left < 4) return refuse(transfer, SIGNET_MALFORMED_HEAD);
+    if (space[1] == '1') {
+        if (memcmp(space + 1, "101", 3) == 0) return refuse(transfer, SIGNET_MALFORMED_HEAD);
+        transfer->head_count = 0;
+        return count;
+    }
+    transfer->has_head = true;
+    signet_transfer_make_ready(transfer);
+    return count;
+}
+
+static size_t body_came(char *bytes, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t count = size * number;
+    if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
+    if (count > transfer->body_limit - transfer->body_total)
+        return refuse(transfer, SIGNET_BODY_TOO_LARGE);
+    if (transfer->body_count > 0 && transfer->body_count + count > BODY_ROOM) {
+        transfer->is_paused = true;
+        signet_transfer_make_ready(transfer);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (!append(&transfer->body, &transfer->body_count, &transfer->body_room, bytes, count))
+        return refuse(transfer, SIGNET_NO_MEMORY);
+    transfer->body_total += count;
+    signet_transfer_make_ready(transfer);
+    return count;
+}
+
+static CURLcode context_made(CURL *easy, void *context, void *data) {
+    (void)easy;
+    signet_transfer *transfer = data;
+    signet_handshake *handshake = signet_handshake_new(transfer->wanted);
+    if (!handshake) return CURLE_OUT_OF_MEMORY;
+    bool attached = signet_handshake_attach(handshake, context);
+    signet_handshake_release(transfer->handshake);
+    transfer->handshake = handshake;
+    return attached ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+}
+
+// The authority: before each request, on a new, a pooled or a resumed connection.
+static int before_request(
+    void *data, char *remote, char *local, int remote_port, int local_port) {
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    signet_transfer *transfer = data;
+    struct curl_tlssessioninfo *info = NULL;
+    SSL *ssl = NULL;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info
+        && info->backend == CURLSSLBACKEND_OPENSSL)
+        ssl = info->internals;
+    signet_chain_release(transfer->chain);
+    transfer->chain = NULL;
+    if (transfer->is_secure && !ssl) {
+        refuse(transfer, SIGNET_NO_TLS);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (!transfer->wanted && !transfer->is_probe) return CURL_PREREQFUNC_OK;
+    signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
+    if (!chain) {
+        refuse(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    signet_chain_retain(chain);
+    transfer->chain = chain;
+    signet_wanted *wanted = transfer->wanted;
+    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted)) {
+        refuse(transfer, SIGNET_PIN_MISMATCH);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (transfer->is_probe) {
+        refuse(transfer, SIGNET_PROBED);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    return CURL_PREREQFUNC_OK;
+}
+
+static curl_socket_t open_socket(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    signet_loop *loop = context;
+    int type = address->socktype;
+#ifdef SOCK_CLOEXEC
+    type |= SOCK_CLOEXEC;
+#endif
+    curl_socket_t opened = socket(address->family, type, address->protocol);
+    pthread_mutex_lock(&loop->lock);
+    if (opened >= 0) loop->last_opened = opened;
+    pthread_mutex_unlock(&loop->lock);
+    return opened;
+}
+
+// Under the lock, so that a watching thread never shuts down a number that is another's by now.
+static int close_socket(void *context, curl_socket_t closed) {
+    signet_loop *loop = context;
+    pthread_mutex_lock(&loop->lock);
+    if (loop->busy_on == closed) loop->busy_on = -1;
+    if (loop->last_opened == closed) loop->last_opened = -1;
+    int failed = close(closed);
+    pthread_mutex_unlock(&loop->lock);
+    return failed;
+}
+
+// --- Its life --------------------------------------------------------------------------------
+
+#define SET(option, value) (curl_easy_setopt(easy, option, value) == CURLE_OK)
+
+static bool set_once(signet_transfer *transfer) {
+    CURL *easy = transfer->easy;
+    signet_loop *loop = transfer->loop;
+    return SET(CURLOPT_PRIVATE, transfer) && SET(CURLOPT_ERRORBUFFER, transfer->error)
+        && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
+        && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
+        // Only what is asked for: no proxy or credentials of the surroundings, no other protocol.
+        && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
+        && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
+        && SET(CURLOPT_PROTOCOLS_STR, "http,https")
+        && SET(CURLOPT_REDIR_PROTOCOLS_STR, "https") && SET(CURLOPT_FOLLOWLOCATION, 0L)
+        && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
+        && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
+        // Trust; nothing turns it off.
+        && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
+        && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
+        && SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
+        && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
+        && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
+        && SET(CURLOPT_SSL_CTX_FUNCTION, context_made) && SET(CURLOPT_SSL_CTX_DATA, transfer)
+        && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
+        && SET(CURLOPT_HEADERFUNCTION, head_came) && SET(CURLOPT_HEADERDATA, transfer)
+        && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
+        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, loop)
+        && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
+}
+
+bool signet_transfer_close(signet_transfer *transfer) {
+    if (transfer->easy) curl_easy_cleanup(transfer->easy);
+    free(transfer->head);
+    free(transfer->body);
+    free(transfer);
+    return true;
+}
+
+signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
+    signet_transfer *transfer = loop->spare;
+    if (transfer) {
+        loop->spare = transfer->next;
+        loop->spare_count -= 1;
+        transfer->next = NULL;
+    } else {
+        transfer = calloc(1, sizeof *transfer);
+        if (!transfer) return NULL;
+        transfer->loop = loop;
+        transfer->easy = curl_easy_init();
+        if (!transfer->easy || !set_once(transfer)) {
+            signet_transfer_close(transfer);
+            return NULL;
+        }
+    }
+    transfer->identifier = identifier;
+    return transfer;
+}
+
+void signet_transfer_give_back(signet_transfer *transfer) {
+    signet_loop *loop = transfer->loop;
+    CURL *easy = transfer->easy;
+    if (transfer->is_started) curl_multi_remove_handle(loop->multi, easy);
+    make_unready(transfer);
+    bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
+        && SET(CURLOPT_CONNECT_TO, NULL);
+    free(transfer->request_body);
+    free(transfer->fields);
+    free(transfer->field_bytes);
+    free(transfer->connect_to);
+    free(transfer->connect_to_bytes);
+    transfer->request_body = NULL;
+    transfer->fields = transfer->connect_to = NULL;
+    transfer->field_bytes = transfer->connect_to_bytes = NULL;
+    signet_wanted_release(transfer->wanted);
+    signet_handshake_release(transfer->handshake);
+    signet_chain_release(transfer->chain);
+    transfer->wanted = NULL;
+    transfer->handshake = NULL;
+    transfer->chain = NULL;
+    if (!cleared || loop->spare_count >= SPARE_LIMIT) {
+        signet_transfer_close(transfer);
+        return;
+    }
+    transfer->is_started = transfer->is_done = transfer->is_paused = false;
+    transfer->is_secure = transfer->is_probe = transfer->has_head = false;
+    transfer->code = CURLE_OK;
+    transfer->refusal = SIGNET_NO_REFUSAL;
+    transfer->head_count = transfer->head_total = transfer->body_count = 0;
+    transfer->field_count = 0;
+    transfer->body_total = 0;
+    transfer->error[0] = 0;
+    if (transfer->body_room > BODY_ROOM * 2) {
+        free(transfer->body);
+        transfer->body = NULL;
+        transfer->body_room = 0;
+    }
+    transfer->next = loop->spare;
+    loop->spare = transfer;
+    loop->spare_count += 1;
+}
+
+uint64_t signet_transfer_identifier(const signet_transfer *transfer) {
+    return transfer->identifier;
+}
+
+bool signet_transfer_set_request(
+    signet_transfer *transfer, const char *url, const char *target, const char *method,
+    bool is_head, bool sends_body, const uint8_t *body, size_t body_count) {
+    CURL *easy = transfer->easy;
+    if (!SET(CURLOPT_HTTPGET, 1L) || !SET(CURLOPT_NOBODY, is_head ? 1L : 0L)) return false;
+    if (!is_head && !sends_body && !SET(CURLOPT_HTTPGET, 1L)) return false;
+    if (sends_body) {
+        transfer->request_body = malloc(body_count + 1);
+        if (!transfer->request_body) return false;
+        if (body_count > 0) memcpy(transfer->request_body, body, body_count);
+        transfer->request_body[body_count] = 0;
+        if (!SET(CURLOPT_POST, 1L) || !SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_count)
+            || !SET(CURLOPT_POSTFIELDS, transfer->request_body))
+            return false;
+    }
+    return SET(CURLOPT_CUSTOMREQUEST, method) && SET(CURLOPT_URL, url)
+        && SET(CURLOPT_REQUEST_TARGET, target);
+}
+
+// A list whose nodes are one block and whose texts are another: two allocations for all.
+static bool make_list(
+    const uint8_t *lines, size_t count, struct curl_slist **list, char **bytes) {
+    size_t number = 0;
+    for (size_t i = 0; i < count; i++) number += lines[i] == 0;
+    if (number == 0) return true;
+    *bytes = malloc(count);
+    *list = calloc(number, sizeof **list);
+    if (!*bytes || !*list) return false;
+    memcpy(*bytes, lines, count);
+    char *text = *bytes;
+    for (size_t i = 0; i < number; i++) {
+        (*list)[i].data = text;
+        (*list)[i].next = i + 1 < number ? *list + i + 1 : NULL;
+        text += strlen(text) + 1;
+    }
+    return true;
+}
+
+bool signet_transfer_set_fields(signet_transfer *transfer, const uint8_t *lines, size_t count) {
+    CURL *easy = transfer->easy;
+    return make_list(lines, count, &transfer->fields, &transfer->field_bytes)
+        && SET(CURLOPT_HTTPHEADER, transfer->fields);
+}
+
+bool signet_transfer_set_connect_to(
+    signet_transfer *transfer, const uint8_t *lines, size_t count) {
+    CURL *easy = transfer->easy;
+    return make_list(lines, count, &transfer->connect_to, &transfer->connect_to_bytes)
+        && SET(CURLOPT_CONNECT_TO, transfer->connect_to);
+}
+
+bool signet_transfer_set_limits(
+    signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
+    int64_t body_bytes, int64_t head_bytes, int head_fields) {
+    CURL *easy = transfer->easy;
+    transfer->body_limit = (uint64_t)body_bytes;
+    transfer->head_limit = (size_t)head_bytes;
+    transfer->field_limit = head_fields;
+    return SET(CURLOPT_TIMEOUT_MS, (long)timeout_milliseconds)
+        && SET(CURLOPT_CONNECTTIMEOUT_MS, (long)connect_milliseconds);
+}
+
+bool signet_transfer_set_trust(
+    signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
+    bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing) {
+    CURL *easy = transfer->easy;
+    transfer->is_secure = is_secure;
+    transfer->is_probe = is_probe;
+    if (digests) {
+        transfer->wanted = signet_wanted_new(digests, digest_count, is_enforced);
+        if (!transfer->wanted) return false;
+    }
+    bool http2 = offers_http2 && transfer->loop->http2;
+    return SET(
+               CURLOPT_HTTP_VERSION,
+               (long)(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        && SET(CURLOPT_PIPEWAIT, http2 && waits_for_multiplexing ? 1L : 0L)
+        && SET(CURLOPT_FRESH_CONNECT, is_probe ? 1L : 0L);
+}
+
+bool signet_transfer_start(signet_transfer *transfer) {
+    transfer->is_started =
+        curl_multi_add_handle(transfer->loop->multi, transfer->easy) == CURLM_OK;
+    return transfer->is_started;
+}
+
+void signet_transfer_resume(signet_transfer *transfer) {
+    if (!transfer->is_paused || transfer->is_done) return;
+    transfer->is_paused = false;
+    curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+}
+
+// --- What came -------------------------------------------------------------------------------
+
+bool signet_transfer_has_head(const signet_transfer *transfer) { return transfer->has_head; }
+
+const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count) {
+    *count = transfer->head_count;
+    return transfer->head;
+}
+
+const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count) {
+    *count = transfer->body_count;
+    return transfer->body;
+}
+
+void signet_transfer_drop_body(signet_transfer *transfer) { transfer->body_count = 0; }
+
+bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer->is_done; }
+
+signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
+    if (transfer->refusal) return transfer->refusal;
+    if (transfer->handshake && transfer->handshake->mismatched
+        && transfer->code == CURLE_PEER_FAILED_VERIFICATION)
+        return SIGNET_PIN_MISMATCH;
+    return SIGNET_NO_REFUSAL;
+}
+
+signet_result signet_transfer_result(const signet_transfer *transfer) {
+    if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
+    switch (transfer->code) {
+    case CURLE_OK: return SIGNET_OK;
+    case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;
+    case CURLE_COULDNT_CONNECT: return SIGNET_FAILED_CONNECT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_INVALIDCERTSTATUS: return SIGNET_FAILED_TLS;
+    case CURLE_OPERATION_TIMEDOUT: return SIGNET_FAILED_TIMEOUT;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2_STREAM: return SIGNET_FAILED_CUT_OFF;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_HTTP2:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_WRITE_ERROR: return SIGNET_FAILED_MALFORMED;
+    case CURLE_SSL_CACERT_BADFILE: return SIGNET_FAILED_TRUST_STORE;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT: return SIGNET_FAILED_RESOURCES;
+    default: return SIGNET_FAILED_OTHER;
+    }
+}
+
+const char *signet_transfer_message(const signet_transfer *transfer) {
+    return transfer->error[0] ? transfer->error : curl_easy_strerror(transfer->code);
+}
+
+bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
+    return transfer->handshake && transfer->handshake->is_untrusted;
+}
+
+static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings) {
+    long connections = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections) != CURLE_OK)
+        connections = 1;
+    timings->name_resolved = microseconds(transfer, CURLINFO_NAMELOOKUP_TIME_T);
+    timings->connected = microseconds(transfer, CURLINFO_CONNECT_TIME_T);
+    timings->secured = microseconds(transfer, CURLINFO_APPCONNECT_TIME_T);
+    timings->first_byte = microseconds(transfer, CURLINFO_STARTTRANSFER_TIME_T);
+    timings->reused = connections == 0;
+}
+
+const signet_chain *signet_transfer_chain(const signet_transfer *transfer) {
+    if (transfer->chain) return transfer->chain;
+    return transfer->handshake && transfer->is_done ? transfer->handshake->chain : NULL;
+}

@@ -1,0 +1,256 @@
+internal import CSignetCurl
+internal import SignetTransport
+internal import Synchronization
+
+/// One thread, one multi handle, one trust store.
+///
+/// Callers put commands into a queue; the thread alone touches libcurl. A second thread watches the
+/// deadlines, since a server can keep a TLS handshake from ever returning to the first.
+final class EventLoop: Sendable {
+    private enum Command {
+        case start(Call)
+        case cancel(UInt64)
+        case drain(UInt64)
+    }
+
+    private struct Shared {
+        var commands: [Command] = []
+        var calls: [UInt64: Call] = [:]
+        var lastIdentifier: UInt64 = 0
+        var isStopping = false
+        var threads = 2
+        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// How often the deadlines are looked at from outside.
+    private static let watchPause: Int32 = 50
+    /// How long libcurl may be at one thing, in milliseconds, before it counts as held up.
+    private static let longestStep: Int64 = 2_000
+
+    let configuration: CurlEngine.Configuration
+    private let shared = Mutex(Shared())
+    private let handle: LoopHandle
+
+    /// Starts the threads.
+    init(_ configuration: CurlEngine.Configuration, caFile: String?) throws(TransportError) {
+        guard let handle = LoopHandle(configuration, caFile: caFile) else { throw Self.noResources }
+        self.handle = handle
+        self.configuration = configuration
+        // Each thread owns one reference to the loop.
+        let forLoop = unsafe Unmanaged.passRetained(self)
+        let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+            guard let context = unsafe context else { return }
+            let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+            var thread = LoopThread(loop)
+            thread.run()
+        }
+        guard unsafe signet_thread_start("signet-curl", body, forLoop.toOpaque()) else {
+            unsafe forLoop.release()
+            handle.free()
+            throw Self.noResources
+        }
+        let forWatch = unsafe Unmanaged.passRetained(self)
+        let watch: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+            guard let context = unsafe context else { return }
+            let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+            loop.watch()
+        }
+        guard unsafe signet_thread_start("signet-watch", watch, forWatch.toOpaque()) else {
+            unsafe forWatch.release()
+            shared.withLock { $0.threads = 1 }
+            stop()
+            throw Self.noResources
+        }
+    }
+
+    private static let noResources = TransportError(
+        code: .resources, message: "the system gave no thread, socket or memory for the event loop")
+    private static let stopped = TransportError(
+        code: .notRunning, message: "the engine has been shut down")
+
+    // MARK: Callers
+
+    /// Sends a planned call and waits for its answer.
+    func perform(_ plan: RequestPlan, isProbe: Bool = false) async -> Call.Outcome {
+        let identifier = shared.withLock { shared in
+            shared.lastIdentifier += 1
+            return shared.lastIdentifier
+        }
+        let body = BodyBuffer(
+            capacity: configuration.bodyBufferSize,
+            drained: { [weak self] in self?.enqueue(.drain(identifier)) },
+            abandoned: { [weak self] in self?.enqueue(.cancel(identifier)) })
+        let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
+        let call = Call(
+            identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                if call.wait(waiter) { submit(call) }
+            }
+        } onCancel: {
+            call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
+            enqueue(.cancel(identifier))
+        }
+    }
+
+    // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
+
+    private func submit(_ call: Call) {
+        let isStopping = shared.withLock { shared in
+            if shared.isStopping { return true }
+            shared.calls[call.identifier] = call
+            shared.commands.append(.start(call))
+            if shared.calls.count == 1 { handle.setGate(open: true) }
+            if shared.commands.count == 1 { handle.wake() }
+            return false
+        }
+        if isStopping { call.fail(Self.stopped) }
+    }
+
+    private func enqueue(_ command: Command) {
+        shared.withLock { shared in
+            if shared.isStopping { return }
+            shared.commands.append(command)
+            if shared.commands.count == 1 { handle.wake() }
+        }
+    }
+
+    /// Ends every call and lets the threads end.
+    func stop() {
+        let calls = shared.withLock { shared -> [Call] in
+            if shared.isStopping { return [] }
+            shared.isStopping = true
+            handle.setGate(open: true)
+            handle.wake()
+            defer { shared.calls = [:] }
+            return Array(shared.calls.values)
+        }
+        for call in calls { call.fail(Self.stopped) }
+    }
+
+    /// Returns when both threads have ended and everything is released.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = shared.withLock { shared in
+                if shared.threads > 0 { shared.waitingForEnd.append(continuation) }
+                return shared.threads == 0
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// The last thread releases libcurl's part: nothing can call it any more.
+    private func threadEnded() {
+        let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
+            shared.threads -= 1
+            guard shared.threads == 0 else { return nil }
+            defer { shared.waitingForEnd = [] }
+            return shared.waitingForEnd
+        }
+        guard let waiting else { return }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    // MARK: The watching thread
+
+    private func watch() {
+        while true {
+            handle.waitAtGate(milliseconds: Self.watchPause)
+            let busy = handle.busyMilliseconds
+            let (isStopping, isOver, overdue) = shared.withLock { shared -> (Bool, Bool, [Call]) in
+                guard busy > Int64(Self.watchPause) else {
+                    return (shared.isStopping, shared.threads == 1, [])
+                }
+                let now = Clock.milliseconds
+                return (
+                    shared.isStopping, shared.threads == 1,
+                    shared.calls.values.filter { $0.deadline + 20 < now }
+                )
+            }
+            for call in overdue {
+                call.fail(
+                    TransportError(
+                        code: .timeout,
+                        message: "no reply within the time of the call: the server held up the"
+                            + " connection"))
+            }
+            let limit = isStopping || !overdue.isEmpty ? Int64(Self.watchPause) : Self.longestStep
+            handle.freeIfStuck(longerThan: limit)
+            if isOver { break }
+        }
+        handle.free()
+        threadEnded()
+    }
+
+    // MARK: The loop's thread
+
+    /// What the loop's thread alone has.
+    private struct LoopThread {
+        let loop: EventLoop
+        var driver: TransferDriver
+
+        init(_ loop: EventLoop) {
+            self.loop = loop
+            driver = TransferDriver(loop.handle, loop.configuration)
+        }
+
+        mutating func run() {
+            while true {
+                let (commands, isStopping) = loop.takeCommands()
+                if isStopping { break }
+                for command in commands {
+                    switch command {
+                    case .start(let call):
+                        if call.hasEnded || !driver.start(call) { loop.forget(call.identifier) }
+                    case .cancel(let identifier):
+                        driver.cancel(identifier)
+                        loop.forget(identifier)
+                    case .drain(let identifier):
+                        if driver.drain(identifier) { loop.forget(identifier) }
+                    }
+                }
+                loop.handle.willWait()
+                loop.handle.step(mayWait: loop.hasNoCommands)
+                driver.handleReady { loop.forget($0) }
+            }
+            driver.cancelAll()
+            loop.threadEnded()
+        }
+    }
+
+    private func takeCommands() -> ([Command], Bool) {
+        shared.withLock { shared in
+            if shared.commands.isEmpty || shared.isStopping { return ([], shared.isStopping) }
+            defer { shared.commands = [] }
+            return (shared.commands, false)
+        }
+    }
+
+    private var hasNoCommands: Bool {
+        shared.withLock { $0.commands.isEmpty && !$0.isStopping }
+    }
+
+    private func forget(_ identifier: UInt64) {
+        let isLast = shared.withLock { shared in
+            shared.calls.removeValue(forKey: identifier) != nil && shared.calls.isEmpty
+                && !shared.isStopping
+        }
+        if isLast { closeGate() }
+    }
+
+    /// Closes the gate unless a call came meanwhile.
+    private func closeGate() {
+        handle.setGate(open: false)
+        let isNeeded = shared.withLock { !$0.calls.isEmpty || $0.isStopping }
+        if isNeeded { handle.setGate(open: true) }
+    }
+}
+
+extension Duration {
+    /// Milliseconds, rounded up, from 1 to about 24 days.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds < 2_000_000 else { return 2_000_000_000 }
+        return max(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000, 1)
+    }
+}

@@ -1,0 +1,101 @@
+internal import HTTPTypes
+internal import SignetTransport
+
+/// A reply's start line and fields, as libcurl hands them over line by line.
+struct ReplyHead {
+    let version: EngineResponse.HTTPVersion
+    let response: HTTPResponse
+
+    /// Reads the lines.
+    ///
+    /// - Returns: nil for anything but a start line and fields of RFC 9110.
+    init?(_ bytes: borrowing Span<UInt8>) {
+        var position = 0
+        guard let line = ReplyHead.line(bytes, &position),
+            let (version, status) = ReplyHead.startLine(bytes, line)
+        else { return nil }
+        var fields = HTTPFields()
+        while position < bytes.count {
+            guard let line = ReplyHead.line(bytes, &position),
+                let field = ReplyHead.field(bytes, line)
+            else { return nil }
+            fields.append(field)
+        }
+        self.version = version
+        self.response = HTTPResponse(status: status, headerFields: fields)
+    }
+
+    private static func line(_ bytes: borrowing Span<UInt8>, _ position: inout Int) -> Range<Int>? {
+        let start = position
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+        guard position < bytes.count else { return nil }
+        var end = position
+        position += 1
+        if end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return start..<end
+    }
+
+    private static func startLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>)
+        -> (EngineResponse.HTTPVersion, HTTPResponse.Status)?
+    {
+        // HTTP/1.1 200 OK, HTTP/2 200
+        guard line.count >= 10 else { return nil }
+        for (offset, byte) in "HTTP/".utf8.enumerated() {
+            guard bytes[line.lowerBound + offset] == byte else { return nil }
+        }
+        var index = line.lowerBound + 5
+        guard let major = digit(bytes[index]) else { return nil }
+        var minor = 0
+        index += 1
+        if bytes[index] == UInt8(ascii: ".") {
+            guard let number = digit(bytes[index + 1]) else { return nil }
+            minor = number
+            index += 2
+        }
+        guard index + 4 <= line.upperBound, bytes[index] == UInt8(ascii: " "),
+            let first = digit(bytes[index + 1]), let second = digit(bytes[index + 2]),
+            let third = digit(bytes[index + 3]), (1...9).contains(first)
+        else { return nil }
+        var reason: [UInt8] = []
+        if index + 5 < line.upperBound {
+            for position in (index + 5)..<line.upperBound { reason.append(bytes[position]) }
+        }
+        let phrase = String(decoding: reason, as: UTF8.self)
+        let isPlain = reason.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+        return (
+            EngineResponse.HTTPVersion(major: major, minor: minor),
+            HTTPResponse.Status(
+                code: first * 100 + second * 10 + third, reasonPhrase: isPlain ? phrase : "")
+        )
+    }
+
+    private static func field(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> HTTPField? {
+        var name: [UInt8] = []
+        var index = line.lowerBound
+        while index < line.upperBound, bytes[index] != UInt8(ascii: ":") {
+            name.append(bytes[index])
+            index += 1
+        }
+        guard index < line.upperBound,
+            let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self))
+        else { return nil }
+        var start = index + 1
+        var end = line.upperBound
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+        var value: [UInt8] = []
+        value.reserveCapacity(end - start)
+        for position in start..<end {
+            let byte = bytes[position]
+            guard byte == 0x09 || (byte >= 0x20 && byte != 0x7F) else { return nil }
+            value.append(byte)
+        }
+        return HTTPField(name: fieldName, value: value)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func digit(_ byte: UInt8) -> Int? {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
+    }
+}

@@ -1,0 +1,188 @@
+internal import CSignetCurl
+internal import SignetPinning
+internal import SignetTransport
+
+/// One of libcurl's transfers, with the shim's calls under safe names.
+///
+/// Used on the loop's thread only, and not after `giveBack()`.
+@safe struct Transfer {
+    private let handle: OpaquePointer
+
+    fileprivate init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+
+    /// The number of the call that it carries.
+    var identifier: UInt64 { unsafe signet_transfer_identifier(handle) }
+    /// Whether the reply's header is there.
+    var hasHead: Bool { unsafe signet_transfer_has_head(handle) }
+    /// Whether libcurl is through with it.
+    var isDone: Bool { unsafe signet_transfer_is_done(handle) }
+    /// How it ended.
+    var result: signet_result { unsafe signet_transfer_result(handle) }
+    /// Why this side ended it.
+    var refusal: signet_refusal { unsafe signet_transfer_refusal(handle) }
+    /// Whether OpenSSL trusted no chain of the handshake.
+    var isUntrusted: Bool { unsafe signet_transfer_is_untrusted(handle) }
+    /// libcurl's words for what went wrong.
+    var message: String { unsafe String(cString: signet_transfer_message(handle)) }
+
+    /// Ends it, whatever it is doing.
+    func giveBack() { unsafe signet_transfer_give_back(handle) }
+
+    /// Lets it go on if it stopped because its buffer was full.
+    func resume() { unsafe signet_transfer_resume(handle) }
+
+    /// The reply's start line and fields, or nil where they are no HTTP.
+    func head() -> ReplyHead? {
+        var count = 0
+        guard let bytes = unsafe signet_transfer_head(handle, &count) else { return nil }
+        let span = unsafe Span(_unsafeStart: bytes, count: count)
+        return ReplyHead(span)
+    }
+
+    /// A copy of the part of the body that waits here.
+    func body() -> [UInt8] {
+        var count = 0
+        let bytes = unsafe signet_transfer_body(handle, &count)
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
+    /// Forgets that part.
+    func dropBody() { unsafe signet_transfer_drop_body(handle) }
+
+    /// How long its parts took.
+    func timings() -> Timings {
+        var raw = signet_timings()
+        unsafe signet_transfer_timings(handle, &raw)
+        var timings = Timings()
+        timings.nameResolved = .microseconds(raw.name_resolved)
+        timings.connected = .microseconds(raw.connected)
+        timings.secured = .microseconds(raw.secured)
+        timings.firstByte = .microseconds(raw.first_byte)
+        timings.reusedConnection = raw.reused
+        return timings
+    }
+
+    /// The chain that was judged, each known chain read once.
+    func chain(_ known: inout [UInt64: [SeenCertificate]], limit: Int) -> [SeenCertificate] {
+        guard let chain = unsafe signet_transfer_chain(handle) else { return [] }
+        let identifier = unsafe signet_chain_identifier(chain)
+        if let seen = known[identifier] { return seen }
+        var seen: [SeenCertificate] = []
+        for index in 0..<(unsafe signet_chain_count(chain)) {
+            let digest = unsafe Array(
+                UnsafeBufferPointer(start: signet_chain_digest(chain, index), count: 32))
+            guard let pin = try? Pin(bytes: digest) else { continue }
+            let subject = unsafe String(cString: signet_chain_subject(chain, index))
+            seen.append(SeenCertificate(subject: subject, pin: pin))
+        }
+        if known.count >= limit { known = [:] }
+        known[identifier] = seen
+        return seen
+    }
+
+    /// Tells libcurl all of a call and starts it.
+    ///
+    /// - Returns: False where memory ran out.
+    func start(
+        _ call: Call, milliseconds: Int64, waitsForMultiplexing: Bool,
+        configuration: CurlEngine.Configuration
+    ) -> Bool {
+        let plan = call.plan
+        let connect = min(plan.connectTimeout.wholeMilliseconds, milliseconds)
+        guard setRequest(plan), setLists(plan), setPins(call, waitsForMultiplexing) else {
+            return false
+        }
+        let isLimited = unsafe signet_transfer_set_limits(
+            handle, milliseconds, connect, Int64(plan.maximumBodySize),
+            Int64(configuration.maximumHeaderSize), Int32(configuration.maximumHeaderFields))
+        guard isLimited else { return false }
+        return unsafe signet_transfer_start(handle)
+    }
+
+    private func setRequest(_ plan: RequestPlan) -> Bool {
+        unsafe plan.body.withUnsafeBufferPointer { body in
+            unsafe signet_transfer_set_request(
+                handle, plan.url, plan.target, plan.method, plan.isHead, plan.sendsBody,
+                body.baseAddress, body.count)
+        }
+    }
+
+    private func setLists(_ plan: RequestPlan) -> Bool {
+        let hasFields = unsafe plan.fields.withUnsafeBufferPointer { lines in
+            unsafe signet_transfer_set_fields(handle, lines.baseAddress, lines.count)
+        }
+        guard hasFields else { return false }
+        return unsafe plan.connectTo.withUnsafeBufferPointer { lines in
+            unsafe signet_transfer_set_connect_to(handle, lines.baseAddress, lines.count)
+        }
+    }
+
+    private func setPins(_ call: Call, _ waitsForMultiplexing: Bool) -> Bool {
+        guard let pins = call.plan.pins else {
+            return unsafe signet_transfer_set_trust(
+                handle, call.plan.isSecure, nil, 0, true, call.isProbe, !call.isProbe,
+                waitsForMultiplexing)
+        }
+        return unsafe pins.digests.withUnsafeBufferPointer { digests in
+            unsafe signet_transfer_set_trust(
+                handle, call.plan.isSecure, digests.baseAddress, digests.count / 32,
+                pins.isEnforced, call.isProbe, !call.isProbe, waitsForMultiplexing)
+        }
+    }
+}
+
+/// The shim's loop under safe names.
+@safe struct LoopHandle: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    /// Makes a loop; nil where the system gives no more.
+    init?(_ configuration: CurlEngine.Configuration, caFile: String?) {
+        guard
+            let handle = unsafe signet_loop_new(
+                caFile, configuration.offersHTTP2, configuration.maximumConnectionsPerHost)
+        else { return nil }
+        unsafe self.handle = handle
+    }
+
+    // From any thread.
+
+    /// Ends a wait.
+    func wake() { unsafe signet_loop_wake(handle) }
+    /// Opens or closes the watching thread's gate.
+    func setGate(open: Bool) { unsafe signet_loop_set_gate(handle, open) }
+    /// Waits until the gate is open, and a while more.
+    func waitAtGate(milliseconds: Int32) { unsafe signet_loop_wait_at_gate(handle, milliseconds) }
+    /// How long libcurl has been at one thing.
+    var busyMilliseconds: Int64 { unsafe signet_loop_busy_milliseconds(handle) }
+    /// Shuts the socket down that has kept libcurl for longer than a limit.
+    func freeIfStuck(longerThan milliseconds: Int64) {
+        _ = unsafe signet_loop_watch(handle, milliseconds)
+    }
+
+    // From the loop's thread.
+
+    /// Says that the loop is about to wait.
+    func willWait() { unsafe signet_loop_will_wait(handle) }
+    /// Waits, perhaps, and lets libcurl work.
+    func step(mayWait: Bool) { unsafe signet_loop_step(handle, mayWait) }
+    /// The next transfer that has news.
+    func nextReady() -> Transfer? {
+        guard let transfer = unsafe signet_loop_next_ready(handle) else { return nil }
+        return unsafe Transfer(transfer)
+    }
+    /// A transfer for a call; nil where memory ran out.
+    func take(_ identifier: UInt64) -> Transfer? {
+        guard let transfer = unsafe signet_transfer_take(handle, identifier) else { return nil }
+        return unsafe Transfer(transfer)
+    }
+    /// Releases everything; nothing may use the loop from here on.
+    func free() { unsafe signet_loop_free(handle) }
+}
+
+/// The clocks.
+enum Clock {
+    /// Monotonic milliseconds.
+    static var milliseconds: Int64 { signet_monotonic_milliseconds() }
+    /// Unix time in seconds.
+    static var unixSeconds: Int64 { signet_unix_seconds() }
+}
