@@ -90,7 +90,8 @@ public final class CurlEngine: HTTPEngine {
             now: Clock.unixSeconds)
         switch try await loop.perform(plan, isProbe: true).get() {
         case .handshake(let result): return result
-        case .response: throw TransportError(code: .malformedReply, message: "no handshake was seen")
+        case .response:
+            throw TransportError(code: .malformedReply, message: "no handshake was seen")
         }
     }
 

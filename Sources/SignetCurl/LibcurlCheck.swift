@@ -29,17 +29,20 @@ enum LibcurlCheck {
     }
 
     /// What is wrong with a libcurl, or nil.
-    static func complaint(version: String, number: UInt32, tls: String, openSSL: String) -> String? {
+    static func complaint(version: String, number: UInt32, tls: String, openSSL: String) -> String?
+    {
         let mend =
             "install the one with OpenSSL (Debian: apt install libcurl4 libcurl4-openssl-dev), and"
             + " build again"
         guard tls.hasPrefix("OpenSSL/") else {
-            return "libcurl \(version) uses \(tls.isEmpty ? "no TLS library" : tls), and pins can only"
+            return
+                "libcurl \(version) uses \(tls.isEmpty ? "no TLS library" : tls), and pins can only"
                 + " be checked with OpenSSL: \(mend)"
         }
         let used = tls.dropFirst("OpenSSL/".count).prefix { $0 != " " }
         guard used == openSSL else {
-            return "libcurl \(version) uses \(tls), and the program OpenSSL/\(openSSL): both must be one"
+            return
+                "libcurl \(version) uses \(tls), and the program OpenSSL/\(openSSL): both must be one"
                 + " library; \(mend)"
         }
         guard number >= 0x07_57_00 else {

@@ -143,7 +143,8 @@ struct RequestPlan: Sendable {
                 continue
             case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",
                 "keep-alive":
-                throw invalid("the field \(field.name.rawName) is the connection's, not a request's")
+                throw invalid(
+                    "the field \(field.name.rawName) is the connection's, not a request's")
             case "connection" where !["close", "keep-alive"].contains(field.value.lowercased()):
                 throw invalid("the field Connection is close or keep-alive")
             default: break

@@ -187,7 +187,8 @@ struct TransferDriver {
             withoutMultiplexing.insert(call.plan.url)
         }
         let chain = call.plan.pins == nil ? [] : chain(of: transfer)
-        let verdict = call.plan.pins == nil
+        let verdict =
+            call.plan.pins == nil
             ? nil
             : call.plan.policy?.verdict(for: call.plan.host, chain: chain, now: call.plan.now)
         if let refusal = verdict?.refusal { throw TransportError(refusal) }
@@ -270,7 +271,8 @@ struct TransferDriver {
 
     private static func timeout(_ plan: RequestPlan, _ words: String) -> TransportError {
         TransportError(
-            code: .timeout, message: "\(plan.host.uriText):\(plan.port): no reply in time: \(words)")
+            code: .timeout, message: "\(plan.host.uriText):\(plan.port): no reply in time: \(words)"
+        )
     }
 
     private static func tooLarge(_ plan: RequestPlan) -> TransportError {

@@ -40,6 +40,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// made dotted decimal. What cannot be mapped with certainty is refused.
     ///
     /// - Parameter text: A host alone: no scheme, user info, port or path.
+    /// - Returns: The one form.
     /// - Throws: `PinError` with code `bad-host`.
     public static func canonical(_ text: String) throws(PinError) -> HostName {
         let bytes = Array(text.utf8)

@@ -75,8 +75,10 @@ public struct PinPolicy: Sendable, Hashable {
     /// What holds for a call before any connection is made.
     ///
     /// - Parameters:
+    ///   - host: The host that is asked for.
     ///   - isSecure: Whether the call uses TLS.
     ///   - now: Unix time in seconds.
+    /// - Returns: The rule, whether a pin must match, and why the call is refused, if it is.
     public func decision(for host: HostName, isSecure: Bool, now: Int64) -> PinDecision {
         guard let rule = rule(for: host) else {
             if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
@@ -113,8 +115,10 @@ public struct PinPolicy: Sendable, Hashable {
     /// Judges the verified chain that a host showed.
     ///
     /// - Parameters:
+    ///   - host: The host that was asked for.
     ///   - chain: The *verified* chain, leaf first: never the chain as sent.
     ///   - now: Unix time in seconds.
+    /// - Returns: What was seen, what was wanted, and what is wrong, if anything is.
     public func verdict(for host: HostName, chain: [SeenCertificate], now: Int64) -> PinVerdict {
         let decision = decision(for: host, isSecure: true, now: now)
         let rule = decision.rule

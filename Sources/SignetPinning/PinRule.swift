@@ -83,7 +83,10 @@ public struct PinRule: Sendable, Hashable {
     /// - Parameters:
     ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (none or more).
     ///   - pins: At least one; two are wise, of which one belongs to a key kept in reserve.
+    ///   - includesSubdomains: Whether the rule reaches every name below the host too.
     ///   - expires: `YYYY-MM-DD`, the last day in UTC.
+    ///   - afterExpiry: What holds from then on.
+    ///   - mode: What a mismatch does.
     /// - Throws: `PinError`: `bad-host`, or `malformed-policy` for no pins or a bad date.
     public init(
         host: String, pins: [Pin], includesSubdomains: Bool = false, expires: String? = nil,

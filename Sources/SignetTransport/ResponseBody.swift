@@ -52,6 +52,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
     /// Reads the whole body.
     ///
     /// - Parameter limit: In bytes.
+    /// - Returns: The bytes.
     /// - Throws: `TransportError`; `reply-too-large` where the body has more than `limit` bytes.
     public func collect(limit: Int = .max) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
