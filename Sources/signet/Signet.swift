@@ -16,6 +16,7 @@ struct SignetCommand: AsyncParsableCommand {
             SignCommand.self,
             VerifyCommand.self,
             SchemesCommand.self,
+            PinsCommand.self,
             VaultCommand.self,
             CallCommand.self,
             SendCommand.self,

@@ -16,7 +16,7 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var signing: RequestSigningOptions
+    @OptionGroup var options: CallOptions
 
     @Argument(help: "Where the API is.")
     var url: String
@@ -57,7 +57,7 @@ struct CallCommand: AsyncParsableCommand {
             ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
         if let batchFile {
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
-            let reply = try await withNetworkSystem(for: url, payloadProtocol, network, signing) {
+            let reply = try await withNetworkSystem(for: url, payloadProtocol, network, options) {
                 try await $0.batch($1, calls)
             }
             return try tell(reply)
@@ -66,7 +66,7 @@ struct CallCommand: AsyncParsableCommand {
             RPCMethod(method ?? ""),
             try parameters.map { try RPCParameters(parsing: Array($0.utf8)) },
             isNotification: isNotification)
-        let reply = try await withNetworkSystem(for: url, payloadProtocol, network, signing) {
+        let reply = try await withNetworkSystem(for: url, payloadProtocol, network, options) {
             try await $0.call($1, call)
         }
         warn(reply.warnings)

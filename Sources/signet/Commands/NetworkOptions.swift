@@ -7,9 +7,6 @@ import SignetTransport
 
 /// Whom to trust, where hosts are, and how long to wait.
 struct NetworkOptions: ParsableArguments {
-    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
-    var policyFile: String?
-
     @Option(name: .customLong("ca-file"), help: "Trust the CAs of this PEM file, and no others.")
     var caFile: String?
 
@@ -30,20 +27,29 @@ struct NetworkOptions: ParsableArguments {
     /// The time limit.
     var timeout: Duration { .milliseconds(Int64(timeoutSeconds * 1000)) }
 
-    /// The pin policy, or nil without `--policy`.
-    func policy() throws -> PinPolicy? {
-        guard let policyFile else { return nil }
-        return try PinPolicy(parsing: InputFile.read(policyFile))
-    }
-
     /// Other addresses for hosts.
     func addresses() throws -> [EngineRequest.ConnectTo] {
         try connectTo.map { try EngineRequest.ConnectTo(parsing: $0) }
     }
 }
 
-/// How a request is signed before it is sent.
-struct RequestSigningOptions: ParsableArguments {
+extension PinPolicy {
+    /// Reads a policy; an error names the file.
+    init(file: String) throws {
+        let bytes = try InputFile.read(file, limit: 16 << 20)
+        do {
+            try self.init(parsing: bytes)
+        } catch {
+            throw PinError(code: error.code, message: "\(file): \(error.message)")
+        }
+    }
+}
+
+/// Which servers' keys are wanted, and how a request is signed before it is sent.
+struct CallOptions: ParsableArguments {
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
+    var policyFile: String?
+
     @Option(name: .customLong("scheme"), help: "Sign with this scheme, such as rfc9421.")
     var scheme: String?
 
@@ -92,11 +98,11 @@ extension KeySet {
 /// Runs one piece of work with a network system for one URL, and stops the system whatever happens.
 func withNetworkSystem<Result>(
     for url: String, _ payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    _ network: NetworkOptions, _ signing: RequestSigningOptions,
+    _ network: NetworkOptions, _ call: CallOptions,
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
     let service: Service = "call"
-    let signer = try signing.signing()
+    let signer = try call.signing()
     let configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout)
@@ -104,7 +110,8 @@ func withNetworkSystem<Result>(
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
     let system = try await NetworkSystem.start(
-        services: [service: configuration], keys: signer?.keys, policy: network.policy(),
+        services: [service: configuration], keys: signer?.keys,
+        policy: call.policyFile.map { try PinPolicy(file: $0) },
         options: options)
     do {
         let result = try await work(system, service)

@@ -18,7 +18,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var signing: RequestSigningOptions
+    @OptionGroup var options: CallOptions
 
     @Flag(name: .customLong("plain-http"), help: "Send over http, where the target has no scheme.")
     var plainHTTP = false
@@ -36,7 +36,7 @@ struct SendCommand: AsyncParsableCommand {
                     ? "the message is a response, wanted a request" : "the message names no host")
         }
         let reply = try await withNetworkSystem(
-            for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, signing
+            for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
         ) { system, service in
             try await system.exchange(
                 service, method: head.method, target: head.path ?? "/", fields: head.headerFields,
