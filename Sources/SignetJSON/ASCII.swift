@@ -40,13 +40,55 @@ enum ASCII {
     }
 }
 
+/// Eight bytes from a position, the first one lowest, or nil where there are fewer.
+///
+/// The optimiser makes one load of it, so that long runs are read without a pointer.
+@inline(__always)
+func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
+    guard position >= 0, position <= bytes.count &- 8 else { return nil }
+    let low =
+        UInt64(bytes[position]) | UInt64(bytes[position &+ 1]) << 8
+        | UInt64(bytes[position &+ 2]) << 16 | UInt64(bytes[position &+ 3]) << 24
+    return low | UInt64(bytes[position &+ 4]) << 32 | UInt64(bytes[position &+ 5]) << 40
+        | UInt64(bytes[position &+ 6]) << 48 | UInt64(bytes[position &+ 7]) << 56
+}
+
+/// A bit at the top of each byte that a JSON string cannot hold as it stands or that is not ASCII.
+///
+/// Only the lowest of the bits is sure; those above it may be false.
+@inline(__always)
+func specialBytes(_ word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ (ones &* UInt64(ASCII.quote))
+    let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
+    let controls = (word &- ones &* 0x20) & ~word
+    let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+    return (word | controls | found) & (ones &* 0x80)
+}
+
 /// Whether two strings are the same bytes.
 ///
 /// Swift's `==` takes two Unicode forms for one.
-@inline(__always)
 func sameBytes(_ left: String, _ right: String) -> Bool {
-    let left = left.utf8
-    let right = right.utf8
-    guard left.count == right.count else { return false }
-    return left.elementsEqual(right)
+    let left = left.utf8Span.span
+    return isSame(left, 0..<left.count, right.utf8Span.span)
+}
+
+/// Whether some bytes are the others.
+@inline(__always)
+func isSame(
+    _ left: borrowing Span<UInt8>, _ range: Range<Int>, _ right: borrowing Span<UInt8>
+) -> Bool {
+    guard range.count == right.count else { return false }
+    let start = range.lowerBound
+    var at = 0
+    while let rightWord = word(right, at: at) {
+        guard word(left, at: start &+ at) == rightWord else { return false }
+        at &+= 8
+    }
+    while at < right.count {
+        guard left[start &+ at] == right[at] else { return false }
+        at &+= 1
+    }
+    return true
 }

@@ -102,6 +102,8 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     /// Whether a string element's text, escapes undone, is the given one byte for byte.
     public func isString(_ element: Element, _ text: StaticString) -> Bool {
         guard element.kind == .string else { return false }
+        let node = nodes[element.index]
+        guard node.isEscaped || node.inner.count == text.utf8CodeUnitCount else { return false }
         return isString(at: element.index, text.description)
     }
 
@@ -118,7 +120,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// The bytes of an element.
-    public func bytes(of element: Element) -> [UInt8] { bytes.span.copied(element.range) }
+    public func bytes(of element: Element) -> [UInt8] { Array(bytes[element.range]) }
 
     // MARK: By node
 
@@ -158,7 +160,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     func isString(at index: Int, _ text: String) -> Bool {
         let node = nodes[index]
         if node.isEscaped { return sameBytes(string(at: index), text) }
-        return bytes[node.inner].elementsEqual(text.utf8)
+        return isSame(bytes.span, node.inner, text.utf8Span.span)
     }
 
     func value(at index: inout Int) -> JSONValue {

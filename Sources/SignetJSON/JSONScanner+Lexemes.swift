@@ -84,11 +84,15 @@ extension JSONScanner {
         let count = bytes.count
         var at = start &+ 1
         while at < count {
+            if let word = word(bytes, at: at) {
+                let special = specialBytes(word)
+                at &+= special == 0 ? 8 : special.trailingZeroBitCount &>> 3
+                if special == 0 { continue }
+            }
             let byte = bytes[at]
-            if byte &- 0x23 < 0x39 || byte &- 0x5d < 0x23 || byte == 0x20 || byte == 0x21 {
-                at &+= 1  // printable ASCII, and DEL, but neither quotation mark nor backslash
-            } else if byte == ASCII.quote {
-                return at &+ 1
+            if byte == ASCII.quote { return at &+ 1 }
+            if byte >= 0x20, byte < 0x80, byte != ASCII.backslash {
+                at &+= 1
             } else if byte == ASCII.backslash {
                 isEscaped = true
                 at = try escapeEnd(bytes, at)
@@ -244,6 +248,15 @@ extension JSONScanner {
 }
 
 extension JSONError {
+    @inline(never)
+    static func duplicateMember(at offset: Int) -> JSONError {
+        JSONError(
+            code: .duplicateMember,
+            message: "at byte \(offset): a member name that the object already holds",
+            offset: offset)
+    }
+
+    @inline(never)
     static func malformed(at offset: Int, found: String, wanted: String) -> JSONError {
         JSONError(
             code: .malformed, message: "at byte \(offset): found \(found), wanted \(wanted)",
@@ -251,6 +264,7 @@ extension JSONError {
     }
 
     /// Names a byte by its class only, so that no piece of a value reaches the message.
+    @inline(never)
     static func malformed(
         _ bytes: borrowing Span<UInt8>, _ offset: Int, wanted: String
     ) -> JSONError {

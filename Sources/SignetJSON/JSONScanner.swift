@@ -6,7 +6,6 @@ struct JSONScanner {
     /// One open array or object.
     struct Frame {
         var isObject: Bool
-        var start: UInt32
         /// The index of its node, or -1 where it is too deep to be recorded.
         var node: Int
         var count: UInt32
@@ -16,13 +15,16 @@ struct JSONScanner {
     private let maximumDepth: Int
     private let recordedDepth: Int
     private(set) var nodes: [JSONNode]
-    private var frames: [Frame] = []
+    /// The open containers but the innermost, and below them a frame for the text itself.
+    private var outer: [Frame] = []
+    private var top: Frame
     private var names = MemberNames()
 
     private init(maximumDepth: Int, recordedDepth: Int, size: Int) {
         self.maximumDepth = maximumDepth
         self.recordedDepth = recordedDepth
         self.nodes = []
+        self.top = Frame(isObject: false, node: -1, count: 0, names: names.open())
         nodes.reserveCapacity(recordedDepth < 3 ? 16 : min(size / 12 + 4, 1 << 20))
     }
 
@@ -30,10 +32,10 @@ struct JSONScanner {
     static func nodes(
         of bytes: borrowing Span<UInt8>, maximumDepth: Int, recordedDepth: Int
     ) throws(JSONError) -> [JSONNode] {
-        guard bytes.count < Int(UInt32.max) else {
+        guard bytes.count < Int(Int32.max) else {
             throw JSONError(
                 code: .tooLarge,
-                message: "the JSON text has \(bytes.count) bytes, the limit is 4 GiB")
+                message: "the JSON text has \(bytes.count) bytes, the limit is 2 GiB")
         }
         var scanner = JSONScanner(
             maximumDepth: maximumDepth, recordedDepth: recordedDepth, size: bytes.count)
@@ -99,13 +101,14 @@ struct JSONScanner {
     }
 
     /// Goes on behind a value: to the next value's first byte, or nil at the end of the text.
+    @inline(__always)
     private mutating func afterValue(
         _ bytes: borrowing Span<UInt8>, _ position: Int
     ) throws(JSONError) -> Int? {
         let count = bytes.count
         var at = Self.skipSpace(bytes, position)
-        while let top = frames.indices.last {
-            let isObject = frames[top].isObject
+        while !outer.isEmpty {
+            let isObject = top.isObject
             let byte = at < count ? bytes[at] : 0
             if byte == ASCII.comma {
                 at = Self.skipSpace(bytes, at + 1)
@@ -128,6 +131,7 @@ struct JSONScanner {
     }
 
     /// Reads `"name" :` and gives the position of the member's value.
+    @inline(__always)
     private mutating func memberName(
         _ bytes: borrowing Span<UInt8>, _ start: Int
     ) throws(JSONError) -> Int {
@@ -136,17 +140,13 @@ struct JSONScanner {
         }
         var isEscaped = false
         let end = try Self.stringEnd(bytes, start, &isEscaped)
-        let top = frames.count - 1
         guard
             names.insert(
-                bytes, from: start + 1, to: end - 1, isEscaped: isEscaped, in: &frames[top].names)
+                bytes, from: start + 1, to: end - 1, isEscaped: isEscaped, in: &top.names)
         else {
-            throw JSONError(
-                code: .duplicateMember,
-                message: "at byte \(start): a member name that the object already holds",
-                offset: start)
+            throw .duplicateMember(at: start)
         }
-        if frames.count <= recordedDepth {
+        if outer.count <= recordedDepth {
             nodes.append(
                 JSONNode(
                     kind: .string, isEscaped: isEscaped, start: UInt32(truncatingIfNeeded: start),
@@ -165,9 +165,8 @@ struct JSONScanner {
     private mutating func record(
         _ kind: JSONNode.Kind, _ start: Int, _ end: Int, isEscaped: Bool = false
     ) {
-        let depth = frames.count
-        if depth > 0 { frames[depth - 1].count &+= 1 }
-        guard depth <= recordedDepth else { return }
+        top.count &+= 1
+        guard outer.count <= recordedDepth else { return }
         nodes.append(
             JSONNode(
                 kind: kind, isEscaped: isEscaped, start: UInt32(truncatingIfNeeded: start),
@@ -175,23 +174,23 @@ struct JSONScanner {
     }
 
     private mutating func open(_ start: Int, isObject: Bool) throws(JSONError) {
-        guard frames.count < maximumDepth else {
+        guard outer.count < maximumDepth else {
             throw JSONError(
                 code: .tooDeep,
                 message: "at byte \(start): arrays and objects nested deeper than \(maximumDepth)",
                 offset: start)
         }
-        let index = frames.count <= recordedDepth ? nodes.count : -1
+        let index = outer.count <= recordedDepth ? nodes.count : -1
         record(isObject ? .object : .array, start, start)
-        frames.append(
-            Frame(
-                isObject: isObject, start: UInt32(truncatingIfNeeded: start), node: index, count: 0,
-                names: names.open()))
+        if outer.isEmpty { outer.reserveCapacity(8) }
+        outer.append(top)
+        top = Frame(isObject: isObject, node: index, count: 0, names: names.open())
     }
 
     private mutating func close(_ end: Int) {
-        guard let frame = frames.popLast() else { return }
+        let frame = top
         if frame.isObject { names.close(frame.names) }
+        top = outer.removeLast()
         guard frame.node >= 0 else { return }
         nodes[frame.node].end = UInt32(truncatingIfNeeded: end)
         nodes[frame.node].count = frame.count

@@ -102,17 +102,36 @@ struct JSONWriter {
 
     /// Writes a string with the escapes of RFC 8785, section 3.2.2.2: the short ones where there are
     /// any, `\u00xx` for the other control characters, and nothing else.
-    mutating func write(_ text: String) {
+    mutating func write(_ text: String) { Self.append(text, to: &bytes) }
+
+    /// Appends a string with its quotation marks.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(ASCII.quote)
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != ASCII.quote && $0 != ASCII.backslash }) {
+        if isPlain(text.utf8Span.span) {
             bytes.append(contentsOf: text.utf8)
         } else {
-            for byte in text.utf8 { writeEscaped(byte) }
+            for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
         }
         bytes.append(ASCII.quote)
     }
 
-    private mutating func writeEscaped(_ byte: UInt8) {
+    /// Whether nothing must be escaped.
+    private static func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
+        var at = 0
+        while at < text.count {
+            if let word = word(text, at: at) {
+                let special = specialBytes(word)
+                at &+= special == 0 ? 8 : special.trailingZeroBitCount &>> 3
+                if special == 0 { continue }
+            }
+            let byte = text[at]
+            guard byte >= 0x20, byte != ASCII.quote, byte != ASCII.backslash else { return false }
+            at &+= 1
+        }
+        return true
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case ASCII.quote, ASCII.backslash: bytes += [ASCII.backslash, byte]
         case ASCII.backspace: bytes += [ASCII.backslash, 0x62]

@@ -11,12 +11,24 @@ struct MemberNames {
     }
 
     private struct Entry {
-        var start: UInt32
-        var end: UInt32
-        /// Length and three bytes: differs for nearly all names that differ.
-        var fingerprint: UInt32
-        /// Whether the range is one of `scratch`, because the name holds escapes.
-        var isScratch: Bool
+        /// Made of the length, the first eight bytes and the last eight: differs for nearly all
+        /// names that differ.
+        let fingerprint: UInt64
+        let start: UInt32
+        /// The byte count, and on top whether the range is one of `scratch`, because the name holds
+        /// escapes.
+        private let countAndPlace: UInt32
+
+        var count: UInt32 { countAndPlace & 0x7fff_ffff }
+        var isScratch: Bool { countAndPlace >> 31 == 1 }
+
+        @inline(__always)
+        init(_ start: Int, _ end: Int, _ fingerprint: UInt64, isScratch: Bool) {
+            self.fingerprint = fingerprint
+            self.start = UInt32(truncatingIfNeeded: start)
+            self.countAndPlace =
+                UInt32(truncatingIfNeeded: end &- start) & 0x7fff_ffff | (isScratch ? 1 << 31 : 0)
+        }
     }
 
     private struct Table {
@@ -30,6 +42,8 @@ struct MemberNames {
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
+    init() { entries.reserveCapacity(32) }
+
     func open() -> Scope {
         Scope(
             firstEntry: UInt32(truncatingIfNeeded: entries.count),
@@ -37,7 +51,8 @@ struct MemberNames {
     }
 
     mutating func close(_ scope: Scope) {
-        entries.removeLast(entries.count - Int(scope.firstEntry))
+        let count = entries.count - Int(scope.firstEntry)
+        if count > 0 { entries.removeLast(count) }
         if scratch.count > scope.firstScratch {
             scratch.removeLast(scratch.count - Int(scope.firstScratch))
         }
@@ -45,38 +60,57 @@ struct MemberNames {
     }
 
     /// Adds a name, or gives false where the object already holds it.
+    @inline(__always)
     mutating func insert(
         _ bytes: borrowing Span<UInt8>, from start: Int, to end: Int, isEscaped: Bool,
         in scope: inout Scope
+    ) -> Bool {
+        let first = Int(scope.firstEntry)
+        let count = entries.count
+        if isEscaped || count &- first >= Self.searchedFromEndToEnd {
+            return insertSlowly(bytes, start, end, isEscaped, &scope)
+        }
+        let fingerprint = Self.fingerprint(bytes, start, end)
+        var index = first
+        while index < count {
+            if entries[index].fingerprint == fingerprint { break }
+            index &+= 1
+        }
+        if index < count { return insertSlowly(bytes, start, end, isEscaped, &scope) }
+        entries.append(Entry(start, end, fingerprint, isScratch: false))
+        return true
+    }
+
+    /// Adds a name that holds escapes, has the fingerprint of another or belongs to a large object.
+    @inline(never)
+    private mutating func insertSlowly(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int, _ isEscaped: Bool,
+        _ scope: inout Scope
     ) -> Bool {
         let entry: Entry
         if isEscaped {
             let first = scratch.count
             JSONScanner.unescape(bytes, start..<end, into: &scratch)
-            entry = Self.entry(scratch.span, first, scratch.count, isScratch: true)
+            entry = Entry(
+                first, scratch.count, Self.fingerprint(scratch.span, first, scratch.count),
+                isScratch: true)
         } else {
-            entry = Self.entry(bytes, start, end, isScratch: false)
+            entry = Entry(start, end, Self.fingerprint(bytes, start, end), isScratch: false)
         }
         let first = Int(scope.firstEntry)
-        if entries.count - first < Self.searchedFromEndToEnd {
-            var index = first
-            while index < entries.count {
-                if entries[index].fingerprint == entry.fingerprint,
-                    isEqual(entries[index], entry, bytes)
-                {
-                    return false
-                }
-                index &+= 1
+        if entries.count - first >= Self.searchedFromEndToEnd {
+            if !scope.hasTable {
+                scope.hasTable = true
+                tables.append(Table(slots: [UInt32](repeating: 0, count: 128), hashes: []))
+                for index in first..<entries.count { _ = addToTable(entries[index], first, bytes) }
             }
-            entries.append(entry)
-            return true
+            guard addToTable(entry, first, bytes) else { return false }
+        } else {
+            for index in first..<entries.count
+            where entries[index].fingerprint == entry.fingerprint {
+                if isEqual(entries[index], entry, bytes) { return false }
+            }
         }
-        if !scope.hasTable {
-            scope.hasTable = true
-            tables.append(Table(slots: [UInt32](repeating: 0, count: 128), hashes: []))
-            for index in first..<entries.count { _ = addToTable(entries[index], first, bytes) }
-        }
-        guard addToTable(entry, first, bytes) else { return false }
         entries.append(entry)
         return true
     }
@@ -113,23 +147,28 @@ struct MemberNames {
         tables[last].slots = slots
     }
 
-    private static func entry(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int, isScratch: Bool
-    ) -> Entry {
-        var fingerprint = UInt32(truncatingIfNeeded: end &- start) << 24
-        if end > start {
-            fingerprint |=
-                UInt32(bytes[start]) << 16 | UInt32(bytes[(start &+ end) / 2]) << 8
-                | UInt32(bytes[end &- 1])
+    @inline(__always)
+    private static func fingerprint(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int
+    ) -> UInt64 {
+        let count = end &- start
+        if count < 8 {
+            var packed: UInt64 = 0
+            if let word = word(bytes, at: start) {
+                packed = word & (1 &<< (8 &* UInt64(truncatingIfNeeded: count)) &- 1)
+            } else {
+                for at in start..<end { packed |= UInt64(bytes[at]) << (8 * UInt64(at - start)) }
+            }
+            return UInt64(truncatingIfNeeded: count) << 56 | packed
         }
-        return Entry(
-            start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: end),
-            fingerprint: fingerprint, isScratch: isScratch)
+        let first = word(bytes, at: start) ?? 0
+        let last = word(bytes, at: end &- 8) ?? 0
+        return (first &+ UInt64(truncatingIfNeeded: count)) &* 0x9e37_79b9_7f4a_7c15 ^ last
     }
 
     private func isEqual(_ left: Entry, _ right: Entry, _ bytes: borrowing Span<UInt8>) -> Bool {
-        guard left.end &- left.start == right.end &- right.start else { return false }
-        for offset in 0..<Int(left.end &- left.start) {
+        guard left.count == right.count else { return false }
+        for offset in 0..<Int(left.count) {
             guard byte(left, offset, bytes) == byte(right, offset, bytes) else { return false }
         }
         return true
@@ -143,7 +182,7 @@ struct MemberNames {
     private func hash(_ entry: Entry, _ bytes: borrowing Span<UInt8>) -> Int {
         var hasher = Hasher()
         var word: UInt64 = 0
-        for offset in 0..<Int(entry.end &- entry.start) {
+        for offset in 0..<Int(entry.count) {
             word = word << 8 | UInt64(byte(entry, offset, bytes))
             if offset & 7 == 7 {
                 hasher.combine(word)
@@ -151,7 +190,7 @@ struct MemberNames {
             }
         }
         hasher.combine(word)
-        hasher.combine(entry.end &- entry.start)
+        hasher.combine(entry.count)
         return hasher.finalize()
     }
 }
