@@ -32,6 +32,8 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base64.h"
+
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 // MAC
