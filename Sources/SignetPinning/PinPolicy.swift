@@ -128,6 +128,10 @@ public struct PinPolicy: Sendable, Hashable {
         if let rule, let known = refusal, known.code == .policyExpired {
             refusal = PinError(
                 code: known.code, message: expiry(of: rule, host: host, chain: chain))
+        } else if let known = refusal, known.code == .unlistedHost {
+            refusal = PinError(
+                code: known.code,
+                message: known.message + "; verified chain: \(Self.list(chain)); wanted: none")
         } else if let rule, refusal == nil, decision.isPinned, !isMatch {
             refusal = PinError(
                 code: .pinMismatch,

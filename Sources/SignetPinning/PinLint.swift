@@ -1,0 +1,213 @@
+internal import SignetJSON
+
+/// What is wrong or unwise in a pin policy, all of it at once.
+public enum PinLint {
+    /// How much a finding matters.
+    public enum Severity: String, Sendable, Hashable {
+        /// The policy is refused, or cuts its hosts off.
+        case error
+        /// The policy works, and will hurt some day.
+        case warning
+    }
+
+    /// One thing that was found.
+    public struct Finding: Sendable, Hashable {
+        /// What it is, in kebab-case (CONTRACT, section 6).
+        public let code: String
+        /// How much it matters.
+        public let severity: Severity
+        /// The policy's key for the host; nil where the finding is of the whole.
+        public let host: String?
+        /// What was found and what to do.
+        public let message: String
+    }
+
+    private static let month: Int64 = 30 * 86_400
+    /// SHA-256 of nothing: what a broken pipe of commands makes of a missing file.
+    private static let hashOfNothing = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    /// Suffixes of two labels under which strangers are neighbours; those of one label always are.
+    private static let sharedSuffixes: Set<String> = [
+        "ac.uk", "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "co.in",
+        "co.jp", "co.kr", "co.nz", "co.uk", "co.za", "com.ar", "com.au", "com.br", "com.cn",
+        "com.hk", "com.mx", "com.sg", "com.tr", "com.tw", "edu.cn", "firebaseapp.com", "github.io",
+        "gitlab.io", "gov.cn", "gov.uk", "herokuapp.com", "net.au", "net.cn", "netlify.app",
+        "or.jp", "org.au", "org.cn", "org.uk", "pages.dev", "vercel.app", "web.app", "workers.dev",
+    ]
+
+    /// Looks at a policy document.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole JSON text.
+    ///   - now: Unix time in seconds.
+    /// - Returns: What was found, in the document's order.
+    /// - Throws: `PinError` with code `malformed-policy` where it is no JSON object with `hosts`.
+    public static func findings(of bytes: [UInt8], now: Int64) throws(PinError) -> [Finding] {
+        let document: JSONValue
+        do {
+            document = try JSONValue(parsing: bytes, maximumDepth: 16)
+        } catch {
+            throw PinError(
+                code: .malformedPolicy,
+                message: "the pin policy is no strict JSON: \(error.message)")
+        }
+        guard let top = document.object, let hosts = top["hosts"]?.object else {
+            throw PinError(
+                code: .malformedPolicy,
+                message: "a pin policy is a JSON object whose member \"hosts\" is an object")
+        }
+        var collector = Collector(now: now)
+        for name in top.memberNames where name != "hosts" && name != "unlisted" {
+            collector.add("unknown-member", .error, "the member \"\(name)\" is not known")
+        }
+        if let unlisted = top["unlisted"], !["refuse", "allow"].contains(unlisted.string ?? "") {
+            collector.add("bad-value", .error, "\"unlisted\" is refuse or allow")
+        }
+        for (name, value) in hosts { collector.lint(name, value) }
+        return collector.findings
+    }
+
+    private struct Collector {
+        let now: Int64
+        var findings: [Finding] = []
+        private var host: String?
+        private var seen: [String: String] = [:]
+
+        init(now: Int64) { self.now = now }
+
+        mutating func add(_ code: String, _ severity: Severity, _ message: String) {
+            findings.append(Finding(code: code, severity: severity, host: host, message: message))
+        }
+
+        mutating func lint(_ name: String, _ value: JSONValue) {
+            // A key that may hold user info is never repeated.
+            host = name.utf8.contains(UInt8(ascii: "@")) ? nil : name
+            defer { host = nil }
+            lintPattern(name, value)
+            guard let members = value.object else {
+                add("bad-value", .error, "the entry is an object, not of type \(value.typeName)")
+                return
+            }
+            for (name, choices) in [
+                ("afterExpiry", ["refuse", "allow"]), ("mode", ["enforce", "report"]),
+            ] {
+                guard let value = members[name] else { continue }
+                if !choices.contains(value.string ?? "") {
+                    add("bad-value", .error, "\"\(name)\" is \(choices.joined(separator: " or "))")
+                }
+            }
+            for name in ["includeSubdomains", "exclude"]
+            where members[name].map({ $0.bool == nil }) ?? false {
+                add("bad-value", .error, "\"\(name)\" is true or false")
+            }
+            let known = [
+                "pins", "includeSubdomains", "expires", "afterExpiry", "mode", "exclude",
+            ]
+            for name in members.memberNames where !known.contains(name) {
+                add("unknown-member", .error, "the member \"\(name)\" is not known")
+            }
+            if members["exclude"]?.bool == true {
+                for name in ["pins", "expires", "afterExpiry", "mode"] where members[name] != nil {
+                    add("bad-value", .error, "\"\(name)\" has no place beside \"exclude\":true")
+                }
+                return
+            }
+            lintExpiry(members["expires"])
+            lintPins(members["pins"])
+        }
+
+        private mutating func lintPattern(_ name: String, _ value: JSONValue) {
+            do throws(PinError) {
+                let pattern = try PinRule.Pattern(parsing: name)
+                if let twin = seen.updateValue(name, forKey: pattern.description) {
+                    add("duplicate-host", .error, "the same as \"\(twin)\" in another spelling")
+                }
+                let isWide =
+                    pattern.reach != .exact || value["includeSubdomains"]?.bool == true
+                let labels = pattern.host.labels.count
+                if isWide, labels == 1 || sharedSuffixes.contains(pattern.host.text) {
+                    add(
+                        "public-suffix", .warning,
+                        "\(pattern.host.text) is a suffix under which anybody can have a name: name the"
+                            + " hosts themselves")
+                }
+            } catch {
+                add("bad-host", .error, error.message)
+            }
+        }
+
+        private mutating func lintExpiry(_ value: JSONValue?) {
+            guard let value else { return }
+            guard let text = value.string, let date = try? ExpiryDate(parsing: text) else {
+                add("bad-value", .error, "\"expires\" is a date that exists, YYYY-MM-DD")
+                return
+            }
+            if date.isOver(at: now) {
+                add("expired", .error, "the pins expired on \(date.text): renew them")
+            } else if date.end - now <= month {
+                add("expires-soon", .warning, "the pins expire on \(date.text): renew them")
+            }
+        }
+
+        private mutating func lintPins(_ value: JSONValue?) {
+            guard let items = value?.array, !items.isEmpty else {
+                add("no-pins", .error, "\"pins\" is an array of one pin or more")
+                return
+            }
+            var pins: Set<Pin> = []
+            for (index, item) in items.enumerated() {
+                let place = "pin \(index + 1)"
+                guard let text = item.string else {
+                    add("bad-pin", .error, "\(place) is a string, not of type \(item.typeName)")
+                    continue
+                }
+                guard let pin = try? Pin(parsing: text) else {
+                    let (code, message) = PinLint.complaint(text)
+                    add(code, .error, "\(place) \(message)")
+                    continue
+                }
+                if text == hashOfNothing {
+                    add(
+                        "empty-input-hash", .error,
+                        "\(place) is the hash of nothing: the command that made it read no key")
+                } else if Set(pin.bytes).count <= 2 {
+                    add("placeholder-pin", .error, "\(place) is a placeholder, no hash of a key")
+                }
+                if !pins.insert(pin).inserted {
+                    add("duplicate-pin", .warning, "\(place) stands in the list already")
+                }
+            }
+            if pins.count == 1 {
+                add(
+                    "no-backup", .warning,
+                    "one pin only: add the pin of a key in reserve, or a lost key cuts the host off"
+                )
+            }
+        }
+    }
+
+    /// What is wrong with a text that is no pin.
+    private static func complaint(_ text: String) -> (code: String, message: String) {
+        let characters = Array(text.utf8)
+        guard characters.starts(with: Pin.prefix.utf8) else {
+            return ("bad-pin", "does not begin with \"sha256/\"")
+        }
+        let encoded = characters[Pin.prefix.utf8.count...]
+        let padding = encoded.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let digits = encoded.dropLast(padding)
+        let isAlphabet = digits.allSatisfy {
+            ($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z"))
+                || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || $0 == UInt8(ascii: "+")
+                || $0 == UInt8(ascii: "/")
+        }
+        guard isAlphabet, padding <= 2, encoded.count % 4 == 0 else {
+            return ("bad-base64", "is no base64 (RFC 4648, section 4)")
+        }
+        let count = digits.count * 3 / 4
+        return count == 32
+            ? (
+                "bad-base64",
+                "is no canonical base64: its last character sets bits that mean nothing"
+            )
+            : ("wrong-length", "has \(count) bytes; SHA-256 has 32")
+    }
+}

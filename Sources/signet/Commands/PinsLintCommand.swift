@@ -1,0 +1,38 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+
+/// `signet pins lint`: what is wrong or unwise in a policy, all of it at once.
+struct PinsLintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint", abstract: "Name what is wrong or unwise in a pin policy.",
+        discussion: "Exit 0 where it is clean, 1 with findings, 2 where it is no policy at all.")
+
+    @Argument(help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let findings = try PinLint.findings(
+            of: InputFile.read(file, limit: 16 << 20), now: UnixTime.now())
+        try common.terminal.result(
+            [
+                "findings": .array(
+                    findings.map {
+                        [
+                            "code": .string($0.code), "severity": .string($0.severity.rawValue),
+                            "host": $0.host.map { .string($0) } ?? .null,
+                            "message": .string(Terminal.printable($0.message)),
+                        ]
+                    })
+            ],
+            lines: findings.map {
+                Terminal.printable(
+                    "\($0.severity.rawValue): \($0.host.map { "\($0): " } ?? "")\($0.message)"
+                        + " [\($0.code)]")
+            })
+        if !findings.isEmpty { throw ExitStatus.refused }
+    }
+}
