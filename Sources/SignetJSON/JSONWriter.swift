@@ -41,6 +41,8 @@ struct JSONWriter {
 
     init(_ style: JSONStyle) { self.style = style.value }
 
+    mutating func append(_ byte: UInt8) { bytes.append(byte) }
+
     mutating func write(_ value: JSONValue) {
         switch value {
         case .null: bytes.append(contentsOf: "null".utf8)

@@ -18,13 +18,20 @@ public struct StrictJSONEncoder: Sendable {
     /// - Throws: `JSONError` that names the path: `not-finite`, or `refused` where a type's own
     ///   `encode(to:)` threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
-        try encodeValue(value).serialized(style)
+        guard style == .compact else { return try encodeValue(value).serialized(style) }
+        var writer = JSONWriter(.compact)
+        try item(value).write(to: &writer)
+        return writer.bytes
     }
 
     /// Encodes a value as a tree; otherwise as `encode(_:)`.
     public func encodeValue(_ value: some Encodable) throws(JSONError) -> JSONValue {
+        try item(value).value
+    }
+
+    private func item(_ value: some Encodable) throws(JSONError) -> EncodedItem {
         do {
-            return try EncodedItem.of(value, userInfo, nil, nil).value
+            return try EncodedItem.of(value, userInfo, nil, nil)
         } catch {
             throw .withoutValues(error)
         }
@@ -45,20 +52,28 @@ enum EncodedItem {
         }
     }
 
-    static func of(
-        _ value: some Encodable, _ userInfo: [CodingUserInfoKey: any Sendable],
+    /// Writes the compact text without a tree in between.
+    func write(to writer: inout JSONWriter) {
+        switch self {
+        case .value(let value): writer.write(value)
+        case .container(let container): container.write(to: &writer)
+        case .encoder(let encoder): encoder.item.write(to: &writer)
+        }
+    }
+
+    static func of<Value: Encodable>(
+        _ value: Value, _ userInfo: [CodingUserInfoKey: any Sendable],
         _ path: CodingPathNode?, _ key: (any CodingKey)?
     ) throws -> EncodedItem {
-        switch value {
-        case let value as String: return .value(.string(value))
-        case let value as JSONValue: return .value(value)
-        case let value as JSONNumber: return .value(.number(value))
-        default:
-            let path = key.map { CodingPathNode($0, in: path) } ?? path
-            let encoder = ValueEncoder(userInfo: userInfo, path: path)
-            try value.encode(to: encoder)
-            return encoder.item
+        if Value.self == String.self, let text = value as? String { return .value(.string(text)) }
+        if Value.self == JSONValue.self, let value = value as? JSONValue { return .value(value) }
+        if Value.self == JSONNumber.self, let number = value as? JSONNumber {
+            return .value(.number(number))
         }
+        let path = key.map { CodingPathNode($0, in: path) } ?? path
+        let encoder = ValueEncoder(userInfo: userInfo, path: path)
+        try value.encode(to: encoder)
+        return encoder.item
     }
 
     static func of(
@@ -81,53 +96,61 @@ enum EncodedItem {
 
 /// An array or an object that is being encoded.
 final class EncodedContainer {
-    private enum Content {
-        case array([EncodedItem])
-        case object([String], [EncodedItem], [JSONName: Int])
+    private static let unindexedCount = 16
+
+    let isObject: Bool
+    private var names: [String] = []
+    private var items: [EncodedItem] = []
+    private var index: [JSONName: Int] = [:]
+
+    init(isObject: Bool) {
+        self.isObject = isObject
+        items.reserveCapacity(8)
+        if isObject { names.reserveCapacity(8) }
     }
 
-    private var content: Content
+    var count: Int { items.count }
 
-    init(isObject: Bool) { content = isObject ? .object([], [], [:]) : .array([]) }
-
-    var isObject: Bool { if case .object = content { true } else { false } }
-
-    var count: Int { if case .array(let items) = content { items.count } else { 0 } }
-
-    func append(_ item: EncodedItem) {
-        guard case .array(var items) = content else { return }
-        content = .array([])  // the one reference to the items is ours, so they grow in place
-        items.append(item)
-        content = .array(items)
-    }
+    func append(_ item: EncodedItem) { items.append(item) }
 
     func set(_ name: String, _ item: EncodedItem) {
-        guard case .object(var names, var items, var index) = content else { return }
-        content = .array([])
-        let position =
-            index.isEmpty
-            ? names.firstIndex { sameBytes($0, name) } : index[JSONName(name)]
-        if let position {
+        if let position = position(of: name) {
             items[position] = item
-        } else {
-            names.append(name)
-            items.append(item)
-            if names.count == 16 {
-                for (position, name) in names.enumerated() { index[JSONName(name)] = position }
-            } else if names.count > 16 {
-                index[JSONName(name)] = names.count - 1
-            }
+            return
         }
-        content = .object(names, items, index)
+        names.append(name)
+        items.append(item)
+        if names.count == Self.unindexedCount {
+            for (position, name) in names.enumerated() { index[JSONName(name)] = position }
+        } else if names.count > Self.unindexedCount {
+            index[JSONName(name)] = names.count - 1
+        }
+    }
+
+    private func position(of name: String) -> Int? {
+        if names.count >= Self.unindexedCount { return index[JSONName(name)] }
+        for position in names.indices where sameBytes(names[position], name) { return position }
+        return nil
     }
 
     var value: JSONValue {
-        switch content {
-        case .array(let items): return .array(items.map(\.value))
-        case .object(let names, let items, _):
-            var object = JSONObject(reserving: names.count)
-            for (name, item) in zip(names, items) { object.appendUnique(name, item.value) }
-            return .object(object)
+        guard isObject else { return .array(items.map(\.value)) }
+        var object = JSONObject(reserving: names.count)
+        for (name, item) in zip(names, items) { object.appendUnique(name, item.value) }
+        return .object(object)
+    }
+
+    /// Writes the compact text without a tree in between.
+    func write(to writer: inout JSONWriter) {
+        writer.append(isObject ? ASCII.openBrace : ASCII.openBracket)
+        for position in items.indices {
+            if position > 0 { writer.append(ASCII.comma) }
+            if isObject {
+                writer.write(names[position])
+                writer.append(ASCII.colon)
+            }
+            items[position].write(to: &writer)
         }
+        writer.append(isObject ? ASCII.closeBrace : ASCII.closeBracket)
     }
 }
