@@ -21,7 +21,7 @@ check:
 
 bench:
 	@Scripts/install-dependencies
-	swift run --package-path Benchmarks -c release
+	@Scripts/bench $(ONLY)
 
 build:
 	@Scripts/install-dependencies

@@ -1,0 +1,39 @@
+// What the bare C libraries need for the same bytes: the floor of every benchmark.
+#ifndef SIGNET_CFLOOR_H
+#define SIGNET_CFLOOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Seconds of processor time that this thread has used.
+double floor_thread_seconds(void);
+// Seconds of processor time that the whole process has used.
+double floor_process_seconds(void);
+
+// Fetches algorithms and makes contexts, once. Returns 1 when all is there.
+int floor_prepare(const uint8_t *key, size_t key_size);
+
+// Digest of `body` and HMAC-SHA256 of `base`, contexts reused. Returns 1 on success.
+int floor_digest_and_mac(
+    const uint8_t *body, size_t body_size, const uint8_t *base, size_t base_size, size_t rounds);
+
+// Two MACs, one keyed by the other, as salted-hmac-v1 needs, and the body's digest.
+int floor_salted_mac(
+    const uint8_t *body, size_t body_size, const uint8_t *base, size_t base_size, size_t rounds);
+
+// HKDF-SHA256 (extract, and expand to 76 bytes) and AES-256-GCM of `in`: what one dump needs.
+int floor_hkdf_and_gcm(const uint8_t *in, uint8_t *out, size_t size, size_t rounds);
+
+// AES-256-GCM of `size` bytes, the key set anew each time. Returns 1 on success.
+int floor_gcm_seal(const uint8_t *in, uint8_t *out, size_t size, uint8_t tag[16], size_t rounds);
+int floor_gcm_open(const uint8_t *in, uint8_t *out, size_t size, uint8_t tag[16], size_t rounds);
+
+// One pass of memchr for a byte that does not occur; returns a number that depends on it.
+size_t floor_memchr(const uint8_t *bytes, size_t size, size_t rounds);
+
+// GET requests through one bare libcurl multi handle. Returns how many were answered with 200.
+size_t floor_requests(
+    const char *url, const char *connect_to, const char *ca_file, int http2, size_t concurrency,
+    size_t total);
+
+#endif

@@ -1,0 +1,92 @@
+import Foundation
+import SignetJSON
+
+/// Prints each row beside its floor, and writes the same as JSON.
+@main
+struct Main {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let only = arguments.first { !$0.hasPrefix("--") }
+        var makers: [(names: [String], rows: () async throws -> [Row])] = []
+        makers.append(
+            (["rfc9421-sign", "rfc9421-verify", "salted-hmac-sign"], { try SigningRows.rows() }))
+        makers.append(
+            (
+                ["dump-seal-100k", "dump-open-100k", "dump-seal-1k", "public-read"],
+                { try VaultRows.rows() }
+            ))
+        makers.append(
+            (["rpc-unbox-1k", "json-decode-1k", "json-encode-1k"], { try PayloadRows.rows() }))
+        makers.append(
+            (
+                ["requests-h1", "requests-h2", "pinned-h1", "pinned-h2", "pin-handshake"],
+                { try await TransportRows().rows() }
+            ))
+        let known = makers.flatMap(\.names)
+        if let only, !known.contains(only) {
+            FileHandle.standardError.write(
+                Data("no benchmark \(only); there are \(known.joined(separator: ", "))\n".utf8))
+            exit(2)
+        }
+        print(line(["name", "value", "floor", "ratio", "goal", ""]))
+        var results: [JSONValue] = []
+        for maker in makers where only.map(maker.names.contains) ?? true {
+            for row in try await maker.rows() where only.map({ $0 == row.name }) ?? true {
+                let outcome = try await row.measure()
+                print(line(cells(outcome)))
+                results.append(json(outcome))
+            }
+        }
+        if let file = ProcessInfo.processInfo.environment["SIGNET_BENCH_OUT"] {
+            try Data(JSONValue.array(results).serialized(.pretty) + [0x0A])
+                .write(to: URL(filePath: file))
+        }
+    }
+
+    private static func cells(_ outcome: Outcome) -> [String] {
+        let sign = outcome.row.unit.isTime ? "≤" : "≥"
+        let goal =
+            switch outcome.row.goal {
+            case .ratio(let goal): "\(sign) \(short(goal)) ×"
+            case .value(let goal): "\(sign) \(short(goal)) \(outcome.row.unit.rawValue)"
+            }
+        return [
+            outcome.row.name, "\(short(outcome.value)) \(outcome.row.unit.rawValue)",
+            "\(short(outcome.floor)) \(outcome.row.unit.rawValue)", "\(short(outcome.ratio)) ×",
+            goal, outcome.meetsGoal ? "met" : "not met",
+        ]
+    }
+
+    private static func line(_ cells: [String]) -> String {
+        zip(cells, [18, 16, 16, 10, 12, 8])
+            .map { cell, width in cell + String(repeating: " ", count: max(0, width - cell.count)) }
+            .joined(separator: " ")
+    }
+
+    private static func short(_ value: Double) -> String {
+        switch value {
+        case 1e9...: String(format: "%.2fG", value / 1e9)
+        case 1e6...: String(format: "%.1fM", value / 1e6)
+        case 10000...: String(format: "%.1fk", value / 1e3)
+        case 100...: String(format: "%.0f", value)
+        default: String(format: "%.3g", value)
+        }
+    }
+
+    private static func json(_ outcome: Outcome) -> JSONValue {
+        func number(_ value: Double) -> JSONValue {
+            JSONNumber(value).map(JSONValue.number) ?? .null
+        }
+        let goalOn: JSONValue =
+            switch outcome.row.goal {
+            case .ratio: "ratio"
+            case .value: "value"
+            }
+        return .object([
+            "name": .string(outcome.row.name), "unit": .string(outcome.row.unit.rawValue),
+            "value": number(outcome.value), "floor": number(outcome.floor),
+            "ratio": number(outcome.ratio), "goal": number(outcome.goal), "goalOn": goalOn,
+            "rounds": .number(JSONNumber(outcome.row.rounds)),
+        ])
+    }
+}

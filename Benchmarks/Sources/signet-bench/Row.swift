@@ -1,0 +1,96 @@
+import CFloor
+
+/// One row of the table: our work beside the floor, timed in turns in the same run.
+struct Row {
+    /// What the figures are.
+    enum Unit: String {
+        case nanoseconds = "ns"
+        case microseconds = "µs"
+        case perSecond = "1/s"
+        case bytesPerSecond = "B/s"
+
+        /// Whether smaller is better.
+        var isTime: Bool { self == .nanoseconds || self == .microseconds }
+    }
+
+    /// What is wanted: at most so much of a time, at least so much of a rate.
+    enum Goal {
+        /// Of `value ÷ floor`.
+        case ratio(Double)
+        /// Of `value` itself, in the row's unit.
+        case value(Double)
+    }
+
+    var name: String
+    var unit: Unit
+    var goal: Goal
+    /// How often the pair is measured; the medians count.
+    var rounds = 15
+    /// Does our work and returns its figure in `unit`.
+    var ours: () async throws -> Double
+    /// Does the floor's work and returns its figure in `unit`.
+    var floor: () async throws -> Double
+
+    func measure() async throws -> Outcome {
+        _ = try await ours()
+        _ = try await floor()
+        var values: [Double] = []
+        var floors: [Double] = []
+        for round in 0..<rounds {
+            if round.isMultiple(of: 2) { values.append(try await ours()) }
+            floors.append(try await floor())
+            if !round.isMultiple(of: 2) { values.append(try await ours()) }
+        }
+        return Outcome(
+            row: self, value: median(values), floor: median(floors),
+            ratio: median(zip(values, floors).map { $0 / $1 }))
+    }
+}
+
+/// What a row came to.
+struct Outcome {
+    var row: Row
+    var value: Double
+    var floor: Double
+    var ratio: Double
+
+    var goal: Double {
+        switch row.goal {
+        case .ratio(let goal), .value(let goal): goal
+        }
+    }
+
+    var meetsGoal: Bool {
+        let figure =
+            switch row.goal {
+            case .ratio: ratio
+            case .value: value
+            }
+        return row.unit.isTime ? figure <= goal : figure >= goal
+    }
+}
+
+/// The middle of the values; the mean of the two middle ones where their number is even.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2)
+        ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
+
+/// Seconds of processor time of this thread that one of `count` runs takes.
+func seconds(_ count: Int, _ work: () throws -> Void) rethrows -> Double {
+    let start = floor_thread_seconds()
+    for _ in 0..<count { try work() }
+    return (floor_thread_seconds() - start) / Double(count)
+}
+
+/// A benchmark's own work came to a wrong result, so its time means nothing.
+struct WrongResult: Error {
+    var what: String
+}
+
+/// Refuses to time what does not do its work.
+func require(_ condition: Bool, _ what: String) throws {
+    guard condition else { throw WrongResult(what: what) }
+}

@@ -1,0 +1,122 @@
+import CFloor
+import Foundation
+import HTTPTypes
+import SignetCurl
+import SignetPinning
+import SignetTransport
+
+/// Requests a second through the engine beside a bare libcurl multi handle, and pinned beside not
+/// pinned, to an nginx on loopback.
+struct TransportRows {
+    let authority: Authority
+    let caFile: String
+    let policy: PinPolicy
+
+    /// The host of `SIGNET_BENCH_HOST`, trusted by `SIGNET_BENCH_CA`; `Scripts/bench` starts one.
+    init() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        guard let host = environment["SIGNET_BENCH_HOST"], let ca = environment["SIGNET_BENCH_CA"]
+        else { throw WrongResult(what: "no host to measure with: run make bench") }
+        authority = try Authority(parsing: host)
+        caFile = ca
+        var settings = CurlEngine.Configuration()
+        settings.caFile = ca
+        let engine = try CurlEngine(settings)
+        let chain = try await engine.probe(authority).chain
+        await engine.shutdown()
+        guard let root = chain.last else { throw WrongResult(what: "the host shows no chain") }
+        policy = try PinPolicy(rules: [PinRule(host: authority.host.text, pins: [root.pin])])
+    }
+
+    func rows() -> [Row] {
+        [
+            requests("requests-h1", http2: false, concurrency: 16),
+            requests("requests-h2", http2: true, concurrency: 32),
+            pinned("pinned-h1", http2: false, concurrency: 16),
+            pinned("pinned-h2", http2: true, concurrency: 32),
+            handshake(),
+        ]
+    }
+
+    private static let total = 4000
+
+    private func requests(_ name: String, http2: Bool, concurrency: Int) -> Row {
+        Row(
+            name: name, unit: .perSecond, goal: .ratio(0.9), rounds: 7,
+            ours: { try await rate(http2, concurrency, policy: policy) },
+            floor: {
+                let start = ContinuousClock.now
+                let good = floor_requests(
+                    "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency,
+                    Self.total)
+                try require(good == Self.total, "\(good) of \(Self.total) answers")
+                return Double(Self.total) / (ContinuousClock.now - start).seconds
+            })
+    }
+
+    private func pinned(_ name: String, http2: Bool, concurrency: Int) -> Row {
+        Row(
+            name: name, unit: .perSecond, goal: .ratio(0.95), rounds: 7,
+            ours: { try await rate(http2, concurrency, policy: policy) },
+            floor: { try await rate(http2, concurrency, policy: nil) })
+    }
+
+    private func handshake() -> Row {
+        Row(
+            name: "pin-handshake", unit: .microseconds, goal: .ratio(1.01), rounds: 15,
+            ours: { try await newConnections(policy: policy) },
+            floor: { try await newConnections(policy: nil) })
+    }
+
+    /// Requests a second, connections made inside the time as with the floor.
+    private func rate(_ http2: Bool, _ concurrency: Int, policy: PinPolicy?) async throws -> Double
+    {
+        var settings = CurlEngine.Configuration()
+        settings.caFile = caFile
+        settings.offersHTTP2 = http2
+        settings.maximumConnectionsPerHost = http2 ? 1 : concurrency
+        let engine = try CurlEngine(settings)
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<concurrency {
+                group.addTask {
+                    for _ in stride(from: worker, to: Self.total, by: concurrency) {
+                        try await get(engine, policy)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let time = (ContinuousClock.now - start).seconds
+        await engine.shutdown()
+        return Double(Self.total) / time
+    }
+
+    /// Processor time of the process for a request on a connection of its own, TLS included.
+    private func newConnections(policy: PinPolicy?) async throws -> Double {
+        let count = 40
+        var settings = CurlEngine.Configuration()
+        settings.caFile = caFile
+        let start = floor_process_seconds()
+        for _ in 0..<count {
+            let engine = try CurlEngine(settings)
+            try await get(engine, policy)
+            await engine.shutdown()
+        }
+        return (floor_process_seconds() - start) / Double(count) * 1e6
+    }
+
+    private func get(_ engine: CurlEngine, _ policy: PinPolicy?) async throws {
+        let head = HTTPRequest(
+            method: .get, scheme: "https", authority: authority.description, path: "/bench")
+        let response = try await engine.send(EngineRequest(head, policy: policy))
+        let body = try await response.body.collect(limit: 1 << 20)
+        try require(response.response.status.code == 200 && !body.isEmpty, "wrong answer")
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
