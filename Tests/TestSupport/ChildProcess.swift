@@ -132,11 +132,18 @@ package final class ChildProcess: Sendable {
         _ executable: String, _ arguments: [String] = [], stdin: [UInt8] = [],
         environment: [String: String] = [:], directory: URL? = nil, timeout: Double = 120
     ) throws -> ProcessOutput {
-        try ChildProcess(
+        permits.wait()
+        defer { permits.signal() }
+        return try ChildProcess(
             executable, arguments, stdin: stdin, environment: environment, directory: directory
         ).outcomeBlocking(timeout: timeout)
     }
 }
+
+/// So many programs run to their end at a time.
+///
+/// All tests start at once; hundreds of programs on a few cores would make each other late.
+private let permits = DispatchSemaphore(value: 2 * ProcessInfo.processInfo.activeProcessorCount)
 
 /// Set once, when a program has ended; waited for from any thread.
 private final class ExitStatus: Sendable {
