@@ -274,7 +274,8 @@ import Testing
         _ = try await seal()
         let dump = try folder.read("dump")
         var changed = dump
-        changed[dump.count - 40] ^= 1
+        let (a, b) = (UInt8(ascii: "A"), UInt8(ascii: "B"))
+        changed[dump.count - 40] = changed[dump.count - 40] == a ? b : a
         try folder.write(changed, to: "dump")
         try expect(try await open("1.9.0", ["--json"]), exit: 1, code: "tampered")
         try folder.write(dump + [0x0a], to: "dump")
