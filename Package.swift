@@ -103,6 +103,7 @@ let package = Package(
             "SignetSigning",
             ["SignetSigning", "SignetCrypto", "SignetJSON", "TestSupport", httpTypes]),
         tests("SignetVault", ["SignetVault", "SignetCrypto", "SignetJSON", "TestSupport"]),
+        tests("SignetTransport", ["SignetTransport", "SignetPinning", "TestSupport"]),
         tests(
             "SignetCurl",
             ["SignetCurl", "SignetTransport", "SignetPinning", "TestSupport", httpTypes]),

@@ -1,0 +1,72 @@
+import SignetPinning
+import Testing
+
+private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
+
+@Suite struct PinLintTests {
+    private static let now: Int64 = 1_795_228_551  // 2026-11-21
+
+    private func codes(_ text: String) throws -> [String] {
+        let text = text.replacing("$a", with: a).replacing("$b", with: b)
+        return try PinLint.findings(of: Array(text.utf8), now: Self.now).map(\.code)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"hosts":{"a.example":{"pins":["$a","$b"],"expires":"2027-06-30"}}}"#, []),
+            (#"{"hosts":{"a.example":{"pins":["$a"]}}}"#, ["no-backup"]),
+            (#"{"hosts":{"a.example":{"pins":["$a","$b","$a"]}}}"#, ["duplicate-pin"]),
+            (#"{"hosts":{"a.example":{"pins":["$a","$b"],"expires":"2026-11-20"}}}"#, ["expired"]),
+            (
+                #"{"hosts":{"a.example":{"pins":["$a","$b"],"expires":"2026-12-01"}}}"#,
+                ["expires-soon"]
+            ),
+            (
+                #"{"hosts":{"a.example":{"pins":["$a","$b"],"expires":"2026-13-01"}}}"#,
+                ["bad-value"]
+            ),
+            (#"{"hosts":{"a.example":{"pins":[]}}}"#, ["no-pins"]),
+            (#"{"hosts":{"a.example":{}}}"#, ["no-pins"]),
+            (
+                #"{"hosts":{"a.example":{"pins":["$a","sha256/AAAA"]}}}"#,
+                ["wrong-length", "no-backup"]
+            ),
+            (#"{"hosts":{"a.example":{"pins":["$a","sha1/AAAA"]}}}"#, ["bad-pin", "no-backup"]),
+            (#"{"hosts":{"a.example":{"pins":["$a","sha256/!!"]}}}"#, ["bad-base64", "no-backup"]),
+            (
+                #"{"hosts":{"a.example":{"pins":["$a","sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]}}}"#,
+                ["empty-input-hash"]
+            ),
+            (
+                #"{"hosts":{"a.example":{"pins":["$a","sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}}}"#,
+                ["placeholder-pin"]
+            ),
+            (#"{"hosts":{"*.com":{"pins":["$a","$b"]}}}"#, ["public-suffix"]),
+            (
+                #"{"hosts":{"co.uk":{"pins":["$a","$b"],"includeSubdomains":true}}}"#,
+                ["public-suffix"]
+            ),
+            (#"{"hosts":{"a.b":{"exclude":true},"A.b":{"exclude":true}}}"#, ["duplicate-host"]),
+            (#"{"hosts":{"a.b:1":{"exclude":true}}}"#, ["bad-host"]),
+            (
+                #"{"hosts":{"a.b":{"exclude":true,"x":1}},"y":2}"#,
+                ["unknown-member", "unknown-member"]
+            ),
+            (
+                #"{"hosts":{"a.b":{"pins":["$a","$b"],"mode":1}},"unlisted":"no"}"#,
+                ["bad-value", "bad-value"]
+            ),
+        ] as [(String, [String])])
+    func finds(_ text: String, _ found: [String]) throws {
+        #expect(try codes(text) == found)
+    }
+
+    @Test(arguments: ["", "[]", "{}", #"{"hosts":1}"#, #"{"hosts":{},"hosts":{}}"#])
+    func refusesWhatIsNoPolicy(_ text: String) {
+        let error = #expect(throws: PinError.self) {
+            try PinLint.findings(of: Array(text.utf8), now: 0)
+        }
+        #expect(error?.code == .malformedPolicy)
+    }
+}
