@@ -18,7 +18,7 @@ public struct ConfigurationKey<Value: ConfigurationValue, Visibility>: Sendable,
     /// The key's name in the schema; compared as UTF-8 bytes.
     public let name: String
     /// A small number that stands for the name in this process, so that a read needs no hashing.
-    let number: Int
+    @usableFromInline let number: Int
 
     /// Names a key.
     public init(_ name: String) {

@@ -2,9 +2,24 @@ public import SignetJSON
 
 /// A value of a configuration that has passed its schema.
 public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable {
-    package let typed: TypedValue
+    /// Both forms behind one reference, so that a read copies no more than what it returns.
+    private final class Forms: Sendable {
+        let typed: TypedValue
+        let json: JSONValue
+
+        init(_ typed: TypedValue, _ json: JSONValue) {
+            self.typed = typed
+            self.json = json
+        }
+    }
+
+    private let forms: Forms
+
+    init(typed: TypedValue, json: JSONValue) { self.forms = Forms(typed, json) }
+
+    package var typed: TypedValue { forms.typed }
     /// The value as it stood in its input.
-    package let json: JSONValue
+    package var json: JSONValue { forms.json }
 
     /// Only the type; a value does not print by accident.
     public var description: String { "CheckedValue(redacted)" }

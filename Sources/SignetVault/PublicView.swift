@@ -44,7 +44,15 @@ public struct PublicView: Sendable, CustomStringConvertible {
     ///
     /// - Precondition: The key is public, has a value (or is optional), and the value is of the key's
     ///   type. `GlobalConfiguration(…, requiring:)` and `require` check that once, with an error.
+    @inlinable
     public subscript<Value>(key: ConfigurationKey<Value, Public>) -> Value {
+        // Inlined, so that the compiler knows the type: 20 ns a read (benchmark public-read).
+        if let checked = slot(key.number), let value = Value(checked) { return value }
+        return whenAbsent(key)
+    }
+
+    @usableFromInline
+    func whenAbsent<Value>(_ key: ConfigurationKey<Value, Public>) -> Value {
         guard let value = read(key) else {
             preconditionFailure("configuration key \(quoted(key.name)) was read but never required")
         }
@@ -92,7 +100,8 @@ public struct PublicView: Sendable, CustomStringConvertible {
         return Value.whenAbsent
     }
 
-    private func slot(_ number: Int) -> CheckedValue? {
+    @usableFromInline
+    func slot(_ number: Int) -> CheckedValue? {
         number < storage.slots.count ? storage.slots[number] : nil
     }
 
