@@ -42,7 +42,7 @@ public struct SelfCheckProject: Sendable, Hashable {
         do {
             bytes = try InputFile.read(file, limit: 1 << 20)
         } catch {
-            throw ClientError(.processing, ClientError.Code("file-unreadable"), error.message)
+            throw ClientError(.processing, ClientError.Code("unreadable-file"), error.message)
         }
         do {
             value = try JSONValue(parsing: bytes)

@@ -73,7 +73,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
     /// Reads the input.
     ///
-    /// - Throws: `file-unreadable` and `malformed-input`; `wrong-type` for a text that is none of its key's
+    /// - Throws: `unreadable-file` and `malformed-input`; `wrong-type` for a text that is none of its key's
     ///   type; `unknown-config-key`.
     func entries(for schema: Schema, origin: ConfigurationOrigin) throws(VaultError) -> [Entry] {
         let place = origin.rawValue
@@ -97,7 +97,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         do {
             return try InputFile.read(path, limit: sizeLimit)
         } catch {
-            throw VaultError(.fileUnreadable, "\(error)")
+            throw VaultError(.unreadableFile, "\(error)")
         }
     }
 

@@ -34,7 +34,7 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     ///     no read fails later.
     /// - Throws: `VaultError`, naming the key and the input and never the value: `unknown-config-key`,
     ///   `source-not-allowed`, `wrong-type`, `out-of-range`, `pattern-mismatch`, `not-in-list`,
-    ///   `public-value-looks-secret`, `malformed-input`, `file-unreadable`; for `keys` also `missing-value` and
+    ///   `public-value-looks-secret`, `malformed-input`, `unreadable-file`; for `keys` also `missing-value` and
     ///   `not-public`.
     public init<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,

@@ -30,13 +30,13 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a schema from a file.
     ///
     /// - Parameter path: A file or pipe of at most 16 MiB; `-` is standard input.
-    /// - Throws: `file-unreadable`, and `malformed-schema` as `init(parsing:)`.
+    /// - Throws: `unreadable-file`, and `malformed-schema` as `init(parsing:)`.
     public init(contentsOf path: String) throws(VaultError) {
         let bytes: [UInt8]
         do {
             bytes = try InputFile.read(path, limit: ConfigurationInput.sizeLimit)
         } catch {
-            throw VaultError(.fileUnreadable, error.message)
+            throw VaultError(.unreadableFile, error.message)
         }
         try self.init(parsing: bytes)
     }

@@ -28,11 +28,12 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             case keyExpired = "key-expired"
             case keyNotYetValid = "key-not-yet-valid"
             case malformedDump = "malformed-dump"
+            case wrongKeyUse = "wrong-key-use"
             case malformedKeys = "malformed-keys"
             case keyFilePermissions = "key-file-permissions"
             case malformedInput = "malformed-input"
-            case fileUnreadable = "file-unreadable"
-            case fileUnwritable = "file-unwritable"
+            case unreadableFile = "unreadable-file"
+            case unwritableFile = "unwritable-file"
             case cryptoFailure = "crypto-failure"
         }
 
@@ -82,16 +83,18 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let keyNotYetValid = Code(value: .keyNotYetValid)
         /// The bytes are no sealed dump.
         public static let malformedDump = Code(value: .malformedDump)
-        /// The key set cannot be read, or the key is none for a vault.
+        /// The key is bound to another use than a vault's root.
+        public static let wrongKeyUse = Code(value: .wrongKeyUse)
+        /// The key set is malformed, or its key's id cannot stand in a dump.
         public static let malformedKeys = Code(value: .malformedKeys)
         /// Others than the owner may read the key file.
         public static let keyFilePermissions = Code(value: .keyFilePermissions)
         /// An input is not a flat JSON object, or a name or version is not usable.
         public static let malformedInput = Code(value: .malformedInput)
         /// A file cannot be read.
-        public static let fileUnreadable = Code(value: .fileUnreadable)
+        public static let unreadableFile = Code(value: .unreadableFile)
         /// A file cannot be written.
-        public static let fileUnwritable = Code(value: .fileUnwritable)
+        public static let unwritableFile = Code(value: .unwritableFile)
         /// OpenSSL refused an operation that has no reason to fail.
         public static let cryptoFailure = Code(value: .cryptoFailure)
 
@@ -105,7 +108,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         package var isRefusal: Bool {
             switch value {
             case .wrongKey, .tampered, .newerVersion, .olderVersion, .otherVersion, .wrongApp,
-                .wrongSystem, .unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid:
+                .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid:
                 true
             default: false
             }

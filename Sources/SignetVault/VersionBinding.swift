@@ -66,7 +66,9 @@ public struct VersionBinding: Sendable, Hashable {
     static func problem(with text: String) -> String? {
         if text.isEmpty { return "is empty" }
         if text.utf8.count > 255 { return "is longer than 255 bytes" }
-        let isControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        let isControl = text.unicodeScalars.contains {
+            $0.value < 0x20 || (0x7f...0x9f) ~= $0.value
+        }
         return isControl ? "holds a control character" : nil
     }
 }

@@ -55,7 +55,7 @@ import Testing
             atPath: folder.path("folder"), withIntermediateDirectories: false)
         for name in ["folder", "none/dump", "folder/"] {
             let error = error { _ = try seal(name) }
-            #expect(error?.code == .fileUnwritable, "\(name)")
+            #expect(error?.code == .unwritableFile, "\(name)")
         }
         #expect(try folder.contents() == ["folder"])
         #expect(
@@ -79,7 +79,7 @@ import Testing
     @Test func whatCannotBeReadIsNamed() throws {
         for name in ["none", "."] {
             let error = error { _ = try SealedDump(contentsOf: folder.path(name)) }
-            #expect(error?.code == .fileUnreadable)
+            #expect(error?.code == .unreadableFile)
             #expect(error?.message.contains(folder.path) == true)
         }
         let empty = try folder.write("", to: "empty")

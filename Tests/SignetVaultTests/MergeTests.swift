@@ -191,7 +191,7 @@ import Testing
             let error = error {
                 _ = try GlobalConfiguration(schema: schema(Self.shop), defaults: .file(missing))
             }
-            #expect(error?.code == .fileUnreadable)
+            #expect(error?.code == .unreadableFile)
             #expect(error?.message.contains(missing) == true)
         }
         try folder.write(

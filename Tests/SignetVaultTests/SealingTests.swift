@@ -148,8 +148,8 @@ import Testing
         ]
         _ = try dump.open(with: keySet(more: timely), for: shop, now: noon)
         let signing = try keySet(more: ["use": "sig", "alg": "HS256"])
-        #expect(code { _ = try dump.open(with: signing, for: shop, now: noon) } == "malformed-keys")
-        #expect(code { _ = try shopDump(keys: signing) } == "malformed-keys")
+        #expect(code { _ = try dump.open(with: signing, for: shop, now: noon) } == "wrong-key-use")
+        #expect(code { _ = try shopDump(keys: signing) } == "wrong-key-use")
         let other = try keySet(root: [UInt8](repeating: 1, count: 32))
         #expect(code { _ = try dump.open(with: other, for: shop, now: noon) } == "wrong-key")
         let another = try keySet("vault-2027")

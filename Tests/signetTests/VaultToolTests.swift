@@ -241,14 +241,14 @@ import Testing
             for name in ["none.json", "."] {
                 let good = option == "--schema" ? "defaults.json" : "schema.json"
                 let output = try await vault(["public", option, name, other, good, "--json"])
-                try expect(output, exit: 2, code: "file-unreadable")
+                try expect(output, exit: 2, code: "unreadable-file")
                 #expect(output.text.contains("\(name)"))
             }
         }
         let fetched = try await vault(["public", "--json", "--fetched", "none"] + Self.inputs)
-        try expect(fetched, exit: 2, code: "file-unreadable")
+        try expect(fetched, exit: 2, code: "unreadable-file")
         let dump = try await vault(["inspect", "none", "--json"])
-        try expect(dump, exit: 2, code: "file-unreadable")
+        try expect(dump, exit: 2, code: "unreadable-file")
     }
 
     @Test func refusesFilesOf64MB() async throws {
@@ -259,7 +259,7 @@ import Testing
             ["public", "--schema", "large", "--defaults", "defaults.json", "--json"],
             ["public", "--schema", "schema.json", "--defaults", "large", "--json"],
         ] {
-            try expect(try await vault(arguments), exit: 2, code: "file-unreadable")
+            try expect(try await vault(arguments), exit: 2, code: "unreadable-file")
         }
     }
 
@@ -307,8 +307,13 @@ import Testing
         try expect(
             try await vault(["open", "dump", "--keys", "no-keys", "--json"] + Self.identity),
             exit: 2, code: "malformed-keys")
-        #expect(
-            try await vault(["open", "dump", "--keys", "none", "--json"] + Self.identity).exit == 2)
+        try expect(
+            try await vault(["open", "dump", "--keys", "none", "--json"] + Self.identity), exit: 2,
+            code: "unreadable-keys")
+        _ = try await signet("keys", "new", "--type", "hmac", "--id", "v1", "--out", "signing")
+        try expect(
+            try await vault(["open", "dump", "--keys", "signing", "--json"] + Self.identity),
+            exit: 1, code: "wrong-key-use")
         #expect(!(try folder.contents()).contains("new"))
     }
 
@@ -317,7 +322,7 @@ import Testing
             let output = try await vault(
                 ["seal", "--keys", "keys", "--key-id", "v1", "--out", path, "--json"]
                     + Self.inputs + Self.identity)
-            try expect(output, exit: 2, code: "file-unwritable")
+            try expect(output, exit: 2, code: "unwritable-file")
         }
         #expect(try folder.contents() == ["defaults.json", "keys", "schema.json"])
     }

@@ -4,13 +4,13 @@ extension SealedDump {
     /// Reads a dump from a file.
     ///
     /// - Parameter path: A file or a pipe; nil or `-` is standard input.
-    /// - Throws: `file-unreadable`, or `malformed-dump`.
+    /// - Throws: `unreadable-file`, or `malformed-dump`.
     public init(contentsOf path: String?) throws(VaultError) {
         let bytes: [UInt8]
         do {
             bytes = try InputFile.read(path, limit: Self.sizeLimit)
         } catch {
-            throw VaultError(.fileUnreadable, "\(error)")
+            throw VaultError(.unreadableFile, "\(error)")
         }
         try self.init(parsing: bytes)
     }
@@ -18,15 +18,15 @@ extension SealedDump {
     /// Writes the dump with mode 0600 beside the path, flushes it, renames it over the path, flushes
     /// the folder, and reads it back. A kill at any moment leaves the old file or the new one.
     ///
-    /// - Throws: `file-unwritable`; no temporary file is left behind.
+    /// - Throws: `unwritable-file`; no temporary file is left behind.
     public func write(to path: String) throws(VaultError) {
         do {
             try PrivateFile.writeAtomically(bytes, to: path)
         } catch {
-            throw VaultError(.fileUnwritable, "\(error)")
+            throw VaultError(.unwritableFile, "\(error)")
         }
         guard try SealedDump(contentsOf: path).bytes == bytes else {
-            throw VaultError(.fileUnwritable, "\(path): what was read back is not what was written")
+            throw VaultError(.unwritableFile, "\(path): what was read back is not what was written")
         }
     }
 }
@@ -45,7 +45,7 @@ extension GlobalConfiguration {
     ///   - binding: What opens the dump again.
     ///   - now: Unix seconds; nil is the clock's.
     /// - Returns: The dump, which was read back and opened, and its sequence.
-    /// - Throws: `unknown-key`, `file-unwritable`, and as `seal(with:for:sequence:now:)`.
+    /// - Throws: `unknown-key`, `unwritable-file`, and as `seal(with:for:sequence:now:)`.
     public func seal(
         into path: String, keys: KeySet, keyID: String, for binding: VersionBinding,
         now: Int64? = nil
@@ -58,7 +58,7 @@ extension GlobalConfiguration {
         try dump.write(to: path)
         let opened = try SealedDump(contentsOf: path).open(with: keys, for: binding, now: now)
         guard opened.values == values else {
-            throw VaultError(.fileUnwritable, "\(path): what was read back is not what was sealed")
+            throw VaultError(.unwritableFile, "\(path): what was read back is not what was sealed")
         }
         return (dump, sequence)
     }

@@ -15,7 +15,7 @@ extension SealedDump {
     /// - Returns: The inside, proved whole.
     /// - Throws: `wrong-app`, `wrong-system`, `newer-version`, `older-version`, `other-version` (naming both
     ///   versions), `unknown-key`, `key-revoked`, `key-expired`, `key-not-yet-valid`, `wrong-key`, `tampered`;
-    ///   `malformed-keys` for a key that is no vault root.
+    ///   `wrong-key-use` for a key that is no vault root.
     public func open(
         with keys: KeySet, for binding: VersionBinding, accepting olderAppVersions: [String] = [],
         now: Int64? = nil
@@ -160,6 +160,7 @@ extension VaultError {
         case "key-expired": code = .keyExpired
         case "key-not-yet-valid": code = .keyNotYetValid
         case "key-file-permissions": code = .keyFilePermissions
+        case "wrong-key-use": code = .wrongKeyUse
         case "crypto-failure": code = .cryptoFailure
         default: code = .malformedKeys
         }

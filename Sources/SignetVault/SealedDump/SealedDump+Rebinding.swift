@@ -46,7 +46,7 @@ extension SealedDump {
     ///   - new: The app and versions that open the result.
     ///   - now: Unix seconds; nil is the clock's.
     /// - Returns: The new dump's inside.
-    /// - Throws: As `rebound`, and `file-unreadable`, `file-unwritable`.
+    /// - Throws: As `rebound`, and `unreadable-file`, `unwritable-file`.
     @discardableResult
     public static func rebind(
         _ path: String, with keys: KeySet, from old: VersionBinding, to new: VersionBinding,
@@ -57,7 +57,7 @@ extension SealedDump {
         try dump.rebound(with: keys, from: old, to: new, now: now).write(to: path)
         let after = try SealedDump(contentsOf: path).open(with: keys, for: new, now: now)
         guard after.values == before.values, after.origins == before.origins else {
-            throw VaultError(.fileUnwritable, "\(path): what was read back is not what was sealed")
+            throw VaultError(.unwritableFile, "\(path): what was read back is not what was sealed")
         }
         return after
     }

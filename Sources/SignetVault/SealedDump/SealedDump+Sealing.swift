@@ -11,7 +11,7 @@ extension GlobalConfiguration {
     ///   - now: Unix seconds for the key's dates and `sealedAt`; nil is the clock's.
     /// - Returns: The dump, not yet written anywhere.
     /// - Throws: `malformed-input` where an id or version is unusable or the plaintext is larger than
-    ///   16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `malformed-keys` for a key that is no vault
+    ///   16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` for a key that is no vault
     ///   root.
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignetCrypto
 import SignetVault
 
 /// Everything about the configuration and its sealed dump.
@@ -48,13 +49,7 @@ struct VaultKeyOptions: ParsableArguments {
     var keys: String
 
     /// Loads the set.
-    func load() throws(VaultError) -> KeySet {
-        do {
-            return try KeySource(keys).load()
-        } catch {
-            throw VaultError(error)
-        }
-    }
+    func load() throws(KeyError) -> KeySet { try KeySource(keys).load() }
 }
 
 /// What a dump is bound to.
