@@ -18,11 +18,7 @@ struct PreparedService: Sendable {
         maximumReplySize: Int
     ) throws(ClientError) {
         self.configuration = configuration
-        do {
-            self.url = try RequestURL(configuration.baseURL)
-        } catch {
-            throw ClientError(.processing, error.code, "service \(service): \(error.message)")
-        }
+        self.url = try RequestURL(configuration.baseURL)
         switch configuration.payloadProtocol {
         case .jsonRPC2, .jsonRPC1:
             var adapter = JSONRPCAdapter(

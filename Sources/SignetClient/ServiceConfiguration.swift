@@ -98,6 +98,11 @@ extension ServiceConfiguration {
         guard let baseURL = try reader.read("baseURL", String.self) else {
             throw reader.invalid("baseURL", "has no value")
         }
+        do {
+            _ = try RequestURL(baseURL)
+        } catch {
+            throw reader.invalid("baseURL", "cannot be used: \(error.message)")
+        }
         guard let protocolName = try reader.read("protocol", String.self) else {
             throw reader.invalid("protocol", "has no value")
         }

@@ -27,8 +27,7 @@ struct SendCommand: AsyncParsableCommand {
     var file: String?
 
     func run() async throws {
-        let message = try SignableMessage(
-            parsing: InputFile.read(file), plainHTTP: plainHTTP)
+        let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
             throw ToolError(
                 .usage, "malformed-message",

@@ -42,19 +42,21 @@ struct SigningOptions: ParsableArguments {
 
     func loadKeys() throws -> KeySet { try KeySource(keys).load() }
 
-    /// Reads the message; an error names the file.
     func message() throws -> SignableMessage {
+        try SignableMessage(file: file, plainHTTP: plainHTTP)
+    }
+}
+
+extension SignableMessage {
+    /// Reads a message from a file or standard input; an error names the file.
+    init(file: String?, plainHTTP: Bool) throws {
         let text = try InputFile.read(file)
         do {
-            return try SignableMessage(parsing: text, plainHTTP: plainHTTP)
+            try self.init(parsing: text, plainHTTP: plainHTTP)
         } catch {
-            throw SigningError(error.code, "\(shownFile): \(error.message)")
+            let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
+            throw SigningError(error.code, "\(Terminal.printable(shown)): \(error.message)")
         }
-    }
-
-    private var shownFile: String {
-        guard let file, file != "-" else { return "standard input" }
-        return Terminal.printable(file)
     }
 }
 
