@@ -1,0 +1,56 @@
+import SignetJSON
+import SignetRPC
+import Testing
+
+/// What real servers answer, recorded once.
+struct PeerReplyTests {
+    struct Reply: Decodable, Sendable, CustomTestStringConvertible {
+        let peer: String
+        let request: String
+        let reply: String
+        let wanted: String
+        var testDescription: String { "\(peer): \(request)" }
+    }
+
+    @Test func vectorsAreThere() {
+        #expect(Set(VectorFile<Reply>.load("peer-replies").map(\.peer)).count == 5)
+    }
+
+    @Test(arguments: VectorFile<Reply>.load("peer-replies"))
+    func isUnderstood(_ vector: Reply) throws {
+        let adapter = JSONRPCAdapter.fromSeven()
+        let raw = RawReply(vector.reply)
+        switch vector.request {
+        case "batch", "notifications":
+            let note = RPCCall("nothing", isNotification: true)
+            let calls =
+                vector.request == "batch"
+                ? [RPCCall("add", .array([1, 2])), note, RPCCall("missing")] : [note, note]
+            let reply = try adapter.unboxBatch(raw, to: adapter.box(batch: calls))
+            let answers = reply.outcomes.compactMap { outcome in
+                switch outcome {
+                case .result(let result): text(result.bytes)
+                case .failure(let error): error.server?.code.text
+                default: nil
+                }
+            }
+            let wanted = vector.wanted == "notified" ? [] : ["3", "-32601"]
+            #expect(answers == wanted)
+        case "notification":
+            let request = try adapter.box(RPCCall("nothing", isNotification: true))
+            #expect(try adapter.unbox(raw, to: request).warnings.isEmpty)
+        case "result", "by-position", "null-result":
+            let reply = try adapter.unbox(raw, to: adapter.box(RPCCall("echo")))
+            #expect(reply.result?.value == (try JSONValue(parsing: vector.wanted)))
+        default:
+            let request = try adapter.box(RPCCall("missing"))
+            let error = #expect(throws: RPCError.self) { try adapter.unbox(raw, to: request) }
+            #expect(error?.code == .rpcError)
+            if !vector.wanted.isEmpty { #expect(error?.server?.code.text == vector.wanted) }
+            // A server that puts an exception's text into `data` tells it to nobody's log.
+            if error?.server?.data != nil {
+                #expect(error.map { "\($0)".contains("secret detail") } == false)
+            }
+        }
+    }
+}
