@@ -32,16 +32,17 @@ private func times(_ factor: Int, _ flags: UInt64) -> UInt64 {
 // MARK: - Encoding
 
 extension Base64 {
-    /// Writes the text of `source`, for which `target` is long enough.
+    /// Writes the text of `source`, for which `target` is long enough; in words only, unless `wide`.
     static func write(
-        _ source: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>
+        _ source: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
+        wide: Bool = true
     ) {
         guard let out = target.baseAddress else { return }
         let (plus, slash) = form.last
         unsafe source.withUnsafeBytes { input in
             guard let base = input.baseAddress else { return }
             let count = input.count
-            var read = unsafe csignet_base64_encode(base, count, out, plus, slash)
+            var read = unsafe wide ? csignet_base64_encode(base, count, out, plus, slash) : 0
             var written = read / 3 * 4
             // A word of eight bytes is loaded, of which six are used.
             while count - read >= 8 {
@@ -94,7 +95,8 @@ extension Base64 {
 extension Base64 {
     /// Writes the bytes of unpadded `text`; false where a letter is foreign or a last bit is set.
     static func read(
-        _ text: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>
+        _ text: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
+        wide: Bool = true
     ) -> Bool {
         let (plus, slash) = form.last
         return unsafe text.withUnsafeBytes { input in
@@ -102,7 +104,7 @@ extension Base64 {
                 return text.isEmpty
             }
             let count = input.count
-            var read = unsafe csignet_base64_decode(base, count, out, plus, slash)
+            var read = unsafe wide ? csignet_base64_decode(base, count, out, plus, slash) : 0
             var written = read / 4 * 3
             // A word of eight bytes is stored, of which six stay; three letters behind make room.
             while count - read >= 11 {
@@ -156,5 +158,27 @@ extension Base64 {
             (quarters & 0x0000_0fff_0000_0fff) &<< 12
             | (quarters &>> 16) & 0x0000_0fff_0000_0fff
         return (halves & 0xff_ffff) &<< 24 | halves &>> 32
+    }
+}
+
+// MARK: - Tests
+
+extension Base64 {
+    /// What a machine without wide registers makes of `bytes`.
+    static func encodeInWords(_ bytes: [UInt8], _ form: Form) -> [UInt8] {
+        var text = [UInt8](repeating: 0, count: encodedCount(bytes.count, form))
+        unsafe text.withUnsafeMutableBufferPointer { target in
+            unsafe write(bytes.span, form, to: target, wide: false)
+        }
+        return text
+    }
+
+    /// What a machine without wide registers makes of unpadded `text`.
+    static func decodeInWords(_ text: [UInt8], _ form: Form) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
+        let isCanonical = unsafe bytes.withUnsafeMutableBufferPointer { target in
+            unsafe read(text.span, form, to: target, wide: false)
+        }
+        return isCanonical ? bytes : nil
     }
 }

@@ -1,0 +1,112 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+/// `signet keys …`, run as people and scripts run it.
+@Suite struct KeysToolTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func keys(
+        _ arguments: String..., stdin: [UInt8] = []
+    ) async throws -> ProcessOutput {
+        try await SignetTool.run(["keys"] + arguments, stdin: stdin, directory: folder.url)
+    }
+
+    private func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path(name))
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test(arguments: ["hmac", "ed25519", "p256", "p384", "rsa", "vault"])
+    func makesAKeyAndPrintsNothingOfIt(_ type: String) async throws {
+        let made = try await keys("new", "--type", type, "--id", "k-1", "--out", "keys", "--json")
+        #expect(made.exit == 0 && made.stderr.isEmpty)
+        #expect(made.text == #"{"id":"k-1","type":"\#(type)","file":"keys"}"# + "\n")
+        #expect(try mode("keys") == 0o600)
+        let value = try JSONValue(parsing: folder.read("keys"))
+        let key = try #require(value["keys"]?.array?.first?.object)
+        let secret = try #require((key["k"] ?? key["d"])?.string)
+        let said = try await keys("public", "keys")
+        #expect(said.exit == 0 && !said.text.contains(secret))
+        let halves = try #require(try JSONValue(parsing: said.stdout)["keys"]?.array)
+        #expect(halves.count == (key["k"] == nil ? 1 : 0))
+        for name in ["k", "d", "p", "q", "dp", "dq", "qi"] {
+            #expect(halves.first?[name] == nil)
+        }
+    }
+
+    @Test func appendsToAFile() async throws {
+        for id in ["one", "two"] {
+            let made = try await keys(
+                "new", "--type", "hmac", "--id", id, "--out", "keys", "--append")
+            #expect(made.exit == 0)
+        }
+        let value = try JSONValue(parsing: folder.read("keys"))
+        #expect(value["keys"]?.array?.compactMap { $0["kid"]?.string } == ["one", "two"])
+        #expect(try folder.contents() == ["keys"])
+    }
+
+    @Test func refusesAFileAndAnIDThatAreThere() async throws {
+        _ = try await keys("new", "--type", "hmac", "--id", "one", "--out", "keys")
+        let before = try folder.read("keys")
+        let again = try await keys(
+            "new", "--type", "hmac", "--id", "two", "--out", "keys", "--json")
+        #expect(again.exit == 2 && again.text.contains(#""code":"file-exists""#))
+        let twice = try await keys(
+            "new", "--type", "hmac", "--id", "one", "--out", "keys", "--append", "--json")
+        #expect(twice.exit == 2 && twice.text.contains(#""code":"key-exists""#))
+        #expect(try folder.read("keys") == before)
+    }
+
+    @Test(arguments: [
+        ["new"], ["new", "--type", "hmac", "--id", "a"], ["new", "--type", "hmac", "--out", "k"],
+        ["new", "--type", "des", "--id", "a", "--out", "k"],
+        ["new", "--type", "unsupported", "--id", "a", "--out", "k"],
+        ["new", "--type", "hmac", "--id", "", "--out", "k"],
+        ["new", "--type", "hmac", "--id", "a\nb", "--out", "k"],
+        ["new", "--type", "hmac", "--id", "a", "--out", ""],
+        ["new", "--type", "hmac", "--id", "a", "--out", "."],
+        ["new", "--type", "hmac", "--id", "a", "--out", "no/such/folder"],
+        ["new", "--type", "hmac", "--id", "a", "--out", "/dev/full"],
+        ["public", "absent"], ["public", "."], ["public", "/dev/zero"], ["public", "a", "b"],
+        ["public", "env:SIGNET_NO_SUCH_VARIABLE"], ["public", "fd:77"],
+        ["public", "command:exit 3"],
+        ["public", "credential:../keys"],
+    ])
+    func refusesWithOneErrorAndLeavesNothing(_ arguments: [String]) async throws {
+        let output = try await SignetTool.run(
+            ["keys"] + arguments + ["--json"], directory: folder.url)
+        #expect(output.exit == 2)
+        let error = try JSONValue(parsing: output.stdout)["error"]
+        #expect(error?["code"]?.string?.isEmpty == false)
+        #expect(error?["message"]?.string?.isEmpty == false)
+        #expect(try folder.contents().isEmpty)
+    }
+
+    @Test func refusesAKeyFileThatOthersCanRead() async throws {
+        _ = try await keys("new", "--type", "hmac", "--id", "one", "--out", "keys")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o644], ofItemAtPath: folder.path("keys"))
+        let output = try await keys("public", "keys", "--json")
+        #expect(output.exit == 2)
+        let error = try JSONValue(parsing: output.stdout)["error"]
+        #expect(error?["code"] == "key-file-permissions")
+        #expect(error?["message"]?.string?.contains("chmod 600 keys") == true)
+    }
+
+    @Test func readsStandardInput() async throws {
+        let set = #"{"keys":[{"kid":"a","kty":"oct","k":"AA"}]}"#
+        for file in [[], ["-"]] {
+            let output = try await SignetTool.run(
+                ["keys", "public", "--json"] + file, stdin: Array(set.utf8))
+            #expect(output.exit == 0 && output.text == "{\"keys\":[]}\n")
+        }
+        for broken in ["", "{", "\u{0}", #"{"keys":[{"kid":"a","kty":"oct","k":"AB"}]}"#] {
+            let output = try await keys("public", stdin: Array(broken.utf8))
+            #expect(output.exit == 2 && output.stdout.isEmpty && !output.stderr.isEmpty)
+        }
+    }
+}
