@@ -36,7 +36,7 @@ struct signet_transfer {
     signet_loop *loop;
     uint64_t identifier;
     signet_transfer *next;
-    bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, has_head;
+    bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, is_sent, has_head;
     CURLcode code;
     signet_refusal refusal;
 

@@ -140,7 +140,10 @@ static int before_request(
         refuse(transfer, SIGNET_NO_TLS);
         return CURL_PREREQFUNC_ABORT;
     }
-    if (!transfer->wanted && !transfer->is_probe) return CURL_PREREQFUNC_OK;
+    if (!transfer->wanted && !transfer->is_probe) {
+        transfer->is_sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
     signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
     if (!chain) {
         refuse(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
@@ -157,6 +160,7 @@ static int before_request(
         refuse(transfer, SIGNET_PROBED);
         return CURL_PREREQFUNC_ABORT;
     }
+    transfer->is_sent = true;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -271,7 +275,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
         return;
     }
     transfer->is_started = transfer->is_done = transfer->is_paused = false;
-    transfer->is_secure = transfer->is_probe = transfer->has_head = false;
+    transfer->is_secure = transfer->is_probe = transfer->is_sent = transfer->has_head = false;
     transfer->code = CURLE_OK;
     transfer->refusal = SIGNET_NO_REFUSAL;
     transfer->head_count = transfer->head_total = transfer->body_count = 0;
@@ -404,6 +408,9 @@ bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer-
 
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
     if (transfer->refusal) return transfer->refusal;
+    // How libcurl says that one line of a header is endless.
+    if (transfer->code == CURLE_OUT_OF_MEMORY && transfer->is_sent && !transfer->has_head)
+        return SIGNET_HEAD_TOO_LARGE;
     if (transfer->handshake && transfer->handshake->mismatched
         && transfer->code == CURLE_PEER_FAILED_VERIFICATION)
         return SIGNET_PIN_MISMATCH;

@@ -6,24 +6,20 @@ import TestSupport
 import Testing
 
 @Suite struct EngineTests {
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
     @Test(arguments: [false, true])
     func fetchesWithAPinOnAnyCertificateOfTheChain(overHTTP2: Bool) async throws {
-        let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
-        var configuration = CurlEngine.Configuration()
-        configuration.caFile = authority.caFile
-        configuration.offersHTTP2 = overHTTP2
-        let engine = try CurlEngine(configuration)
+        let engine = try engine(http2: overHTTP2)
         for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
-            let policy = try PinPolicy(rules: [
-                PinRule(host: "localhost", pins: [Pin(parsing: pin)])
-            ])
-            let request = HTTPRequest(
-                method: .get, scheme: "https", authority: "localhost:\(host.port)", path: "/plain")
-            let response = try await engine.send(EngineRequest(request, policy: policy))
+            let (response, body) = try await engine.fetch(
+                EngineRequest(get(host.port, "/plain"), policy: try pinned(pin)))
             #expect(response.response.status == .ok)
             #expect(response.httpVersion.major == (overHTTP2 ? 2 : 1))
-            #expect(try await response.body.collect() == Array("hello".utf8))
+            #expect(body == Array("hello".utf8))
             #expect(response.verdict?.isMatch == true)
             #expect(
                 response.peerChain.map(\.pin.text) == [
@@ -31,5 +27,178 @@ import Testing
                 ])
         }
         await engine.shutdown()
+    }
+
+    @Test(arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
+    func sendsExactlyWhatIsGiven(_ method: HTTPRequest.Method) async throws {
+        let server = try await ScriptedServer(
+            """
+            data = head(c)
+            length = [l for l in data.split(b'\\r\\n') if l.lower().startswith(b'content-length')]
+            if length:
+                while len(data.split(b'\\r\\n\\r\\n', 1)[1]) < int(length[0].split(b':')[1]):
+                    data += c.recv(65536)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(data) + data)
+            """)
+        let engine = try engine()
+        var request = HTTPRequest(
+            method: method, scheme: "http", authority: "LocalHost:\(server.port)",
+            path: "/a/../b//c/./%2e%2E?x=%41&y=é'\"<>|")
+        request.headerFields[.userAgent] = "me"
+        request.headerFields[try #require(HTTPField.Name("X-Empty"))] = ""
+        request.headerFields.append(HTTPField(name: .cookie, value: "a=b; c=d"))
+        let hasBody = method != .get && method != .options && method != .delete
+        let body = hasBody ? Array("{}".utf8) : []
+        let (_, echo) = try await engine.fetch(EngineRequest(request, body: body))
+        let text = String(decoding: echo, as: UTF8.self)
+        let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+        #expect(lines.first == "\(method.rawValue) \(request.path ?? "") HTTP/1.1")
+        #expect(
+            Set(lines.dropFirst().dropLast(2))
+                == Set(
+                    [
+                        "Host: LocalHost:\(server.port)", "User-Agent: me", "X-Empty:",
+                        "Cookie: a=b; c=d",
+                    ] + (hasBody ? ["Content-Length: 2"] : [])))
+        #expect(text.hasSuffix("\r\n\r\n" + (hasBody ? "{}" : "")))
+        await engine.shutdown()
+    }
+
+    @Test func sendsAuthorityAndPathOverHTTP2AsGiven() async throws {
+        let host = try await OrdersHost.start(
+            directives:
+                "location /echo { return 200 '$host|$http_host|$request_uri|$http_accept'; }")
+        let engine = try engine()
+        let (response, body) = try await engine.fetch(
+            EngineRequest(get(host.port, "/echo/../echo?a=%41//b", host: "LOCALHOST")))
+        #expect(response.httpVersion.major == 2)
+        #expect(
+            String(decoding: body, as: UTF8.self)
+                == "localhost|LOCALHOST:\(host.port)|/echo/../echo?a=%41//b|")
+        await engine.shutdown()
+    }
+
+    @Test func refusesWhatCannotBeSentAsItStands() async throws {
+        let engine = try engine()
+        func expectInvalid(_ change: (inout EngineRequest) -> Void) async {
+            var request = EngineRequest(get(1))
+            change(&request)
+            #expect(await engine.failure(request)?.code == .invalidRequest)
+        }
+        for path in ["a", "/a b", "/a\r\nX: y", "/a#b", "*", "http://x/"] {
+            await expectInvalid { $0.request.path = path }
+        }
+        for host in ["", "a b", "a\r\nb", "user:pw@a", "a:b", "a/b", "☃", "a:99999"] {
+            await expectInvalid { $0.request.authority = host }
+        }
+        await expectInvalid { $0.request.scheme = "ftp" }
+        await expectInvalid { $0.request.scheme = "file" }
+        await expectInvalid { $0.request.method = .connect }
+        await expectInvalid {
+            $0.request.method = .head
+            $0.body = [1]
+        }
+        for (name, value) in [
+            ("Transfer-Encoding", "chunked"), ("Content-Length", "5"), ("Host", "other"),
+            ("Upgrade", "h2c"), ("Connection", "X-Secret"),
+        ] {
+            let name = try #require(HTTPField.Name(name))
+            await expectInvalid { $0.request.headerFields[name] = value }
+        }
+        await engine.shutdown()
+    }
+
+    @Test func followsNoRedirect() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 302 Found\\r\\nLocation: http://127.0.0.1:1/\\r\\nSet-Cookie: a=b\\r\\nContent-Length: 0\\r\\n\\r\\n')
+            """)
+        let engine = try engine()
+        let (response, _) = try await engine.fetch(
+            EngineRequest(get(server.port, scheme: "http")))
+        #expect(response.response.status == .found)
+        await engine.shutdown()
+    }
+
+    @Test func connectsToWhereItIsTold() async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        let engine = try engine()
+        var request = EngineRequest(
+            HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/"))
+        request.connectTo = [
+            try .init(parsing: "other.example.com:443:127.0.0.1:1"),
+            try .init(parsing: "API.example.com.:443:127.0.0.1:\(server.port)"),
+        ]
+        #expect(try await engine.fetch(request).response.response.status == .ok)
+        await engine.shutdown()
+    }
+
+    @Test func streamsALargeBodyThroughASmallBuffer() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 16777216\\r\\n\\r\\n')
+            block = bytes(i % 251 for i in range(65536))
+            for i in range(256): c.sendall(block)
+            """, tls: authority.leaf)
+        let engine = try engine()
+        let response = try await engine.send(EngineRequest(get(server.port)))
+        var count = 0
+        for try await chunk in response.body {
+            #expect(chunk.count <= 1 << 20)
+            count += chunk.count
+            await Task.yield()
+        }
+        #expect(count == 16_777_216)
+        await engine.shutdown()
+    }
+
+    @Test func givesUpABodyThatNobodyReads() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000000000\\r\\n\\r\\n')
+            try:
+                while True: c.sendall(b'x' * 65536)
+            except OSError: print('LEFT', flush=True)
+            """)
+        let engine = try engine()
+        var request = EngineRequest(get(server.port, scheme: "http"))
+        request.maximumBodySize = 2_000_000_000
+        do { _ = try await engine.send(request) }
+        #expect(try await eventually { server.server.stdout.contains("LEFT") })
+        await engine.shutdown()
+    }
+
+    @Test func carriesAThousandCallsAtOnce() async throws {
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
+        for http2 in [true, false] {
+            let engine = try engine(http2: http2)
+            let policy = try pinned(authority.intermediate.pin)
+            let port = host.port
+            let good = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<1_000 {
+                    group.addTask {
+                        let reply = try? await engine.fetch(
+                            EngineRequest(get(port, "/plain"), policy: policy))
+                        return reply?.body == Array("hello".utf8)
+                    }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(good == 1_000)
+            await engine.shutdown()
+        }
+    }
+
+    @Test func refusesACAFileThatIsNone() async throws {
+        let folder = try TemporaryDirectory()
+        for path in ["/nowhere.pem", folder.path, try folder.write("no PEM", to: "x.pem")] {
+            var configuration = CurlEngine.Configuration()
+            configuration.caFile = path
+            let error = #expect(throws: TransportError.self) { try CurlEngine(configuration) }
+            #expect(error?.code == .trustStore)
+        }
     }
 }

@@ -1,0 +1,226 @@
+import HTTPTypes
+import SignetCurl
+import SignetPinning
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Servers that stall, cut, drip and send garbage; and callers that leave.
+@Suite struct BadServerTests {
+    private static let replies: [(String, String, TransportError.Code)] = [
+        ("nothing", "pass", .cutOff),
+        ("half a header", "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: b')", .cutOff),
+        (
+            "half a body", "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')",
+            .cutOff
+        ),
+        (
+            "half a chunk",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nab')",
+            .cutOff
+        ),
+        ("garbage", "c.sendall(bytes(range(256)) * 8)", .malformedReply),
+        ("HTTP/0.9", "c.sendall(b'<html>hello</html>')", .malformedReply),
+        ("a banner", "c.sendall(b'220 smtp.example ESMTP\\r\\n')", .malformedReply),
+        (
+            "a field that is none",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nA b: c\\r\\nContent-Length: 0\\r\\n\\r\\n')",
+            .malformedReply
+        ),
+        (
+            "an upgrade", "c.sendall(b'HTTP/1.1 101 Switching\\r\\nUpgrade: x\\r\\n\\r\\nrest')",
+            .malformedReply
+        ),
+        (
+            "endless fields",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\n')\nwhile True: c.sendall(b'A: ' + b'b' * 100 + b'\\r\\n')",
+            .replyTooLarge
+        ),
+        (
+            "one endless field",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: ')\nwhile True: c.sendall(b'b' * 65536)",
+            .replyTooLarge
+        ),
+        (
+            "endless interim replies",
+            "while True: c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')",
+            .replyTooLarge
+        ),
+        (
+            "a body that says it is too large",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000001\\r\\n\\r\\n')\ntime.sleep(9)",
+            .replyTooLarge
+        ),
+        (
+            "a body that becomes too large",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')\nwhile True: c.sendall(b'x' * 65536)",
+            .replyTooLarge
+        ),
+        ("a stall", "time.sleep(60)", .timeout),
+        (
+            "a stalled body",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')\ntime.sleep(60)",
+            .timeout
+        ),
+        (
+            "a drip",
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10000\\r\\n\\r\\n')\nwhile True: (c.sendall(b'x'), time.sleep(0.1))",
+            .timeout
+        ),
+    ]
+
+    @Test(arguments: replies.indices)
+    func namesWhatWentWrong(_ index: Int) async throws {
+        let (name, behaviour, code) = Self.replies[index]
+        for leaf in [nil, try TestAuthority.trusted.get().leaf] {
+            let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
+            let engine = try engine(http2: false)
+            var request = EngineRequest(get(server.port, scheme: leaf == nil ? "http" : "https"))
+            request.timeout = code == .timeout ? .seconds(1) : .seconds(20)
+            request.maximumBodySize = 1_000_000
+            let error = await engine.failure(request)
+            #expect(error?.code == code, "\(name): \(error?.message ?? "no error")")
+            await engine.shutdown()
+        }
+    }
+
+    @Test func takesInterimRepliesAndTrailers() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')
+            c.sendall(b'HTTP/1.1 200 Fine\\r\\nA: 1\\r\\na: 2\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
+            c.sendall(b'2\\r\\nab\\r\\n1\\r\\nc\\r\\n0\\r\\nTrailer-Field: t\\r\\n\\r\\n')
+            """)
+        let engine = try engine()
+        let (response, body) = try await engine.fetch(
+            EngineRequest(get(server.port, scheme: "http")))
+        #expect(response.response.status.code == 200)
+        #expect(response.response.status.reasonPhrase == "Fine")
+        #expect(response.response.headerFields[values: try #require(.init("A"))] == ["1", "2"])
+        #expect(response.response.headerFields[try #require(.init("Link"))] == nil)
+        #expect(body == Array("abc".utf8))
+        await engine.shutdown()
+    }
+
+    @Test func namesFailuresBeforeTheRequest() async throws {
+        let engine = try engine()
+        #expect(await engine.failure(EngineRequest(get(freePort())))?.code == .connect)
+        var nowhere = EngineRequest(get(443, host: "nowhere.invalid"))
+        nowhere.timeout = .seconds(5)
+        let error = await engine.failure(nowhere)
+        #expect(error?.code == .name || error?.code == .timeout)
+        let plain = try await ScriptedServer("c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')")
+        #expect(await engine.failure(EngineRequest(get(plain.port)))?.code == .tls)
+        let silent = try await ScriptedServer("time.sleep(60)")
+        var request = EngineRequest(get(silent.port))
+        request.timeout = .milliseconds(300)
+        #expect(await engine.failure(request)?.code == .timeout)
+        request.timeout = .seconds(30)
+        request.connectTimeout = .milliseconds(300)
+        #expect(await engine.failure(request)?.code == .timeout)
+        await engine.shutdown()
+    }
+
+    /// A TLS 1.2 server that answers the ClientHello with HelloRequests without end: OpenSSL reads
+    /// them all before SSL_connect returns, and libcurl's own timeouts wait for it.
+    @Test func survivesAFloodOfHandshakeRecords() async throws {
+        let server = try await ScriptedServer(
+            """
+            c.recv(65536)
+            flood = (b'\\x16\\x03\\x03\\x00\\x04' + b'\\x00\\x00\\x00\\x00') * 8000
+            while True: c.sendall(flood)
+            """)
+        let engine = try engine()
+        var request = EngineRequest(get(server.port))
+        request.timeout = .seconds(1)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = await engine.failure(request)
+        #expect(error?.code == .timeout || error?.code == .tls, "\(error?.message ?? "")")
+        #expect(clock.now - start < .seconds(10))
+        let good = try await OpenSSLServer(TestAuthority.trusted.get().identity)
+        #expect(await engine.failure(EngineRequest(get(good.port))) == nil)
+        await engine.shutdown()
+    }
+
+    @Test func endsACancelledCallAtOnce() async throws {
+        let server = try await ScriptedServer("head(c)\ntime.sleep(60)")
+        let engine = try engine()
+        let port = server.port
+        let calls = (0..<20).map { _ in
+            Task { await engine.failure(EngineRequest(get(port, scheme: "http"))) }
+        }
+        #expect(try await eventually { server.gotBytes })
+        let clock = ContinuousClock()
+        let start = clock.now
+        for call in calls { call.cancel() }
+        for call in calls { #expect(await call.value?.code == .cancelled) }
+        #expect(clock.now - start < .seconds(10))
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let early = Task {
+            for await _ in gate.stream { break }
+            return await engine.failure(EngineRequest(get(port, scheme: "http")))
+        }
+        early.cancel()
+        gate.continuation.finish()
+        #expect(await early.value?.code == .cancelled)
+        await engine.shutdown()
+    }
+
+    @Test func endsABodyWhoseReaderIsCancelled() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')
+            time.sleep(60)
+            """)
+        let engine = try engine()
+        let response = try await engine.send(EngineRequest(get(server.port, scheme: "http")))
+        let reader = Task { try await response.body.collect() }
+        reader.cancel()
+        let error = await #expect(throws: TransportError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+        await engine.shutdown()
+    }
+
+    @Test func endsEveryCallAtShutdown() async throws {
+        let server = try await ScriptedServer("head(c)\ntime.sleep(60)")
+        let engine = try engine()
+        let port = server.port
+        let calls = (0..<100).map { index in
+            Task {
+                await engine.failure(
+                    EngineRequest(get(port, scheme: index % 2 == 0 ? "http" : "https")))
+            }
+        }
+        #expect(try await eventually { server.gotBytes })
+        await engine.shutdown()
+        for call in calls { #expect(await call.value?.code == .notRunning) }
+        #expect(await engine.failure(EngineRequest(get(port)))?.code == .notRunning)
+        await engine.shutdown()
+    }
+
+    @Test func endsCallsCancelledAtRandomMoments() async throws {
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
+        let engine = try engine()
+        let port = host.port
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<500 {
+                group.addTask {
+                    let call = Task {
+                        await engine.failure(EngineRequest(get(port, "/plain")))
+                    }
+                    for _ in 0..<(index % 37) { await Task.yield() }
+                    if index % 3 != 0 { call.cancel() }
+                    let error = await call.value
+                    return error == nil || (index % 3 != 0 && error?.code == .cancelled)
+                }
+            }
+            return await group.allSatisfy { $0 }
+        }
+        #expect(ended)
+        #expect(await engine.failure(EngineRequest(get(port, "/plain"))) == nil)
+        await engine.shutdown()
+    }
+}

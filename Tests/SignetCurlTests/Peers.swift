@@ -1,0 +1,100 @@
+import HTTPTypes
+import SignetCurl
+import SignetPinning
+import SignetTransport
+import TestSupport
+
+/// A request to a loopback port by a host name.
+func get(_ port: Int, _ path: String = "/", host: String = "localhost", scheme: String = "https")
+    -> HTTPRequest
+{
+    HTTPRequest(method: .get, scheme: scheme, authority: "\(host):\(port)", path: path)
+}
+
+/// A policy of one rule for localhost.
+func pinned(_ pins: String..., mode: PinRule.Mode = .enforce) throws -> PinPolicy {
+    try PinPolicy(rules: [
+        PinRule(host: "localhost", pins: pins.map { try Pin(parsing: $0) }, mode: mode)
+    ])
+}
+
+/// A pin of no key.
+let wrongPin = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+/// An engine that trusts the tests' authority.
+func engine(http2: Bool = true) throws -> CurlEngine {
+    var configuration = CurlEngine.Configuration()
+    configuration.caFile = try TestAuthority.trusted.get().caFile
+    configuration.offersHTTP2 = http2
+    return try CurlEngine(configuration)
+}
+
+extension CurlEngine {
+    /// Sends a request and reads all of its reply.
+    func fetch(_ request: EngineRequest) async throws(TransportError) -> (
+        response: EngineResponse, body: [UInt8]
+    ) {
+        let response = try await send(request)
+        return (response, try await response.body.collect())
+    }
+
+    /// The error of a call that must fail.
+    func failure(_ request: EngineRequest) async -> TransportError? {
+        do {
+            _ = try await fetch(request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// A server of Python's own, over TCP or TLS, whose behaviour is a few lines of `serve(c)`.
+///
+/// What comes in is printed as hexadecimal, so that a test sees whether a byte of a request came.
+final class ScriptedServer: Sendable {
+    let port: Int
+    let server: ServerProcess
+
+    init(_ behaviour: String, tls: TestAuthority.Certificate? = nil, setup: String = "")
+        async throws
+    {
+        port = freePort()
+        let script = """
+            import socket, ssl, struct, sys, threading, time
+            def head(c):
+                data = b''
+                while b'\\r\\n\\r\\n' not in data:
+                    more = c.recv(65536)
+                    if not more: break
+                    data += more
+                    print('GOT ' + more.hex(), flush=True)
+                return data
+            def serve(c):
+            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
+            def run(c):
+                try:
+                    if context: c = context.wrap_socket(c, server_side=True)
+                    serve(c)
+                except Exception as e: print('ERR ' + repr(e), flush=True)
+                finally: c.close()
+            context = None
+            if len(sys.argv) > 2:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(sys.argv[2], sys.argv[3])
+            \(setup)
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(('127.0.0.1', int(sys.argv[1])))
+            s.listen(1024)
+            while True:
+                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+            """
+        server = try await .start(
+            "python3", ["-I", "-c", script, "\(port)"] + (tls.map { [$0.chain, $0.key] } ?? []),
+            ready: .listening(port: port))
+    }
+
+    /// Whether a byte of a request has come.
+    var gotBytes: Bool { server.stdout.contains("GOT ") }
+}
