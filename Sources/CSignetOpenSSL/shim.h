@@ -21,18 +21,9 @@
 #include <openssl/x509.h>
 #include <stdint.h>
 #include <string.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#if defined(__linux__)
-#include <sys/prctl.h>
-#endif
 
 #include "base64.h"
+#include "process.h"
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
@@ -185,83 +176,6 @@ static inline void copenssl_free_wiped(void *pointer, size_t count) {
 
 // Drops what OpenSSL queued on this thread, so that a later reader is not told of our errors.
 static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
-
-// Process
-
-#if defined(__linux__)
-// Present only where AddressSanitizer, whose leak check traces the process, is linked in.
-extern void __asan_init(void) __attribute__((weak));
-#endif
-
-static inline SIGNET_MUST_CHECK int csignet_disable_core_dumps(void) {
-    struct rlimit none = {0, 0};
-    int status = setrlimit(RLIMIT_CORE, &none) == 0;
-#if defined(__linux__)
-    if (__asan_init == NULL && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
-#endif
-    return status;
-}
-
-// Declared by glibc only for those who ask for all of GNU.
-extern char **environ;
-extern int pipe2(int ends[2], int flags);
-
-// A pipe that no child inherits.
-static inline SIGNET_MUST_CHECK int csignet_pipe(int *reading, int *writing) {
-    int ends[2] = {-1, -1};
-    int status = pipe2(ends, O_CLOEXEC);
-    *reading = ends[0];
-    *writing = ends[1];
-    return status == 0;
-}
-
-// Runs `/bin/sh -c line` with nothing to read and with its output going to `output`. The child's
-// signals are those of a fresh process. Returns 0, or the number of the error.
-static inline SIGNET_MUST_CHECK int csignet_spawn_shell(
-    const char *line, int output, pid_t *child) {
-    char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t fresh, none;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    sigemptyset(&none);
-    sigemptyset(&fresh);
-    sigaddset(&fresh, SIGPIPE);
-    sigaddset(&fresh, SIGINT);
-    sigaddset(&fresh, SIGTERM);
-    if (error == 0)
-        error = posix_spawn_file_actions_addopen(
-            &actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &fresh);
-    if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    if (error == 0)
-        error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-// Waits for a child. Returns its exit status, 128 and more for a signal, -1 where it is unknown.
-static inline SIGNET_MUST_CHECK int csignet_wait(pid_t child) {
-    int status = 0;
-    pid_t waited;
-    do {
-        waited = waitpid(child, &status, 0);
-    } while (waited < 0 && errno == EINTR);
-    if (waited != child) return -1;
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : -1;
-}
 
 // X.509 and keys in DER. Each reader demands that all of `der` is used.
 

@@ -61,6 +61,10 @@ struct Descriptor: ~Copyable {
             if count == 0 { return bytes }
             if count < 0 {
                 if errno == EINTR { continue }
+                if errno == EAGAIN {
+                    awaitBytes()
+                    continue
+                }
                 let failure = FileFailure(path: path, operation: "read", errno: errno)
                 wipe(&bytes)
                 throw failure
@@ -73,6 +77,12 @@ struct Descriptor: ~Copyable {
             }
             bytes.append(contentsOf: chunk[..<count])
         }
+    }
+
+    /// Waits for bytes of a pipe that another program made one that does not wait.
+    private func awaitBytes() {
+        var state = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&state, 1, -1)
     }
 
     /// Writes every byte.

@@ -34,6 +34,9 @@ package enum StandardStreams {
             }
             if count > 0 {
                 written += count
+            } else if count < 0 && errno == EAGAIN {
+                var state = pollfd(fd: output.rawValue, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&state, 1, -1)
             } else if errno != EINTR {
                 return unsafe String(cString: strerror(errno))
             }
