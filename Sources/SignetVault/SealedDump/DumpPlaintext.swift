@@ -2,13 +2,19 @@ import SignetCrypto
 import SignetJSON
 
 /// The inside of a dump (CONTRACT section 3): versions, sequence, time, values and origins.
-struct DumpPlaintext {
+///
+/// The text is gone through once; values are made of it when they are asked for.
+struct DumpPlaintext: Sendable {
     let sequence: Int64
     let sealedAt: String
-    let values: JSONObject
-    let origins: JSONObject
+    private let reader: JSONReader
+    private let valuesElement: JSONReader.Element
+    private let originsElement: JSONReader.Element
+
+    var values: JSONObject { reader.value(valuesElement).object ?? JSONObject() }
+    var origins: JSONObject { reader.value(originsElement).object ?? JSONObject() }
     /// The whole, as it stood.
-    let object: JSONObject
+    var object: JSONObject { reader.value(reader.root).object ?? JSONObject() }
 
     /// Writes the inside; `tail` is a configuration's `sealedTail`.
     static func bytes(
@@ -41,45 +47,67 @@ struct DumpPlaintext {
     ///
     /// - Throws: `tampered` where it is not of the form or disagrees with the name.
     init(parsing bytes: [UInt8], expecting binding: VersionBinding) throws(VaultError) {
-        let value: JSONValue
+        let reader: JSONReader
         do {
-            value = try JSONValue(parsing: bytes)
+            reader = try JSONReader(bytes)
         } catch {
             throw Self.tampered("is not strict JSON")
         }
-        let members = ["app", "system", "sequence", "sealedAt", "values", "origins"]
-        guard let object = value.object, object.count == members.count,
-            members.allSatisfy({ object[$0] != nil })
-        else { throw Self.tampered("does not have the six members it must have") }
-        guard Self.identity(object["app"]) == binding.app,
-            Self.identity(object["system"]) == binding.system
+        let members = reader.members(of: reader.root)
+        func member(_ name: StaticString) throws(VaultError) -> JSONReader.Element {
+            guard members.count == 6,
+                let member = members.first(where: { reader.isString($0.name, name) })
+            else { throw Self.tampered("does not have the six members it must have") }
+            return member.value
+        }
+        let values = try member("values")
+        let origins = try member("origins")
+        guard Self.identity(reader.value(try member("app"))) == binding.app,
+            Self.identity(reader.value(try member("system"))) == binding.system
         else { throw Self.tampered("disagrees with the dump's name about the versions") }
-        guard let sequence = object["sequence"]?.number?.int64, sequence >= 1 else {
+        guard let sequence = reader.number(try member("sequence"))?.int64, sequence >= 1 else {
             throw Self.tampered("has no sequence from 1")
         }
-        guard let sealedAt = object["sealedAt"]?.string, Self.isTime(sealedAt) else {
+        guard let sealedAt = reader.string(try member("sealedAt")), Self.isTime(sealedAt) else {
             throw Self.tampered("has no time of sealing (RFC 3339)")
         }
-        guard let values = object["values"]?.object, let origins = object["origins"]?.object,
-            values.count == origins.count,
-            values.allSatisfy({ Self.isOrigin(origins[$0.name]) })
+        guard values.kind == .object, origins.kind == .object,
+            Self.isOneOriginEach(reader, values, origins)
         else { throw Self.tampered("does not have one origin for each value") }
         self.sequence = sequence
         self.sealedAt = sealedAt
-        self.values = values
-        self.origins = origins
-        self.object = object
+        self.reader = reader
+        self.valuesElement = values
+        self.originsElement = origins
     }
 
-    private static func identity(_ value: JSONValue?) -> VersionBinding.Identity? {
-        guard let object = value?.object, object.count == 2, let id = object["id"]?.string,
+    private static func isOneOriginEach(
+        _ reader: JSONReader, _ values: JSONReader.Element, _ origins: JSONReader.Element
+    ) -> Bool {
+        let values = reader.members(of: values)
+        let origins = reader.members(of: origins)
+        guard values.count == origins.count,
+            origins.allSatisfy({ origin in
+                reader.isString(origin.value, "defaults") || reader.isString(origin.value, "launch")
+                    || reader.isString(origin.value, "fetched")
+            })
+        else { return false }
+        let isSameOrder = zip(values, origins).allSatisfy { value, origin in
+            reader.bytes[value.name.range].elementsEqual(reader.bytes[origin.name.range])
+        }
+        if isSameOrder { return true }
+        // Both hold each name once, so a name of the one that the other lacks shows in this.
+        let names = Set(values.compactMap { reader.string($0.name).map(ByteName.init) })
+        return origins.allSatisfy { origin in
+            reader.string(origin.name).map { names.contains(ByteName($0)) } ?? false
+        }
+    }
+
+    private static func identity(_ value: JSONValue) -> VersionBinding.Identity? {
+        guard let object = value.object, object.count == 2, let id = object["id"]?.string,
             let version = object["version"]?.string
         else { return nil }
         return .init(id, version)
-    }
-
-    private static func isOrigin(_ value: JSONValue?) -> Bool {
-        value?.string.flatMap(ConfigurationOrigin.init(rawValue:)) != nil
     }
 
     /// A time of RFC 3339, section 5.6, in UTC or with an offset.

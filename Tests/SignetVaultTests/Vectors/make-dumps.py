@@ -90,6 +90,10 @@ def main():
         dump("late sequence, offset and fraction",
              inside(NAMES, sequence=9223372036854775807, sealed_at="2026-11-21T05:00:00.25+01:00")),
         dump("100 keys", inside(NAMES, values={f"key.{n}": "v" * n for n in range(100)})),
+        dump("origins in another order", inside(
+            NAMES, values={"a": 1, "b": 2}, origins={"b": "launch", "a": "fetched"})),
+        dump("an origin's name with an escape", json.dumps(good).replace(
+            '"orders.host": "defaults"', '"orders\\u002ehost": "defaults"')),
         dump("empty inside strings", inside(NAMES, values={"": ""})),
     ]
     tampered = [
@@ -112,6 +116,9 @@ def main():
         ("a value without origin", {**good, "origins": {}}),
         ("an origin without value", {**good, "values": {}}),
         ("an origin of another name", {**good, "origins": {"orders.hosT": "defaults"}}),
+        ("another set of names", inside(
+            NAMES, values={"a": 1, "b": 2}, origins={"a": "launch", "c": "launch"})),
+        ("an origin in capitals", {**good, "origins": {"orders.host": "Defaults"}}),
         ("an unknown origin", {**good, "origins": {"orders.host": "default"}}),
         ("an origin that is no text", {**good, "origins": {"orders.host": 1}}),
         ("app with a member more", {**good, "app": {"id": NAMES[0], "version": NAMES[1], "x": 1}}),
