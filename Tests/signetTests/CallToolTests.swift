@@ -126,7 +126,8 @@ import Testing
             ["send"] + options, stdin: Array(message.utf8))
         #expect(output.exit == 0, "\(output.stderr)")
         #expect(output.text.hasPrefix("HTTP/1.1 200 \r\n"))
-        #expect(output.text.hasSuffix(#"{"id":1,"item":"tea","quantity":2,"status":"created"}"# + "\n"))
+        #expect(
+            output.text.hasSuffix(#"{"id":1,"item":"tea","quantity":2,"status":"created"}"# + "\n"))
         let missing = "GET /orders/77 HTTP/1.1\nHost: localhost:\(host.port)\n\n"
         let refused = try await SignetTool.run(
             ["send", "--json"] + options, stdin: Array(missing.utf8))
