@@ -80,6 +80,14 @@ public struct MessageSigner: Sendable {
     public func sign(
         _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> Result {
+        try sign(&message, now: now, expires: expires, nonce: nonce, salt: nil)
+    }
+
+    /// Signs with a salt that the caller chose, which only a test may do.
+    package func sign(
+        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String?,
+        salt: [UInt8]?
+    ) throws(SigningError) -> Result {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key.requireUsableForSigning(at: now)
         var nonce = nonce
@@ -92,7 +100,7 @@ public struct MessageSigner: Sendable {
             guard expires == nil else {
                 throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiry")
             }
-            return try signer.sign(&message, created: now, nonce: nonce ?? "", salt: nil)
+            return try signer.sign(&message, created: now, nonce: nonce ?? "", salt: salt)
         }
     }
 

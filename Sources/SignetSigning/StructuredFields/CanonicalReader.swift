@@ -152,7 +152,8 @@ struct CanonicalReader {
 
     private mutating func boolean() -> StructuredDictionary.Value? {
         position += 1
-        return take(ASCII.zero) || take(ASCII.zero + 1) ? .other : nil
+        // True is written by leaving the value out.
+        return take(ASCII.zero) ? .other : nil
     }
 
     private mutating func token() -> StructuredDictionary.Value? {

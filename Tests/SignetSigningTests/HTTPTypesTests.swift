@@ -1,0 +1,75 @@
+import HTTPTypes
+import SignetSigning
+import Testing
+
+@Suite("Messages from and to HTTPTypes")
+struct HTTPTypesTests {
+    private func request() throws -> HTTPRequest {
+        var request = HTTPRequest(
+            method: .post, scheme: "https", authority: "api.example.com", path: "/rpc?a=b")
+        request.headerFields[.contentType] = "application/json"
+        request.headerFields.append(
+            HTTPField(name: try #require(HTTPField.Name("X-List")), value: "one"))
+        request.headerFields.append(
+            HTTPField(name: try #require(HTTPField.Name("X-List")), value: "two"))
+        return request
+    }
+
+    @Test("a request is the same as its text")
+    func request() async throws {
+        let request: HTTPRequest = try request()
+        let message = try SignableMessage(request: request, body: [0x7B, 0x7D])
+        #expect(
+            text(message.serialized())
+                == "POST /rpc?a=b HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/json"
+                + "\r\nX-List: one\r\nX-List: two\r\n\r\n{}")
+        #expect(try SignableMessage(parsing: message.serialized()) == message)
+        #expect(message.httpRequest == request)
+    }
+
+    @Test("a signed request goes back with its signature")
+    func signed() throws {
+        var message = try SignableMessage(request: request(), body: [0x7B, 0x7D])
+        let result = try Sample.signer().sign(&message, now: Sample.now)
+        let back = try #require(message.httpRequest)
+        #expect(back.headerFields.count == 3 + result.addedFields.count)
+        let again = try SignableMessage(request: back, body: message.body)
+        #expect(try Sample.verifier().verify(again, now: Sample.now).keyID == "orders-2026")
+    }
+
+    @Test("a response too")
+    func response() throws {
+        var response = HTTPResponse(status: .notFound)
+        response.headerFields[.contentType] = "text/plain"
+        let message = try SignableMessage(response: response, body: [0x61])
+        #expect(
+            text(message.serialized())
+                == "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\na")
+        #expect(message.httpResponse == response)
+        #expect(message.httpRequest == nil)
+    }
+
+    @Test("an empty path is a slash")
+    func emptyPath() throws {
+        let message = try SignableMessage(
+            request: HTTPRequest(method: .get, scheme: "https", authority: "h", path: ""))
+        #expect(text(try #require(message.request).target) == "/")
+    }
+
+    @Test("refuses what would not be sent as it is signed")
+    func refusals() throws {
+        var other = try request()
+        other.scheme = "ftp"
+        #expect(code { _ = try SignableMessage(request: other) } == "malformed-message")
+
+        var host = try request()
+        host.headerFields.append(
+            HTTPField(name: try #require(HTTPField.Name("Host")), value: "other"))
+        #expect(code { _ = try SignableMessage(request: host) } == "malformed-message")
+
+        var latin = try request()
+        latin.headerFields.append(
+            HTTPField(name: try #require(HTTPField.Name("X-Name")), value: [0xE9] as [UInt8]))
+        #expect(code { _ = try SignableMessage(request: latin) } == "malformed-message")
+    }
+}

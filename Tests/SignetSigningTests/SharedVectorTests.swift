@@ -1,0 +1,71 @@
+import Foundation
+import SignetSigning
+import TestSupport
+import Testing
+
+/// The signed messages of RFC 9421, Appendix B, beside the checkout; those that hmac-sha256 can judge.
+@Suite("RFC 9421, Appendix B", .enabled(if: SharedVectorTests.url != nil))
+struct SharedVectorTests {
+    static let url: URL? = {
+        let url = SharedVectors.directory?.appending(path: "rfc9421/examples.json")
+        return url.flatMap { FileManager.default.fileExists(atPath: $0.path) ? $0 : nil }
+    }()
+
+    private struct File: Decodable {
+        let now: Int64
+        let keys: [[String: String]]
+        let examples: [Example]
+    }
+
+    private struct Example: Decodable {
+        let id: String
+        let start: String
+        let fields: [[String]]
+        let body: String
+        let covers: String
+        let keyid: String
+        let valid: Bool
+
+        func message() throws -> SignableMessage {
+            try SignableMessage(
+                parsing: Array(
+                    ([start] + fields.map { "\($0[0]): \($0[1])" }).joined(separator: "\n").utf8)
+                    + Array("\n\n\(body)".utf8))
+        }
+    }
+
+    private func file() throws -> File {
+        try JSONDecoder().decode(File.self, from: Data(contentsOf: #require(Self.url)))
+    }
+
+    @Test("hmac-sha256 is judged as the RFC judges it")
+    func hmac() throws {
+        let file = try file()
+        let key = try #require(file.keys.first { $0["kid"] == "test-shared-secret" })
+        let members = key.map { #""\#($0)":"\#($1)""# }.joined(separator: ",")
+        let keys = try Sample.keySet(["{\(members)}"])
+        var judged = 0
+        for example in file.examples where example.keyid == "test-shared-secret" {
+            let policy = try Sample.policy(required: example.covers)
+            let verifier = try Verifier(keys: keys, policy: policy)
+            let reason = code { _ = try verifier.verify(example.message(), now: file.now) }
+            #expect((reason == "no error") == example.valid, "\(example.id): \(reason)")
+            judged += 1
+        }
+        #expect(judged > 0)
+    }
+
+    @Test("every message is read, and none is taken under a key that did not sign it")
+    func others() throws {
+        let file = try file()
+        for example in file.examples {
+            let secret = Sample.jwk(example.keyid, #""alg":"HS256","use":"sig""#)
+            let verifier = try Verifier(
+                keys: Sample.keySet([secret]), policy: Sample.policy(required: ""))
+            let reason = code { _ = try verifier.verify(example.message(), now: file.now) }
+            #expect(
+                ["signature-mismatch", "unsupported-component", "missing-component"].contains(
+                    reason), "\(example.id): \(reason)")
+        }
+    }
+}
