@@ -3,14 +3,16 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// The signed messages of RFC 9421, Appendix B, beside the checkout; those that hmac-sha256 can judge.
-@Suite("RFC 9421, Appendix B", .enabled(if: SharedVectorTests.url != nil))
-struct SharedVectorTests {
+private enum AppendixB {
     static let url: URL? = {
         let url = SharedVectors.directory?.appending(path: "rfc9421/examples.json")
         return url.flatMap { FileManager.default.fileExists(atPath: $0.path) ? $0 : nil }
     }()
+}
 
+/// The signed messages of RFC 9421, Appendix B, beside the checkout; those that hmac-sha256 can judge.
+@Suite("RFC 9421, Appendix B", .enabled(if: AppendixB.url != nil))
+struct SharedVectorTests {
     private struct File: Decodable {
         let now: Int64
         let keys: [[String: String]]
@@ -35,7 +37,7 @@ struct SharedVectorTests {
     }
 
     private func file() throws -> File {
-        try JSONDecoder().decode(File.self, from: Data(contentsOf: #require(Self.url)))
+        try JSONDecoder().decode(File.self, from: Data(contentsOf: #require(AppendixB.url)))
     }
 
     @Test("hmac-sha256 is judged as the RFC judges it")

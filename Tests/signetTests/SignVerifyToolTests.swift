@@ -1,0 +1,270 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("signet sign and signet verify")
+struct SignVerifyToolTests {
+    private static let now = "1795228551"
+    private static let request = """
+        POST /rpc?tea=2 HTTP/1.1
+        Host: api.example.com
+        Content-Type: application/json
+
+        {"jsonrpc":"2.0","id":1}
+        """
+
+    private let folder: TemporaryDirectory
+    private let keys: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+        let set = """
+            {"keys":[
+            {"kty":"oct","kid":"orders-2026","use":"sig","alg":"HS256","k":"\(secret)"},
+            {"kty":"oct","kid":"revoked","use":"sig","alg":"HS256","revoked":true,"k":"\(secret)"},
+            {"kty":"oct","kid":"root","use":"enc","k":"\(secret)"}]}
+            """
+        keys = try folder.write(set, to: "keys")
+    }
+
+    private func run(_ arguments: [String], _ input: String = "") async throws -> ProcessOutput {
+        try await SignetTool.run(arguments, stdin: Array(input.utf8))
+    }
+
+    private func sign(
+        _ more: [String] = [], scheme: String = "rfc9421", _ input: String = request
+    ) async throws -> ProcessOutput {
+        try await run(
+            [
+                "sign", "--scheme", scheme, "--keys", keys, "--key-id", "orders-2026", "--time",
+                Self.now,
+            ] + more, input)
+    }
+
+    private func verify(
+        _ more: [String] = [], scheme: String = "rfc9421", _ input: String
+    ) async throws -> ProcessOutput {
+        try await run(
+            ["verify", "--scheme", scheme, "--keys", keys, "--now", Self.now] + more, input)
+    }
+
+    private func errorCode(_ output: ProcessOutput) -> String? {
+        let object = try? JSONSerialization.jsonObject(with: Data(output.stdout)) as? [String: Any]
+        return (object?["error"] as? [String: Any])?["code"] as? String
+    }
+
+    @Test("a message signed verifies", arguments: ["rfc9421", "salted-hmac-v1"])
+    func roundTrip(_ scheme: String) async throws {
+        let signed = try await sign(scheme: scheme)
+        #expect(signed.exit == 0)
+        #expect(signed.stderr == "")
+        #expect(signed.text.hasPrefix("POST /rpc?tea=2 HTTP/1.1\r\nHost: api.example.com\r\n"))
+        #expect(signed.text.hasSuffix("\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1}"))
+        let verified = try await verify(["--json"], scheme: scheme, signed.text)
+        #expect(verified.exit == 0)
+        #expect(
+            verified.text.hasPrefix(
+                #"{"verified":true,"keyid":"orders-2026","created":1795228551,"covered":{"@method":"POST","@authority":"api.example.com","@path":"/rpc","@query":"#
+            ))
+        #expect(verified.text.hasSuffix("}}\n"))
+    }
+
+    @Test("shows the base, the fields and the message")
+    func show() async throws {
+        let base = try await sign(["--show", "base", "--covers", "@method,\"@path\""])
+        #expect(
+            base.text == """
+                "@method": POST
+                "@path": /rpc
+                "@signature-params": ("@method" "@path");created=1795228551;keyid="orders-2026"
+                """)
+        let headers = try await sign([
+            "--show", "headers", "--covers=", "--label", "own", "--expires", "1795228552",
+            "--nonce",
+            "n", "--tag", "t",
+        ])
+        #expect(
+            headers.text.hasPrefix(
+                #"Signature-Input: own=();created=1795228551;expires=1795228552;keyid="orders-2026";nonce="n";tag="t""#
+                    + "\nSignature: own=:"))
+        #expect(headers.text.split(separator: "\n").count == 2)
+        let json = try await sign(["--show", "headers", "--json", "--covers="])
+        #expect(json.text.hasPrefix(#"{"headers":[{"name":"Signature-Input","value":"sig1=();"#))
+    }
+
+    @Test("reads a file, and - as standard input")
+    func files() async throws {
+        let path = try folder.write(Self.request, to: "request.http")
+        let direct = try await sign([path], "")
+        let piped = try await sign(["-"])
+        #expect(direct.exit == 0)
+        #expect(direct.stdout == piped.stdout)
+    }
+
+    @Test("--plain-http changes scheme and default port")
+    func plainHTTP() async throws {
+        let request = "GET / HTTP/1.1\nHost: h:80\n\n"
+        let more = ["--show", "base", "--covers", "@target-uri"]
+        #expect(try await sign(more, request).text.hasPrefix("\"@target-uri\": https://h:80/\n"))
+        #expect(
+            try await sign(more + ["--plain-http"], request).text.hasPrefix(
+                "\"@target-uri\": http://h/\n"))
+    }
+
+    @Test("a changed message is refused with one answer, and the reason when asked")
+    func refused() async throws {
+        let signed = try await sign().text
+        let cases: [(String, [String], String)] = [
+            (signed.replacingOccurrences(of: "\"id\":1", with: "\"id\":2"), [], "digest-mismatch"),
+            (signed.replacingOccurrences(of: "/rpc", with: "/rpd"), [], "signature-mismatch"),
+            (signed.replacingOccurrences(of: "orders-2026", with: "nobody"), [], "unknown-key"),
+            (signed.replacingOccurrences(of: "orders-2026", with: "revoked"), [], "key-revoked"),
+            (signed, ["--now", "1795229000"], "too-old"),
+            (signed, ["--now", "1795228000"], "created-in-future"),
+            (signed, ["--max-age", "0", "--now", "1795228552"], "too-old"),
+            (signed, ["--clock-skew", "0", "--now", "1795228550"], "created-in-future"),
+            (signed, ["--covers", "x-request-id"], "not-covered"),
+            (signed, ["--tag", "app"], "no-signature"),
+            (signed, ["--nonces", folder.path("nonces")], "missing-nonce"),
+            (Self.request, [], "no-signature"),
+        ]
+        var answers: Set<String> = []
+        for (message, more, reason) in cases {
+            let opaque = try await verify(more, message)
+            #expect(opaque.exit == 1, "\(reason)")
+            #expect(opaque.stdout.isEmpty)
+            answers.insert(opaque.stderr)
+            let json = try await verify(more + ["--json"], message)
+            answers.insert(json.text)
+            let explained = try await verify(more + ["--json", "--explain"], message)
+            #expect(explained.exit == 1)
+            #expect(errorCode(explained) == reason)
+        }
+        #expect(answers.count == 2)
+    }
+
+    @Test("syntax is exit 2")
+    func syntax() async throws {
+        let signed = try await sign().text
+        for message in [
+            "", "no message", "GET / HTTP/1.1\nHost: h\n", "\u{0}", "{\"keys\":[]}",
+            signed.replacingOccurrences(of: "HTTP/1.1", with: "HTTP/1.0"),
+            signed.replacingOccurrences(of: "Host:", with: "Host :"),
+            signed.replacingOccurrences(of: "Host:", with: "Host: x\r\nHost:"),
+        ] {
+            let output = try await verify(["--json"], message)
+            #expect(output.exit == 2)
+            #expect(errorCode(output) == "malformed-message")
+            #expect(try await sign([], message).exit == 2)
+        }
+        for (old, new) in [
+            ("sig1=(", "sig1=(("), ("Signature: sig1=:", "Signature: sig1=:*"),
+            ("Signature: sig1", "Signature: sig1=:AAAA:, sig1"), ("created=", "created=x"),
+        ] {
+            let output = try await verify(
+                ["--json"], signed.replacingOccurrences(of: old, with: new))
+            #expect(output.exit == 2)
+            #expect(errorCode(output) == "malformed-signature")
+        }
+    }
+
+    @Test("a nonce file takes a nonce once")
+    func nonces() async throws {
+        let signed = try await sign(["--nonce", "n-1"]).text
+        let more = ["--nonces", folder.path("nonces")]
+        #expect(try await verify(more, signed).exit == 0)
+        let again = try await verify(more + ["--json", "--explain"], signed)
+        #expect(again.exit == 1)
+        #expect(errorCode(again) == "replayed-nonce")
+        #expect(try folder.contents() == ["keys", "nonces"])
+        for path in [folder.path("absent/nonces"), folder.path, keys] {
+            let output = try await verify(["--nonces", path], signed)
+            #expect(output.exit == 2)
+        }
+        #expect(String(decoding: try folder.read("keys"), as: UTF8.self).hasPrefix("{\"keys\""))
+    }
+
+    @Test(
+        "wrong usage is exit 2",
+        arguments: [
+            (["--scheme", "nope"], "unknown-scheme"),
+            (["--scheme", "aws-sigv4"], "unknown-scheme"),
+            (["--set", "a=b"], "usage"), (["--set", "a"], "usage"), (["--time=-1"], "usage"),
+            (["--time", "soon"], "usage"), (["--time", "1000000000000000"], "invalid-time"),
+            (["--expires", "1"], "invalid-time"), (["--label", "A B"], "invalid-value"),
+            (["--nonce="], "invalid-value"), (["--tag", "\u{e9}"], "invalid-value"),
+            (["--covers", "@method,@method"], "duplicate-component"),
+            (["--covers", "@nothing"], "unsupported-component"),
+            (["--covers", "\"@query-param\";name=\"tea\""], "unsupported-component"),
+            (["--covers", "@method,,"], "malformed-component"),
+            (["--covers", "x-absent"], "missing-component"), (["--show", "all"], "usage"),
+            (["--key-id", "root"], "wrong-key-use"), (["--unknown"], "usage"),
+        ])
+    func usage(_ more: [String], _ wanted: String) async throws {
+        let output = try await sign(more + ["--json"])
+        #expect(output.exit == 2)
+        #expect(errorCode(output) == wanted)
+    }
+
+    @Test("a key that is not there or is over is exit 1")
+    func wrongKeys() async throws {
+        #expect(try await sign(["--key-id", "nobody"]).exit == 1)
+        #expect(try await sign(["--key-id", "revoked"]).exit == 1)
+        // Without a name there must be one key that signs.
+        let output = try await run(
+            ["sign", "--scheme", "rfc9421", "--keys", keys], Self.request)
+        #expect(output.exit == 2)
+        #expect(output.stderr.contains("--key-id"))
+    }
+
+    @Test("files that cannot be used are named, exit 2")
+    func badFiles() async throws {
+        let open = try folder.write(try folder.read("keys"), to: "open", mode: 0o644)
+        let empty = try folder.write("", to: "empty")
+        let junk = try folder.write([UInt8](repeating: 0x41, count: 64 << 20), to: "junk")
+        for path in [open, empty, junk, folder.path, folder.path("absent"), "/dev/zero"] {
+            for command in ["sign", "verify"] {
+                let output = try await run(
+                    [command, "--scheme", "rfc9421", "--keys", path], Self.request)
+                #expect(output.exit == 2, "\(command) --keys \(path)")
+                #expect(output.stderr.contains(path), "\(output.stderr)")
+                #expect(output.stderr.split(separator: "\n").count == 1)
+            }
+        }
+        let permissions = try await run(
+            ["sign", "--scheme", "rfc9421", "--keys", open], Self.request)
+        #expect(permissions.stderr.contains("chmod 600 \(open)"))
+        for path in [empty, junk, folder.path, folder.path("absent"), "/dev/zero"] {
+            for command in ["sign", "verify"] {
+                let output = try await run(
+                    [
+                        command, "--scheme", "rfc9421", "--keys", keys, "--key-id", "orders-2026",
+                        path,
+                    ]
+                    .filter { command == "sign" || ($0 != "--key-id" && $0 != "orders-2026") })
+                #expect(output.exit == 2, "\(command) \(path)")
+                #expect(output.stdout.isEmpty)
+                #expect(output.stderr.contains(path), "\(output.stderr)")
+            }
+        }
+    }
+
+    @Test("no word of a key or a field's value in an error")
+    func words() async throws {
+        let signed = try await sign().text
+        let output = try await verify(
+            ["--explain"], signed.replacingOccurrences(of: "api.example.com", with: "sec\u{1b}ret"))
+        #expect(output.exit == 2)
+        #expect(!output.stderr.contains("\u{1b}"))
+        #expect(!output.stderr.contains("ret\""))
+    }
+
+    @Test("schemes list names both")
+    func schemes() async throws {
+        #expect(try await run(["schemes", "list"]).text == "rfc9421\nsalted-hmac-v1\n")
+        #expect(
+            try await run(["schemes", "list", "--json"]).text
+                == #"{"schemes":["rfc9421","salted-hmac-v1"]}"# + "\n")
+    }
+}
