@@ -5,10 +5,13 @@ import TestSupport
 /// A file of vectors, read with the package's own strict reader.
 enum VectorFile {
     /// The vectors of a file of this module; the file names its source.
-    static func load(_ name: String) -> [JSONObject] {
-        guard let url = Bundle.module.url(forResource: "Vectors/\(name)", withExtension: "json")
-        else { return [] }
-        return objects(url)["vectors"]?.array?.compactMap(\.object) ?? []
+    ///
+    /// None at all is an error, so that no test passes for want of vectors.
+    static func load(_ name: String) throws -> [JSONObject] {
+        guard let url = Bundle.module.url(forResource: "Vectors/\(name)", withExtension: "json"),
+            let vectors = objects(url)["vectors"]?.array?.compactMap(\.object), !vectors.isEmpty
+        else { throw TestSupportError("no vectors in Vectors/\(name).json") }
+        return vectors
     }
 
     /// The tests of a Wycheproof file, each with its group's sizes; none where it is absent.

@@ -1,4 +1,6 @@
+import Foundation
 import SignetJSON
+import TestSupport
 import Testing
 
 struct NumberTests {
@@ -12,22 +14,22 @@ struct NumberTests {
         let canonical: String
     }
 
-    @Test(arguments: VectorFile<ECMAScript>.load("rfc8785-numbers"))
+    @Test(arguments: try VectorFile<ECMAScript>.load("rfc8785-numbers", in: .module))
     func writesAsECMAScriptDoes(_ vector: ECMAScript) throws {
         let value = Double(bitPattern: try #require(UInt64(vector.bits, radix: 16)))
         #expect(JSONNumber(value)?.text == vector.text)
         if let text = vector.text, value != 0 { #expect(Double(text) == value) }
     }
 
-    @Test(arguments: VectorFile<Text>.load("rfc8785-texts"))
+    @Test(arguments: try VectorFile<Text>.load("rfc8785-texts", in: .module))
     func writesTheCanonicalForm(_ vector: Text) throws {
         let value = try JSONValue(parsing: bytes(vector.input))
         #expect(try value.canonicalized() == bytes(vector.canonical))
     }
 
-    @Test func vectorsAreThere() {
-        #expect(VectorFile<ECMAScript>.load("rfc8785-numbers").count == 27)
-        #expect(VectorFile<Text>.load("rfc8785-texts").count == 2)
+    @Test func vectorsAreThere() throws {
+        #expect(try VectorFile<ECMAScript>.load("rfc8785-numbers", in: .module).count == 27)
+        #expect(try VectorFile<Text>.load("rfc8785-texts", in: .module).count == 2)
     }
 
     @Test func noCanonicalFormBeyondBinary64() throws {

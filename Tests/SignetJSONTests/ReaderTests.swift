@@ -1,4 +1,6 @@
+import Foundation
 import SignetJSON
+import TestSupport
 import Testing
 
 struct ReaderTests {
@@ -25,12 +27,12 @@ struct ReaderTests {
         var testDescription: String { name }
     }
 
-    @Test func vectorsAreThere() {
-        #expect(VectorFile<Rejected>.load("rejected").count > 100)
-        #expect(VectorFile<Accepted>.load("accepted").count > 10)
+    @Test func vectorsAreThere() throws {
+        #expect(try VectorFile<Rejected>.load("rejected", in: .module).count > 100)
+        #expect(try VectorFile<Accepted>.load("accepted", in: .module).count > 10)
     }
 
-    @Test(arguments: VectorFile<Rejected>.load("rejected"))
+    @Test(arguments: try VectorFile<Rejected>.load("rejected", in: .module))
     func refusesWithCodeAndOffset(_ vector: Rejected) {
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: vector.bytes) }
         #expect(error?.code.name == vector.code)
@@ -38,14 +40,14 @@ struct ReaderTests {
         #expect(error?.message.contains("byte \(vector.offset)") == true)
     }
 
-    @Test(arguments: VectorFile<Rejected>.load("rejected"))
+    @Test(arguments: try VectorFile<Rejected>.load("rejected", in: .module))
     func refusesDeepInsideToo(_ vector: Rejected) {
         // Validation does not end where recording does.
         let text = bytes(#"{"a":[[[[0,"#) + vector.bytes + bytes("]]]]}")
         #expect(throws: JSONError.self) { try JSONReader(text, recordedDepth: 0) }
     }
 
-    @Test(arguments: VectorFile<Accepted>.load("accepted"))
+    @Test(arguments: try VectorFile<Accepted>.load("accepted", in: .module))
     func acceptsAndWrites(_ vector: Accepted) throws {
         let value = try JSONValue(parsing: bytes(vector.text))
         #expect(value.serialized() == bytes(vector.compact))

@@ -1,5 +1,7 @@
+import Foundation
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// What real servers answer, recorded once.
@@ -12,11 +14,11 @@ struct PeerReplyTests {
         var testDescription: String { "\(peer): \(request)" }
     }
 
-    @Test func vectorsAreThere() {
-        #expect(Set(VectorFile<Reply>.load("peer-replies").map(\.peer)).count == 5)
+    @Test func vectorsAreThere() throws {
+        #expect(Set(try VectorFile<Reply>.load("peer-replies", in: .module).map(\.peer)).count == 5)
     }
 
-    @Test(arguments: VectorFile<Reply>.load("peer-replies"))
+    @Test(arguments: try VectorFile<Reply>.load("peer-replies", in: .module))
     func isUnderstood(_ vector: Reply) throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let raw = RawReply(vector.reply)

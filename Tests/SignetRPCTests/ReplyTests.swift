@@ -1,6 +1,8 @@
+import Foundation
 import HTTPTypes
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// Replies to one call, by the rules that servers get wrong.
@@ -20,8 +22,8 @@ struct ReplyTests {
         var testDescription: String { "rule \(rule): \(name)" }
     }
 
-    @Test func vectorsAreThereAndRefuseMoreThanTheyAccept() {
-        let replies = VectorFile<Reply>.load("replies")
+    @Test func vectorsAreThereAndRefuseMoreThanTheyAccept() throws {
+        let replies = try VectorFile<Reply>.load("replies", in: .module)
         let accepted = replies.count { $0.outcome == "result" || $0.outcome == "notified" }
         #expect(replies.count > 100)
         #expect(replies.count - accepted > accepted)
@@ -30,7 +32,7 @@ struct ReplyTests {
         }
     }
 
-    @Test(arguments: VectorFile<Reply>.load("replies"))
+    @Test(arguments: try VectorFile<Reply>.load("replies", in: .module))
     func isUnboxedByTheRules(_ vector: Reply) throws {
         let adapter = JSONRPCAdapter.fromSeven(vector.version == "1.0" ? .v1 : .v2)
         let call = RPCCall("orders.list", isNotification: vector.kind == "notification")

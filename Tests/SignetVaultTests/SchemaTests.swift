@@ -61,7 +61,7 @@ import Testing
         #"{"a":{"type":"integer","maximum":5,"enum":[6]}}"#,
         #"{"a":{"type":"integer","minimum":5,"enum":[4]}}"#,
         #"{"a":{"type":"string","pattern":"[a-z]+","enum":["A"]}}"#,
-        #"{"a":{"type":"string","visibility":"public","enum":["-----BEGIN PRIVATE KEY-----"]}}"#,
+        #"{"a":{"type":"string","visibility":"public","enum":["-----BEGIN PRIVATE\u0020KEY-----"]}}"#,
     ])
     func refusesAKey(_ keys: String) {
         let error = error { _ = try schema(keys) }

@@ -21,12 +21,13 @@ import Testing
     static let base64Key = "3q2+7wABAgMEBQYHCAkKCwwNDg8Q/v3t7s7Zr4q1Xpc="
     static let base64URLKey = "p8Xn0M3sVvQ2fJkLr7yTzW1dGhBqCeUo5iAa9S4tFxE"
     static let hexKey = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-    static let pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n"
+    static let pem = "-----BEGIN EC PRIVATE\u{20}KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n"
 
     @Test(arguments: [
-        pem, "-----BEGIN PRIVATE KEY-----", "text before -----BEGIN ENCRYPTED PRIVATE KEY-----",
-        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA\n",
-        "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+        pem, "-----BEGIN PRIVATE\u{20}KEY-----",
+        "text before -----BEGIN ENCRYPTED PRIVATE\u{20}KEY-----",
+        "-----BEGIN OPENSSH PRIVATE\u{20}KEY-----\nb3BlbnNzaA\n",
+        "-----BEGIN PGP PRIVATE\u{20}KEY BLOCK-----",
         base64Key, base64URLKey, hexKey, hexKey.uppercased(), "Bearer \(base64URLKey)",
         "key=\(base64URLKey)", "a,b;\(hexKey)", "AKIAIOSFODNN7EXAMPLE",
         "ghp_abcdefghijklmnopqrstuvwxyz", "sk_live_abcdefghijkl", "whsec_aaaaaaaaaaaaaaaa",

@@ -1,0 +1,2 @@
+/// Bytes of a text.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
