@@ -106,26 +106,50 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
     return true;
 }
 
+// Tells epoll what is wanted of a socket.
+static void tell_epoll(signet_loop *loop, curl_socket_t socket) {
+    uint8_t wanted = loop->sockets[socket].wanted, told = loop->sockets[socket].told;
+    if (wanted == told) return;
+    struct epoll_event event = {.events = wanted, .data = {.fd = socket}};
+    int call = !wanted ? EPOLL_CTL_DEL : told ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    if (epoll_ctl(loop->epoll, call, socket, &event) != 0) {
+        if (errno == EEXIST) epoll_ctl(loop->epoll, EPOLL_CTL_MOD, socket, &event);
+        if (errno == ENOENT && wanted) epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event);
+    }
+    loop->sockets[socket].told = wanted;
+}
+
+static bool make_room(signet_loop *loop, curl_socket_t socket) {
+    if ((size_t)socket < loop->socket_count) return true;
+    size_t count = (size_t)socket * 2 + 64;
+    void *grown = realloc(loop->sockets, count * sizeof *loop->sockets);
+    if (!grown) return false;
+    loop->sockets = grown;
+    memset(
+        loop->sockets + loop->socket_count, 0,
+        (count - loop->socket_count) * sizeof *loop->sockets);
+    loop->socket_count = count;
+    return true;
+}
+
 static int socket_changed(
     CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
-    (void)easy;
+    (void)easy, (void)socket_context;
     signet_loop *loop = context;
-    struct epoll_event event = {.data = {.fd = socket}};
-    if (what == CURL_POLL_REMOVE) {
-        epoll_ctl(loop->epoll, EPOLL_CTL_DEL, socket, &event);
-        return 0;
-    }
-    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
-    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
-    int known = socket_context != NULL;
-    if (epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) != 0) {
-        if (errno == EEXIST)
-            epoll_ctl(loop->epoll, EPOLL_CTL_MOD, socket, &event);
-        else if (errno == ENOENT)
-            epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event);
-    }
-    if (!known) curl_multi_assign(loop->multi, socket, loop);
+    if (socket < 0) return 0;
+    if (!make_room(loop, socket)) return -1;
+    uint8_t wanted = 0;
+    if (what != CURL_POLL_REMOVE && what & CURL_POLL_IN) wanted |= EPOLLIN;
+    if (what != CURL_POLL_REMOVE && what & CURL_POLL_OUT) wanted |= EPOLLOUT;
+    loop->sockets[socket].wanted = wanted;
+    if (wanted || !loop->sockets[socket].is_connection) tell_epoll(loop, socket);
     return 0;
+}
+
+void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection) {
+    if (socket < 0 || !make_room(loop, socket)) return;
+    loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
+    loop->sockets[socket].is_connection = is_connection;
 }
 
 static int timer_changed(CURLM *multi, long milliseconds, void *context) {
@@ -183,6 +207,7 @@ void signet_loop_free(signet_loop *loop) {
     if (loop->wake >= 0) close(loop->wake);
     pthread_mutex_destroy(&loop->lock);
     pthread_cond_destroy(&loop->gate);
+    free(loop->sockets);
     free(loop->ca_file);
     free(loop);
 }
@@ -223,6 +248,10 @@ void signet_loop_step(signet_loop *loop, bool may_wait) {
         if (events[i].data.fd == loop->wake) {
             uint64_t number;
             while (read(loop->wake, &number, sizeof number) < 0 && errno == EINTR) continue;
+            continue;
+        }
+        if (!loop->sockets[events[i].data.fd].wanted) {
+            tell_epoll(loop, events[i].data.fd);
             continue;
         }
         int mask = 0;

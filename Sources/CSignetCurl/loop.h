@@ -26,6 +26,16 @@ struct signet_loop {
     curl_socket_t busy_on;  // the socket that libcurl was called for, or -1
     curl_socket_t last_opened;
 
+    // What epoll was told of each descriptor, and what libcurl wants of it now (EPOLLIN, EPOLLOUT).
+    // libcurl lets a connection's socket go after each reply and takes it up for the next request;
+    // epoll is told only when one that nobody wants has news. Descriptors that libcurl makes and
+    // closes by itself, such as its resolver's, are not known by their closing: no such delay there.
+    struct {
+        uint8_t told, wanted;
+        bool is_connection;
+    } *sockets;
+    size_t socket_count;
+
     signet_transfer *ready_first, *ready_last;
     signet_transfer *spare;
     size_t spare_count;
@@ -58,6 +68,8 @@ struct signet_transfer {
 };
 
 bool signet_transfer_close(signet_transfer *transfer);
+// A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
+void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
 void signet_transfer_make_ready(signet_transfer *transfer);
 
 #endif

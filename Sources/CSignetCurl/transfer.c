@@ -173,6 +173,7 @@ static curl_socket_t open_socket(
     type |= SOCK_CLOEXEC;
 #endif
     curl_socket_t opened = socket(address->family, type, address->protocol);
+    signet_loop_note_socket(loop, opened, true);
     pthread_mutex_lock(&loop->lock);
     if (opened >= 0) loop->last_opened = opened;
     pthread_mutex_unlock(&loop->lock);
@@ -185,6 +186,7 @@ static int close_socket(void *context, curl_socket_t closed) {
     pthread_mutex_lock(&loop->lock);
     if (loop->busy_on == closed) loop->busy_on = -1;
     if (loop->last_opened == closed) loop->last_opened = -1;
+    signet_loop_note_socket(loop, closed, false);
     int failed = close(closed);
     pthread_mutex_unlock(&loop->lock);
     return failed;
@@ -458,6 +460,14 @@ bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
 static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
     curl_off_t value = 0;
     return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+int64_t signet_transfer_content_length(const signet_transfer *transfer) {
+    curl_off_t length = -1;
+    return curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+            == CURLE_OK
+        ? (int64_t)length
+        : -1;
 }
 
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings) {

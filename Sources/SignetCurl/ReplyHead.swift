@@ -70,27 +70,24 @@ struct ReplyHead {
     }
 
     private static func field(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> HTTPField? {
-        var name: [UInt8] = []
-        var index = line.lowerBound
-        while index < line.upperBound, bytes[index] != UInt8(ascii: ":") {
-            name.append(bytes[index])
-            index += 1
-        }
-        guard index < line.upperBound,
-            let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self))
-        else { return nil }
-        var start = index + 1
+        var colon = line.lowerBound
+        while colon < line.upperBound, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
+        guard colon < line.upperBound else { return nil }
+        var start = colon + 1
         var end = line.upperBound
         while start < end, isBlank(bytes[start]) { start += 1 }
         while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-        var value: [UInt8] = []
-        value.reserveCapacity(end - start)
         for position in start..<end {
             let byte = bytes[position]
             guard byte == 0x09 || (byte >= 0x20 && byte != 0x7F) else { return nil }
-            value.append(byte)
         }
-        return HTTPField(name: fieldName, value: value)
+        let text = copy(bytes, line.lowerBound..<colon)
+        guard let name = HTTPField.Name(String(decoding: text, as: UTF8.self)) else { return nil }
+        return HTTPField(name: name, value: copy(bytes, start..<end))
+    }
+
+    private static func copy(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

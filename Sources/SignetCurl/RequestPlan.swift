@@ -56,7 +56,8 @@ struct RequestPlan: Sendable {
         body = engineRequest.body
         guard !(isHead && !body.isEmpty) else { throw Self.invalid("a HEAD request has no body") }
         sendsBody = !body.isEmpty || [.post, .put, .patch].contains(request.method)
-        fields = try Self.fields(request, authority: written, bodyCount: body.count)
+        fields = try Self.fields(
+            request, authority: written, bodyCount: body.count, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
@@ -117,20 +118,22 @@ struct RequestPlan: Sendable {
         return path
     }
 
-    private static func fields(_ request: HTTPRequest, authority: String, bodyCount: Int)
-        throws(TransportError) -> [UInt8]
-    {
+    private static func fields(
+        _ request: HTTPRequest, authority: String, bodyCount: Int, sendsBody: Bool
+    ) throws(TransportError) -> [UInt8] {
         for byte in authority.utf8 where byte <= 0x20 || byte == 0x7F {
             throw invalid("the host holds a space or a control character")
         }
         var lines = Array("Host: \(authority)".utf8) + [0]
         lines.reserveCapacity(512)
-        // What libcurl would add of its own.
-        var additions: Set<String> = ["accept", "content-type", "expect", "user-agent"]
+        // What libcurl would add of its own, the last two to a body only.
+        var (addsAccept, addsContentType, addsExpect) = (true, sendsBody, sendsBody)
         for field in request.headerFields {
             let name = field.name.canonicalName
-            additions.remove(name)
             switch name {
+            case "accept": addsAccept = false
+            case "content-type": addsContentType = false
+            case "expect": addsExpect = false
             case "host":
                 guard field.value.utf8.elementsEqual(authority.utf8) else {
                     throw invalid("the field Host and the request's authority differ")
@@ -159,7 +162,9 @@ struct RequestPlan: Sendable {
             }
             lines.append(0)
         }
-        for name in additions { lines.append(contentsOf: Array("\(name):".utf8) + [0]) }
+        if addsAccept { lines.append(contentsOf: "Accept:\0".utf8) }
+        if addsContentType { lines.append(contentsOf: "Content-Type:\0".utf8) }
+        if addsExpect { lines.append(contentsOf: "Expect:\0".utf8) }
         return lines
     }
 

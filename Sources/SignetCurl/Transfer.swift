@@ -14,6 +14,8 @@ internal import SignetTransport
     var identifier: UInt64 { unsafe signet_transfer_identifier(handle) }
     /// Whether the reply's header is there.
     var hasHead: Bool { unsafe signet_transfer_has_head(handle) }
+    /// The length that the reply's header gives for its body, or -1.
+    var contentLength: Int64 { unsafe signet_transfer_content_length(handle) }
     /// Whether libcurl is through with it.
     var isDone: Bool { unsafe signet_transfer_is_done(handle) }
     /// How it ended.

@@ -177,9 +177,7 @@ struct TransferDriver {
                 code: .malformedReply,
                 message: "\(call.plan.host.uriText) sent a header that is no HTTP (RFC 9110)")
         }
-        if !call.plan.isHead, let length = head.response.headerFields[.contentLength],
-            let length = Int(length), length > call.plan.maximumBodySize
-        {
+        if !call.plan.isHead, transfer.contentLength > call.plan.maximumBodySize {
             throw TransferDriver.tooLarge(call.plan)
         }
         if head.version.major < 2, call.plan.isSecure {

@@ -126,6 +126,8 @@ bool signet_transfer_has_head(const signet_transfer *transfer);
 const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
 void signet_transfer_drop_body(signet_transfer *transfer);
+// What Content-Length says, or -1.
+int64_t signet_transfer_content_length(const signet_transfer *transfer);
 bool signet_transfer_is_done(const signet_transfer *transfer);
 signet_result signet_transfer_result(const signet_transfer *transfer);
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer);
