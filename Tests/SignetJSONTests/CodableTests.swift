@@ -187,6 +187,34 @@ struct CodableTests {
         enum Key: CodingKey { case two, list }
     }
 
+    struct Unruly: Encodable {
+        enum Key: CodingKey { case a, b, c }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode([1, 2], forKey: .a)
+            var nested = container.nestedContainer(keyedBy: Key.self, forKey: .b)
+            try container.encode("last", forKey: .a)  // twice: the last value, the first place
+            try? container.encode(Double.nan, forKey: .c)  // thrown and swallowed: no member
+            try? container.encode([[Double.nan]], forKey: .c)
+            try nested.encode(true, forKey: .c)  // filled after its parent went on
+            var again = encoder.container(keyedBy: Key.self)
+            try nested.encode(1, forKey: .a)
+            if encoder.codingPath.isEmpty { try again.encodeNil(forKey: .b) }
+        }
+    }
+
+    @Test func theLastValueOfAMemberCounts() throws {
+        #expect(try StrictJSONEncoder().encode(Unruly()) == bytes(#"{"a":"last","b":null}"#))
+        #expect(
+            try StrictJSONEncoder().encode([Unruly()])
+                == bytes(#"[{"a":"last","b":{"c":true,"a":1}}]"#))
+        struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+        #expect(try StrictJSONEncoder().encode([Nothing()]) == bytes("[{}]"))
+        let pretty = try StrictJSONEncoder(style: .pretty).encode([1])
+        #expect(pretty == bytes("[\n  1\n]"))
+    }
+
     @Test func superclassesAndNestedContainers() throws {
         let text = try StrictJSONEncoder().encode(Derived())
         #expect(text == bytes(#"{"super":{"one":1},"two":2,"list":[1,{"two":true}]}"#))

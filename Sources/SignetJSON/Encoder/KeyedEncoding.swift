@@ -1,23 +1,21 @@
 /// An object's members, as a type encodes them.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let container: EncodedContainer
-    let userInfo: [CodingUserInfoKey: any Sendable]
-    let path: CodingPathNode?
+    let tree: EncodedTree
+    let node: Int
 
-    var codingPath: [any CodingKey] { CodingPathNode.keys(path) }
+    var codingPath: [any CodingKey] { tree.path(to: node) }
 
-    private func set(_ key: Key, _ value: JSONValue) {
-        container.set(key.stringValue, .value(value))
-    }
+    private func member(_ key: some CodingKey) -> Int { tree.member(key.stringValue, of: node) }
+    private func set(_ key: Key, _ value: JSONValue) { tree.set(value, at: member(key)) }
 
     func encodeNil(forKey key: Key) { set(key, .null) }
     func encode(_ value: Bool, forKey key: Key) { set(key, .bool(value)) }
     func encode(_ value: String, forKey key: Key) { set(key, .string(value)) }
     func encode(_ value: Double, forKey key: Key) throws {
-        container.set(key.stringValue, try .of(value, path, key))
+        try tree.setFinite(value, at: member(key))
     }
     func encode(_ value: Float, forKey key: Key) throws {
-        container.set(key.stringValue, try .of(value, path, key))
+        try tree.setFinite(value, at: member(key))
     }
     func encode(_ value: Int, forKey key: Key) { set(key, .number(JSONNumber(value))) }
     func encode(_ value: Int8, forKey key: Key) { set(key, .number(JSONNumber(value))) }
@@ -30,32 +28,24 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt32, forKey key: Key) { set(key, .number(JSONNumber(value))) }
     func encode(_ value: UInt64, forKey key: Key) { set(key, .number(JSONNumber(value))) }
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        container.set(key.stringValue, try .of(value, userInfo, path, key))
+        try tree.encode(value, at: member(key))
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        let nested = EncodedContainer(isObject: true)
-        container.set(key.stringValue, .container(nested))
-        return KeyedEncodingContainer(
-            KeyedEncoding<NestedKey>(
-                container: nested, userInfo: userInfo, path: CodingPathNode(key, in: path)))
+        ValueEncoder(tree: tree, node: member(key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        let nested = EncodedContainer(isObject: false)
-        container.set(key.stringValue, .container(nested))
-        return UnkeyedEncoding(
-            container: nested, userInfo: userInfo, path: CodingPathNode(key, in: path))
+        ValueEncoder(tree: tree, node: member(key)).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { encoder(AnyCodingKey(stringValue: "super")) }
-    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+    func superEncoder() -> any Encoder {
+        ValueEncoder(tree: tree, node: member(AnyCodingKey(stringValue: "super")))
+    }
 
-    private func encoder(_ key: some CodingKey) -> ValueEncoder {
-        let encoder = ValueEncoder(userInfo: userInfo, path: CodingPathNode(key, in: path))
-        container.set(key.stringValue, .encoder(encoder))
-        return encoder
+    func superEncoder(forKey key: Key) -> any Encoder {
+        ValueEncoder(tree: tree, node: member(key))
     }
 }

@@ -1,21 +1,19 @@
 /// An array's elements, as a type encodes them.
 struct UnkeyedEncoding: UnkeyedEncodingContainer {
-    let container: EncodedContainer
-    let userInfo: [CodingUserInfoKey: any Sendable]
-    let path: CodingPathNode?
+    let tree: EncodedTree
+    let node: Int
 
-    var codingPath: [any CodingKey] { CodingPathNode.keys(path) }
-    var count: Int { container.count }
+    var codingPath: [any CodingKey] { tree.path(to: node) }
+    var count: Int { tree.count(of: node) }
 
-    private var key: AnyCodingKey { AnyCodingKey(intValue: count) }
-
-    private func append(_ value: JSONValue) { container.append(.value(value)) }
+    private func element() -> Int { tree.element(of: node) }
+    private func append(_ value: JSONValue) { tree.set(value, at: element()) }
 
     func encodeNil() { append(.null) }
     func encode(_ value: Bool) { append(.bool(value)) }
     func encode(_ value: String) { append(.string(value)) }
-    func encode(_ value: Double) throws { container.append(try .of(value, path, key)) }
-    func encode(_ value: Float) throws { container.append(try .of(value, path, key)) }
+    func encode(_ value: Double) throws { try tree.setFinite(value, at: element()) }
+    func encode(_ value: Float) throws { try tree.setFinite(value, at: element()) }
     func encode(_ value: Int) { append(.number(JSONNumber(value))) }
     func encode(_ value: Int8) { append(.number(JSONNumber(value))) }
     func encode(_ value: Int16) { append(.number(JSONNumber(value))) }
@@ -26,30 +24,17 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func encode(_ value: UInt16) { append(.number(JSONNumber(value))) }
     func encode(_ value: UInt32) { append(.number(JSONNumber(value))) }
     func encode(_ value: UInt64) { append(.number(JSONNumber(value))) }
-    func encode(_ value: some Encodable) throws {
-        container.append(try .of(value, userInfo, path, key))
-    }
+    func encode(_ value: some Encodable) throws { try tree.encode(value, at: element()) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        let nestedPath = CodingPathNode(key, in: path)
-        let nested = EncodedContainer(isObject: true)
-        container.append(.container(nested))
-        return KeyedEncodingContainer(
-            KeyedEncoding<NestedKey>(container: nested, userInfo: userInfo, path: nestedPath))
+        ValueEncoder(tree: tree, node: element()).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        let nestedPath = CodingPathNode(key, in: path)
-        let nested = EncodedContainer(isObject: false)
-        container.append(.container(nested))
-        return UnkeyedEncoding(container: nested, userInfo: userInfo, path: nestedPath)
+        ValueEncoder(tree: tree, node: element()).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder {
-        let encoder = ValueEncoder(userInfo: userInfo, path: CodingPathNode(key, in: path))
-        container.append(.encoder(encoder))
-        return encoder
-    }
+    func superEncoder() -> any Encoder { ValueEncoder(tree: tree, node: element()) }
 }
