@@ -44,6 +44,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `PinError` with code `bad-host`.
     public static func canonical(_ text: String) throws(PinError) -> HostName {
         let bytes = Array(text.utf8)
+        if isPlainName(bytes) { return HostName(text: text, kind: .name) }
         if bytes.contains(UInt8(ascii: "@")) {
             throw refusal("a host holds no user info (found \"@\")")
         }
@@ -67,6 +68,30 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             throw refusal("the host has \(name.utf8.count) characters; a DNS name has at most 253")
         }
         return HostName(text: name, kind: .name)
+    }
+
+    /// Whether a text is a name in its one form already; most are.
+    private static func isPlainName(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count <= 253 else { return false }
+        var length = 0
+        var startsWithLetter = false
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "."):
+                guard length > 0 else { return false }
+                length = 0
+                continue
+            case UInt8(ascii: "a")...UInt8(ascii: "z"):
+                if length == 0 { startsWithLetter = true }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                if length == 0 { startsWithLetter = false }
+            default: return false
+            }
+            length += 1
+            guard length <= 63 else { return false }
+        }
+        // A last label that begins with a letter is no number, so the whole is no IPv4 address.
+        return length > 0 && startsWithLetter
     }
 
     static func refusal(_ message: String) -> PinError {
