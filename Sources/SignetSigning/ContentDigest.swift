@@ -43,19 +43,21 @@ public enum ContentDigest {
         }
         var isChecked = false
         for member in digests.members {
-            let name = digests[member.key]
-            guard !deprecated.contains(where: { name.elementsEqual($0) }) else {
+            let algorithm = algorithm(member.key, digests)
+            guard
+                algorithm != nil || !deprecated.contains(where: { digests.matches(member.key, $0) })
+            else {
                 throw SigningError(
                     .unsupportedDigest,
                     "Content-Digest holds a deprecated algorithm: wanted sha-256 or sha-512")
             }
             guard case .bytes(let range) = member.value,
-                let claimed = Base64.decode(Array(digests[range]), .standard)
+                let claimed = digests.decoded(range)
             else {
                 throw SigningError(
                     .malformedDigest, "Content-Digest holds a value that is no canonical base64")
             }
-            guard let algorithm = algorithm(name) else { continue }
+            guard let algorithm else { continue }
             let actual = try digest(of: message.body, algorithm)
             guard constantTimeEqual(claimed, actual) else {
                 throw SigningError(.digestMismatch, "Content-Digest does not fit the body")
@@ -68,9 +70,11 @@ public enum ContentDigest {
         }
     }
 
-    private static func algorithm(_ name: ArraySlice<UInt8>) -> DigestAlgorithm? {
-        if name.elementsEqual(sha256) { return .sha256 }
-        return name.elementsEqual(sha512) ? .sha512 : nil
+    private static func algorithm(
+        _ name: Range<Int>, _ digests: StructuredDictionary
+    ) -> DigestAlgorithm? {
+        if digests.matches(name, sha256) { return .sha256 }
+        return digests.matches(name, sha512) ? .sha512 : nil
     }
 
     static func digest(

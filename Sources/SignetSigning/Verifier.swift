@@ -12,8 +12,9 @@ public final class Verifier: Sendable {
 
     let keys: KeySet
     let nonces: (any NonceStore)?
-    /// Lists of components that verified signatures covered, compiled, by their text.
-    let plans = Mutex<[[UInt8]: CoveragePlan]>([:])
+    /// Lists of components that verified signatures covered, compiled; few, so that looking through
+    /// them is cheaper than hashing.
+    let plans = Mutex<[CoveragePlan]>([])
 
     /// Makes a verifier.
     ///

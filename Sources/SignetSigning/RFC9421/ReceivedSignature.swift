@@ -1,5 +1,3 @@
-internal import SignetCrypto
-
 /// The one signature of a message that a verifier looks at, read from its fields.
 struct ReceivedSignature {
     /// The covered list with its parentheses.
@@ -29,7 +27,7 @@ struct ReceivedSignature {
         let inputs = try StructuredDictionary(parsing: inputText, field: "Signature-Input")
         let signatures = try StructuredDictionary(parsing: signatureText, field: "Signature")
         guard inputs.members.count == signatures.members.count,
-            inputs.members.allSatisfy({ signatures.member(inputs[$0.key]) != nil })
+            inputs.members.allSatisfy({ signatures.member(Array(inputs[$0.key])) != nil })
         else {
             throw SigningError(
                 .malformedSignature, "Signature-Input and Signature do not have the same labels")
@@ -56,67 +54,112 @@ struct ReceivedSignature {
         guard let member = selected, case .innerList(let list) = member.value else {
             throw SigningError(.noSignature, "no signature has the wanted tag")
         }
-        guard let held = signatures.member(inputs[member.key]), held.parameters.isEmpty,
+        guard let held = signatures.member(Array(inputs[member.key])), held.parameters.isEmpty,
             case .bytes(let range) = held.value,
-            let tag = Base64.decode(Array(signatures[range]), .standard)
+            let tag = signatures.decoded(range)
         else {
             throw SigningError(.malformedSignature, "Signature is no canonical base64")
         }
         self.tag = tag
         self.innerList = Array(inputs[list])
         self.parameters = Array(inputs[member.whole])
+        var created: Int64?
+        var expires: Int64?
+        var texts = Texts()
         for parameter in member.parameters {
-            guard Self.known.contains(where: { inputs[parameter.name].elementsEqual($0) }) else {
+            if inputs.matches(parameter.name, Name.created) {
+                created = try inputs.integer(parameter)
+            } else if inputs.matches(parameter.name, Name.keyID) {
+                texts.keyID = try inputs.text(parameter)
+            } else if inputs.matches(parameter.name, Name.nonce) {
+                texts.nonce = try inputs.text(parameter)
+            } else if inputs.matches(parameter.name, Name.tag) {
+                texts.tag = try inputs.text(parameter)
+            } else if inputs.matches(parameter.name, Name.expires) {
+                expires = try inputs.integer(parameter)
+            } else if inputs.matches(parameter.name, Name.algorithm) {
+                texts.algorithm = try inputs.text(parameter)
+            } else {
                 throw SigningError(
                     .unsupportedParameter, "the signature has a parameter that nobody knows")
             }
         }
-        self.algorithm = try inputs.text(of: "alg", in: member)
-        guard let created = try inputs.integer(of: "created", in: member) else {
+        self.algorithm = texts.algorithm
+        guard let created else {
             throw SigningError(.missingCreated, "the signature has no created")
         }
-        guard let keyID = try inputs.text(of: "keyid", in: member) else {
+        guard let keyID = texts.keyID else {
             throw SigningError(.missingKeyID, "the signature has no keyid")
         }
         self.claims = SignatureClaims(
-            keyID: keyID, created: created, expires: try inputs.integer(of: "expires", in: member),
-            nonce: try inputs.text(of: "nonce", in: member),
-            tag: try inputs.text(of: "tag", in: member))
+            keyID: keyID, created: created, expires: expires, nonce: texts.nonce, tag: texts.tag)
     }
 
-    private static let known = ["created", "expires", "keyid", "nonce", "tag", "alg"].map {
-        Array($0.utf8)
+    private struct Texts {
+        var keyID: String?
+        var nonce: String?
+        var tag: String?
+        var algorithm: String?
+    }
+
+    private enum Name {
+        static let created = Array("created".utf8)
+        static let expires = Array("expires".utf8)
+        static let keyID = Array("keyid".utf8)
+        static let nonce = Array("nonce".utf8)
+        static let tag = Array("tag".utf8)
+        static let algorithm = Array("alg".utf8)
     }
 }
 
 extension StructuredDictionary {
+    /// A parameter's text.
+    ///
+    /// - Throws: `SigningError` with `malformed-signature` where it is no string.
+    func text(_ parameter: Parameter) throws(SigningError) -> String {
+        guard case .string(let range) = parameter.value else {
+            throw SigningError(
+                .malformedSignature,
+                "\(String(decoding: self[parameter.name], as: UTF8.self)) is no string")
+        }
+        return string(range)
+    }
+
+    /// A parameter's number.
+    ///
+    /// - Throws: `SigningError` with `malformed-signature` where it is no integer.
+    func integer(_ parameter: Parameter) throws(SigningError) -> Int64 {
+        guard case .integer(let number) = parameter.value else {
+            throw SigningError(
+                .malformedSignature,
+                "\(String(decoding: self[parameter.name], as: UTF8.self)) is no integer")
+        }
+        return number
+    }
+
     /// A parameter's text, or nil without it.
     ///
     /// - Throws: `SigningError` with `malformed-signature` where it is no string.
     func text(of name: String, in member: Member) throws(SigningError) -> String? {
-        guard let value = value(of: name, in: member) else { return nil }
-        guard case .string(let range) = value else {
-            throw SigningError(.malformedSignature, "\(name) is no string")
-        }
-        return string(range)
+        guard let parameter = parameter(name, in: member) else { return nil }
+        return try text(parameter)
     }
 
     /// A parameter's number, or nil without it.
     ///
     /// - Throws: `SigningError` with `malformed-signature` where it is no integer.
     func integer(of name: String, in member: Member) throws(SigningError) -> Int64? {
-        guard let value = value(of: name, in: member) else { return nil }
-        guard case .integer(let number) = value else {
-            throw SigningError(.malformedSignature, "\(name) is no integer")
-        }
-        return number
+        guard let parameter = parameter(name, in: member) else { return nil }
+        return try integer(parameter)
     }
 
     /// A parameter's value, or nil without it.
     func value(of name: String, in member: Member) -> Value? {
-        for parameter in member.parameters where text[parameter.name].elementsEqual(name.utf8) {
-            return parameter.value
-        }
-        return nil
+        parameter(name, in: member)?.value
+    }
+
+    private func parameter(_ name: String, in member: Member) -> Parameter? {
+        let bytes = Array(name.utf8)
+        return member.parameters.first { matches($0.name, bytes) }
     }
 }

@@ -61,14 +61,16 @@ extension Verifier {
     private func plan(
         _ innerList: [UInt8]
     ) throws(SigningError) -> (plan: CoveragePlan, isKnown: Bool) {
-        if let plan = plans.withLock({ $0[innerList] }) { return (plan, true) }
+        if let plan = plans.withLock({ $0.first { $0.innerList == innerList } }) {
+            return (plan, true)
+        }
         return (try CoveragePlan(innerList: innerList), false)
     }
 
     /// Keeps a plan, up to a bound; only those who hold a key can fill the room.
     private func keep(_ plan: CoveragePlan) {
         plans.withLock { plans in
-            if plans.count < 64 { plans[plan.innerList] = plan }
+            if plans.count < 16 { plans.append(plan) }
         }
     }
 }

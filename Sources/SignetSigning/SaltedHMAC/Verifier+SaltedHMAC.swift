@@ -60,8 +60,8 @@ private struct SaltedHMACSignature {
             throw Self.malformed("wanted alg, created, keyid, nonce, salt and fields, each once")
         }
         guard case .bytes(let range) = member.value,
-            let tag = Base64.decode(Array(value[range]), .standard),
-            let salt = Base64.decode(Array(value[salt]), .standard)
+            let tag = value.decoded(range),
+            let salt = value.decoded(salt)
         else { throw Self.malformed("no canonical base64") }
         guard (SaltedHMACText.minimumSaltSize...64).contains(salt.count) else {
             throw Self.malformed(

@@ -1,4 +1,5 @@
 internal import RawStructuredFieldValues
+internal import SignetCrypto
 
 /// A Dictionary of RFC 9651 in which no key and no parameter comes twice.
 ///
@@ -57,8 +58,23 @@ struct StructuredDictionary: Sendable {
     subscript(range: Range<Int>) -> ArraySlice<UInt8> { text[range] }
 
     /// The member of a key.
-    func member(_ key: some Sequence<UInt8>) -> Member? {
-        members.first { text[$0.key].elementsEqual(key) }
+    func member(_ key: [UInt8]) -> Member? {
+        for member in members where matches(member.key, key) { return member }
+        return nil
+    }
+
+    /// Whether the bytes in a range are those given; on the way of every message.
+    func matches(_ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
+        guard range.count == bytes.count else { return false }
+        for offset in 0..<bytes.count where text[range.lowerBound + offset] != bytes[offset] {
+            return false
+        }
+        return true
+    }
+
+    /// What base64 in a range stands for, or nil where it is not canonical.
+    func decoded(_ range: Range<Int>) -> [UInt8]? {
+        Base64.decode(text.span.extracting(range), .standard)
     }
 
     /// The text of a string, its escapes resolved.
