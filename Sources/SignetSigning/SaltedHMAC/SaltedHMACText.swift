@@ -1,6 +1,13 @@
 internal import SignetCrypto
 
 /// What `salted-hmac-v1` signs: a run of netstrings, so that no part can pose as a piece of another.
+///
+/// The tag is HMAC(HMAC(K, "salted-hmac-v1" ‖ 0x00 ‖ salt), text), with the hash that the key's `alg`
+/// says. The text is a netstring (decimal byte count, `:`, bytes, `,`) of each of these, in order: the
+/// key's id, the time in Unix seconds, the nonce, the method, the authority (lower case, without the
+/// default port), the path as sent, the query as sent without its `?` (empty if none), for each
+/// covered field its name in lower case and its value (lines trimmed, joined by `, `), and the
+/// base64 of the body's digest.
 struct SaltedHMACText {
     static let field = "Signet-Signature"
     static let fieldBytes = Array("signet-signature".utf8)
