@@ -9,9 +9,9 @@ private let handedOut = Mutex<Set<Int>>([])
 /// of another test sits on it by the time a server binds it.
 package func freePort() -> Int {
     handedOut.withLock { taken in
-        let inUse = Set(socketTable().map(\.port))
+        let table = socketTable()
         var port = Int.random(in: 15_000..<32_000)
-        while inUse.contains(port) || !taken.insert(port).inserted {
+        while table.holds(localPort: port, "") || !taken.insert(port).inserted {
             port = Int.random(in: 15_000..<32_000)
         }
         return port
@@ -20,20 +20,28 @@ package func freePort() -> Int {
 
 /// Whether a server on this machine accepts connections to the port now; nothing is sent to it.
 package func isListening(on port: Int) -> Bool {
-    socketTable().contains { $0.port == port && $0.isListening }
+    // A listening socket has no peer and the state 0A.
+    let table = socketTable()
+    return ["00000000", String(repeating: "0", count: 32)].contains { nobody in
+        table.holds(localPort: port, "\(nobody):0000 0A ")
+    }
 }
 
-/// The kernel's list of TCP sockets: local port, and whether the socket listens (state 0A).
-private func socketTable() -> [(port: Int, isListening: Bool)] {
-    ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path -> [(port: Int, isListening: Bool)] in
-        guard let table = FileManager.default.contents(atPath: path) else { return [] }
-        return String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst()
-            .compactMap { line in
-                let columns = line.split(separator: " ")
-                guard columns.count > 3, let colon = columns[1].lastIndex(of: ":"),
-                    let port = Int(columns[1][columns[1].index(after: colon)...], radix: 16)
-                else { return nil }
-                return (port, columns[3] == "0A")
-            }
+/// The kernel's list of TCP sockets; servers are waited for by asking for it often, so it is
+/// searched as bytes.
+private func socketTable() -> Data {
+    var table = Data()
+    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        table += FileManager.default.contents(atPath: path) ?? Data()
+    }
+    return table
+}
+
+extension Data {
+    /// Whether a line names this local port, followed by these columns.
+    fileprivate func holds(localPort port: Int, _ columns: String) -> Bool {
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let padding = String(repeating: "0", count: 4 - hexadecimal.count)
+        return range(of: Data(":\(padding)\(hexadecimal) \(columns)".utf8)) != nil
     }
 }

@@ -26,7 +26,7 @@ package final class ServerProcess: Sendable {
     /// Starts a program and waits until it is ready.
     ///
     /// - Throws: `TestSupportError` with the program's words where it ends instead, or is not ready
-    ///   within 30 seconds.
+    ///   within a minute.
     package static func start(
         _ executable: String, _ arguments: [String], stdin: [UInt8]? = nil,
         environment: [String: String] = [:], directory: URL? = nil, ready: Readiness
@@ -68,11 +68,11 @@ extension ChildProcess {
 }
 
 /// Asks until the answer is yes, at most for `timeout` seconds; says whether it was.
-package func eventually(timeout: Double = 30, _ condition: () throws -> Bool) async throws -> Bool {
+package func eventually(timeout: Double = 60, _ condition: () throws -> Bool) async throws -> Bool {
     let deadline = Date(timeIntervalSinceNow: timeout)
     while try !condition() {
         if Date() >= deadline { return false }
-        try await Task.sleep(for: .milliseconds(5))
+        try await Task.sleep(for: .milliseconds(10))
     }
     return true
 }
