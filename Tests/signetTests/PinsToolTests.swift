@@ -1,0 +1,123 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+/// `signet pins …` with good and bad input, as scripts run it.
+@Suite struct PinsToolTests {
+    private let folder: TemporaryDirectory
+    private let authority: TestAuthority
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        authority = try TestAuthority.trusted.get()
+    }
+
+    private func pins(_ arguments: String...) async throws -> ProcessOutput {
+        try await SignetTool.run(["pins"] + arguments + ["--json"], directory: folder.url)
+    }
+
+    private func code(_ output: ProcessOutput) throws -> String? {
+        try JSONValue(parsing: output.stdout)["error"]?["code"]?.string
+    }
+
+    private func policy(_ text: String) throws -> String {
+        try folder.write(text.replacing("$leaf", with: authority.leaf.pin), to: "policy.json")
+    }
+
+    @Test(
+        arguments: [
+            ("", 2, "malformed-policy"), (#"{"hosts":{"localhost":{}}}"#, 2, "malformed-policy"),
+            (#"{"hosts":{"localhost:443":{"pins":["$leaf"]}}}"#, 2, "malformed-policy"),
+            (#"{"hosts":{"other":{"pins":["$leaf"]}}}"#, 1, "unlisted-host"),
+            (
+                #"{"hosts":{"localhost":{"pins":["$leaf"],"expires":"2020-01-01"}}}"#, 1,
+                "policy-expired"
+            ),
+            (#"{"hosts":{"localhost":{"pins":["$leaf"]}}}"#, 0, nil),
+            (#"{"hosts":{"localhost":{"exclude":true}}}"#, 0, nil),
+            (#"{"hosts":{},"unlisted":"allow"}"#, 0, nil),
+        ] as [(String, Int32, String?)])
+    func checkJudgesByThePolicy(_ text: String, _ exit: Int32, _ code: String?) async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        let output = try await pins(
+            "check", "https://LocalHost.:\(server.port)/x?y", "--policy", try policy(text),
+            "--ca-file", authority.caFile)
+        #expect(output.exit == exit)
+        #expect(try self.code(output) == code)
+        if exit == 1 { #expect(output.text.contains(authority.leaf.pin)) }
+        if exit == 0 { #expect(try JSONValue(parsing: output.stdout)["port"] != nil) }
+    }
+
+    @Test func checkReportsWithoutRefusing() async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        let rogue = try TestAuthority.rogue.get().leaf.pin
+        let output = try await pins(
+            "check", "https://localhost:\(server.port)", "--policy",
+            try policy(#"{"hosts":{"localhost":{"pins":["\#(rogue)"],"mode":"report"}}}"#),
+            "--ca-file", authority.caFile)
+        let object = try JSONValue(parsing: output.stdout)
+        #expect(output.exit == 0 && object["match"] == false && object["mode"] == "report")
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["check", "http://localhost", "--policy", "policy.json"], 1,
+                "cleartext-to-pinned-host"
+            ),
+            (["check", "https://", "--policy", "policy.json"], 2, "usage"),
+            (["check", "https://u:secret@localhost", "--policy", "policy.json"], 2, "usage"),
+            (["check", "localhost", "--policy", "policy.json"], 2, "usage"),
+            (["check", "https://localhost:1", "--policy", "policy.json"], 3, "connect"),
+            (["check", "https://localhost", "--policy", "none.json"], 2, "unreadable-file"),
+            (["check", "https://localhost"], 2, "usage"),
+            (
+                ["check", "https://localhost", "--policy", "policy.json", "--ca-file", "none"], 2,
+                "trust-store"
+            ),
+            (
+                ["check", "https://localhost", "--policy", "policy.json", "--connect-to", "a:b"], 2,
+                "invalid-request"
+            ),
+            (
+                ["check", "https://localhost", "--policy", "policy.json", "--timeout", "0"], 2,
+                "usage"
+            ),
+            (["show", "http://localhost"], 2, "usage"),
+            (["show", "none.pem"], 2, "unreadable-file"),
+            (["show", "policy.json"], 2, "malformed-input"),
+            (["lint", "none"], 2, "unreadable-file"),
+        ] as [([String], Int32, String)])
+    func badInputHasOneClearError(_ arguments: [String], _ exit: Int32, _ code: String)
+        async throws
+    {
+        _ = try policy(#"{"hosts":{"localhost":{"pins":["$leaf"]}}}"#)
+        let output = try await SignetTool.run(
+            ["pins"] + arguments + ["--json"], directory: folder.url)
+        #expect(output.exit == exit, "\(output.text)")
+        #expect(try self.code(output) == code)
+        #expect(!output.text.contains("secret"))
+    }
+
+    @Test func anUntrustedServerIsNamedAsSuch() async throws {
+        let server = try await OpenSSLServer(TestAuthority.rogue.get().identity)
+        let output = try await pins(
+            "show", "https://localhost:\(server.port)", "--ca-file", authority.caFile)
+        #expect(output.exit == 3)
+        #expect(output.text.contains("not trusted"))
+    }
+
+    @Test func lintNamesAllFindings() async throws {
+        let clean = try await pins(
+            "lint",
+            try policy(
+                #"{"hosts":{"localhost":{"pins":["$leaf","\#(authority.root.pin)"]}}}"#))
+        #expect(clean.exit == 0 && clean.text == #"{"findings":[]}"# + "\n")
+        let output = try await pins(
+            "lint", try policy(#"{"hosts":{"*.com":{"pins":["$leaf"],"expires":"2020-01-01"}}}"#))
+        let findings = try JSONValue(parsing: output.stdout)["findings"]?.array ?? []
+        #expect(output.exit == 1)
+        #expect(findings.map { $0["code"]?.string } == ["public-suffix", "expired", "no-backup"])
+    }
+}
