@@ -25,7 +25,9 @@ final class EventLoop: Sendable {
     /// How often the deadlines are looked at from outside.
     private static let watchPause: Int32 = 50
     /// How long libcurl may be at one thing, in milliseconds, before it counts as held up.
-    private static let longestStep: Int64 = 2_000
+    private static let longestStep: Int64 = 5_000
+    /// The same when a call is overdue or the engine stops.
+    private static let longestLateStep: Int64 = 400
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
@@ -174,7 +176,7 @@ final class EventLoop: Sendable {
                         message: "no reply within the time of the call: the server held up the"
                             + " connection"))
             }
-            let limit = isStopping || !overdue.isEmpty ? Int64(Self.watchPause) : Self.longestStep
+            let limit = isStopping || !overdue.isEmpty ? Self.longestLateStep : Self.longestStep
             handle.freeIfStuck(longerThan: limit)
             if isOver { break }
         }
