@@ -34,6 +34,8 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidService = Code("invalid-service")
         /// The URL is none, or no rule of the configuration allows it.
         public static let refusedURL = Code("refused-url")
+        /// The host is pinned, and the engine that was chosen checks no pins.
+        public static let engineCannotPin = Code("engine-cannot-pin")
         /// The parameters or the result do not fit the type.
         public static let typeMismatch = Code("type-mismatch")
 

@@ -260,9 +260,28 @@ public final class NetworkSystem: Sendable {
         }
     }
 
+    /// An engine that cannot pin gets no request to a host that the policy pins or refuses.
+    private func requireEngine(for service: PreparedService) throws(ClientError) {
+        guard let policy, !engine.capabilities.pinsPublicKeys else { return }
+        let decision = policy.decision(
+            for: try service.url.host(), isSecure: service.url.scheme == "https",
+            now: UnixTime.now())
+        if let refusal = decision.refusal {
+            throw ClientError(
+                .noReply, ClientError.Code(refusal.code.name), refusal.message)
+        }
+        guard !decision.isPinned else {
+            throw ClientError(
+                .processing, .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the pins of "
+                    + service.url.authority)
+        }
+    }
+
     private func send(
         _ request: FrozenRequest, by service: PreparedService
     ) async throws(ClientError) -> RawReply {
+        try requireEngine(for: service)
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
             outgoing.policy = policy

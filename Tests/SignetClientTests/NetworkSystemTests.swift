@@ -1,8 +1,13 @@
 import Foundation
+import HTTPTypes
 import SignetClient
+import SignetCrypto
 import SignetJSON
+import SignetPinning
 import SignetRPC
+import SignetTransport
 import SignetVault
+import Synchronization
 import TestSupport
 import Testing
 
@@ -174,6 +179,97 @@ import Testing
         await refusing.shutdown()
         #expect(host.requests.isEmpty)
         try await host.stop()
+    }
+}
+
+/// An engine that records what it is given and answers with an order.
+private final class RecordingEngine: HTTPEngine {
+    let capabilities: EngineCapabilities
+    let requests = Mutex<[EngineRequest]>([])
+    let failures: Mutex<Int>
+
+    init(pins: Bool, failingFirst failures: Int = 0) {
+        capabilities = EngineCapabilities(
+            name: "recording", pinsPublicKeys: pins, speaksHTTP2: false)
+        self.failures = Mutex(failures)
+    }
+
+    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        requests.withLock { $0.append(request) }
+        let fails = failures.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        if fails { throw TransportError(code: .connect, message: "down") }
+        let body = #"{"jsonrpc":"2.0","id":1,"result":null}"#
+        return EngineResponse(
+            response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array(body.utf8)),
+            httpVersion: .init(major: 1, minor: 1))
+    }
+
+    func shutdown() async {}
+}
+
+@Suite struct EngineChoiceTests {
+    private static func system(
+        _ engine: RecordingEngine, attempts: Int = 1, policy: PinPolicy?
+    ) async throws -> NetworkSystem {
+        let key = """
+            {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"a",\
+            "k":"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo"}]}
+            """
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        return try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2,
+                    signing: .init(scheme: "salted-hmac-v1", keyID: "a"), attempts: attempts)
+            ], keys: KeySet(parsing: Array(key.utf8), source: "test"), policy: policy,
+            options: options)
+    }
+
+    private static func policy(_ host: String) throws -> PinPolicy {
+        try PinPolicy(
+            rules: [PinRule(host: host, pins: [Pin(bytes: [UInt8](repeating: 1, count: 32))])])
+    }
+
+    @Test(arguments: [
+        ("api.example.com", "engine-cannot-pin"), ("other.example.com", "unlisted-host"),
+    ])
+    func anEngineThatCannotPinGetsNothingToAPinnedHost(_ host: String, _ code: String) async throws
+    {
+        let engine = RecordingEngine(pins: false)
+        let system = try await Self.system(engine, policy: Self.policy(host))
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall("m"))
+        }
+        #expect(error?.code.name == code)
+        #expect(engine.requests.withLock(\.count) == 0)
+        await system.shutdown()
+    }
+
+    @Test func eachAttemptIsSignedAnewAndTheBodyStaysTheSame() async throws {
+        let engine = RecordingEngine(pins: true, failingFirst: 2)
+        let system = try await Self.system(engine, attempts: 3, policy: nil)
+        _ = try await system.call("a", RPCCall("m"))
+        let requests = engine.requests.withLock { $0 }
+        #expect(requests.count == 3)
+        #expect(Set(requests.map(\.body)).count == 1)
+        let name = try #require(HTTPField.Name("Signet-Signature"))
+        #expect(Set(requests.map { $0.request.headerFields[name] ?? "" }).count == 3)
+        await system.shutdown()
+    }
+
+    @Test func attemptsEndWhereTheConfigurationSaysSo() async throws {
+        let engine = RecordingEngine(pins: true, failingFirst: 9)
+        let system = try await Self.system(engine, attempts: 2, policy: nil)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall("m"))
+        }
+        #expect(error?.code.name == "connect")
+        #expect(engine.requests.withLock(\.count) == 2)
+        await system.shutdown()
     }
 }
 
