@@ -17,7 +17,8 @@ struct RFC9421SignerTests {
         let base: String
     }
 
-    @Test("B.2.5 byte for byte", arguments: try VectorFile<Appendix>.load("rfc9421-b25"))
+    @Test(
+        "B.2.5 byte for byte", arguments: try VectorFile<Appendix>.load("rfc9421-b25", in: .module))
     func appendix(_ vector: Appendix) throws {
         let unsigned = vector.fields.filter { !$0[0].hasPrefix("Signature") }
         let wanted = vector.fields.filter { $0[0].hasPrefix("Signature") }

@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 @Suite("salted-hmac-v1")
@@ -24,12 +25,15 @@ struct SaltedHMACTests {
 
         var keys: KeySet {
             get throws {
-                try Sample.keySet([Sample.jwk(keyid, #""alg":"\#(alg)","use":"sig""#, key)])
+                try Sample.keySet([Sample.jwk(keyid, #""alg":"\#(alg)","use":"sig""#, [UInt8](key))]
+                )
             }
         }
     }
 
-    @Test("signs as the definition says", arguments: try VectorFile<Vector>.load("salted-hmac-v1"))
+    @Test(
+        "signs as the definition says",
+        arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
     func signs(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         var options = MessageSigner.Options()
@@ -42,7 +46,7 @@ struct SaltedHMACTests {
         #expect(text(result.addedFields[0].value) == vector.field)
     }
 
-    @Test("verifies them", arguments: try VectorFile<Vector>.load("salted-hmac-v1"))
+    @Test("verifies them", arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
     func verifies(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         try message.append(.init(name: "Signet-Signature", value: Array(vector.field.utf8)))

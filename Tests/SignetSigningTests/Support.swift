@@ -1,23 +1,11 @@
 import Foundation
 import SignetSigning
 
-/// A file of cases below Vectors, read with Foundation.
-struct VectorFile<Case: Decodable & Sendable>: Decodable, Sendable {
-    let source: String
-    let cases: [Case]
-
-    static func load(_ name: String) throws -> [Case] {
-        guard let url = Bundle.module.url(forResource: "Vectors/\(name)", withExtension: "json")
-        else { return [] }
-        return try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)).cases
-    }
-}
-
 /// Keys and messages that the tests share.
 enum Sample {
     static let now: Int64 = 1_795_228_551
-    static let secret = Data(0..<32)
-    static let longSecret = Data(64..<128)
+    static let secret = [UInt8](0..<32)
+    static let longSecret = [UInt8](64..<128)
 
     /// One HS256 key, one HS512 key, and keys that cannot be used at `now`.
     static let keys: KeySet = {
@@ -40,12 +28,12 @@ enum Sample {
             parsing: Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8), source: "a test")
     }
 
-    static func jwk(_ id: String, _ members: String, _ secret: Data = secret) -> String {
+    static func jwk(_ id: String, _ members: String, _ secret: [UInt8] = secret) -> String {
         #"{"kty":"oct","kid":"\#(id)","k":"\#(base64url(secret))",\#(members)}"#
     }
 
-    static func base64url(_ data: Data) -> String {
-        data.base64EncodedString().replacingOccurrences(of: "+", with: "-")
+    static func base64url(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
     }
 
