@@ -38,7 +38,11 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         } catch {
             throw VaultError(.unreadableFile, error.message)
         }
-        try self.init(parsing: bytes)
+        do {
+            try self.init(parsing: bytes)
+        } catch {
+            throw error.naming(path)
+        }
     }
 
     /// Reads a schema from a JSON value.

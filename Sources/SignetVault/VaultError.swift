@@ -1,3 +1,5 @@
+internal import SignetCrypto
+
 /// What went wrong with a schema, a configuration's input or a sealed dump.
 ///
 /// The message names the key, the input, the file or the versions, and what was wanted; it never
@@ -128,4 +130,12 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The message.
     public var description: String { message }
+}
+
+extension VaultError {
+    /// The same error with the file it was found in before its message; nil or `-` is standard input.
+    func naming(_ file: String?) -> VaultError {
+        let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
+        return VaultError(code, "\(printable(shown)): \(message)")
+    }
 }

@@ -55,15 +55,8 @@ struct Terminal: Sendable {
 
     /// The text with every control character but the newline written as an escape.
     static func printable(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { SignetCrypto.printable(String($0)) }.joined(separator: "\n")
     }
 
     /// Ends the process.

@@ -12,7 +12,11 @@ extension SealedDump {
         } catch {
             throw VaultError(.unreadableFile, "\(error)")
         }
-        try self.init(parsing: bytes)
+        do {
+            try self.init(parsing: bytes)
+        } catch {
+            throw error.naming(path)
+        }
     }
 
     /// Writes the dump with mode 0600 beside the path, flushes it, renames it over the path, flushes

@@ -15,8 +15,14 @@ struct PinsLintCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let findings = try PinLint.findings(
-            of: InputFile.read(file, limit: 16 << 20), now: UnixTime.now())
+        let policy = try InputFile.read(file, limit: 16 << 20)
+        let findings: [PinLint.Finding]
+        do {
+            findings = try PinLint.findings(of: policy, now: UnixTime.now())
+        } catch {
+            throw PinError(
+                code: error.code, message: "\(file ?? "standard input"): \(error.message)")
+        }
         try common.terminal.result(
             [
                 "findings": .array(

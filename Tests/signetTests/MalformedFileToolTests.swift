@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+/// A file that is malformed is named in the message, whichever command reads it.
+@Suite struct MalformedFileToolTests {
+    @Test(arguments: [
+        ["vault", "inspect", "FILE"],
+        ["vault", "open", "FILE", "--keys", "k", "--app-id", "a", "--app-version", "1"],
+        ["vault", "public", "--schema", "FILE", "--defaults", "d"],
+        ["pins", "lint", "FILE"],
+        ["pins", "show", "FILE"],
+        ["pins", "check", "https://localhost:1", "--policy", "FILE"],
+        ["keys", "public", "FILE"],
+        ["send", "FILE"],
+        ["call", "https://localhost:1/", "--batch", "FILE"],
+        ["self-check", "--project", "FILE"],
+    ])
+    func isNamed(_ arguments: [String]) async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write("{", to: "malformed.txt")
+        let output = try await SignetTool.run(arguments.map { $0 == "FILE" ? file : $0 })
+        #expect(output.exit == 2)
+        #expect(output.stdout.isEmpty)
+        #expect(output.stderr.contains("malformed.txt"), "\(output.stderr)")
+    }
+}
