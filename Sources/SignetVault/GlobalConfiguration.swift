@@ -66,12 +66,7 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
             values[rule.name] = setting.value.json
             origins[rule.name] = .string(setting.origin.rawValue)
         }
-        var tail = Array(#""values":"#.utf8)
-        tail += JSONValue.object(values).serialized()
-        tail += Array(#","origins":"#.utf8)
-        tail += JSONValue.object(origins).serialized()
-        tail.append(UInt8(ascii: "}"))
-        self.sealedTail = tail
+        self.sealedTail = DumpPlaintext.tail(values: values, origins: origins)
     }
 
     /// Checks a value against its key's rule; shared by inputs and opened dumps.

@@ -18,9 +18,9 @@ import Testing
     func seal(
         _ name: String = "dump", _ binding: VersionBinding = shop, keys: KeySet? = nil
     ) throws -> Int64 {
-        try shopConfiguration().seal(
-            into: folder.path(name), keys: keys ?? self.keys, keyID: "vault-2026", for: binding,
-            now: noon
+        try DumpFile(folder.path(name)).seal(
+            shopConfiguration(), with: .keys(keys ?? self.keys), keyID: "vault-2026",
+            for: binding, now: noon
         ).sequence
     }
 
@@ -42,12 +42,48 @@ import Testing
         let other = try keySet(root: [UInt8](repeating: 1, count: 32))
         #expect(try seal("dump", keys: other) == 1)
         #expect(try seal() == 1)
-        try folder.write("not a dump", to: "dump")
+        try folder.write("eyJ0eXAi", to: "dump")
         #expect(try seal() == 1)
         try folder.write("", to: "dump", mode: 0o644)
         #expect(try seal() == 1)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("dump"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func aFileThatIsNoDumpIsNotReplaced() throws {
+        for junk in ["{\"keys\":[]}", "not a dump", "\n"] {
+            try folder.write(junk, to: "dump")
+            let refusal = error { _ = try seal() }
+            #expect(refusal?.code == .malformedDump)
+            #expect(refusal?.message.contains(folder.path("dump")) == true)
+            #expect(try folder.read("dump") == Array(junk.utf8))
+        }
+        #expect(try folder.contents() == ["dump"])
+    }
+
+    @Test func aChangeSealsTheNextSequenceOrLeavesTheFile() throws {
+        let file = DumpFile(folder.path("dump"))
+        #expect(
+            code { try file.update(with: .keys(keys), for: shop, now: noon) { _ in nil } }
+                == "unreadable-file")
+        _ = try seal()
+        let before = try folder.read("dump")
+        let left = try file.update(with: .keys(keys), for: shop, now: noon) { _ in nil }
+        #expect(left.sequence == 1)
+        #expect(try folder.read("dump") == before)
+        let empty = try GlobalConfiguration(
+            schema: shopConfiguration().schema, defaults: .none)
+        let older = VersionBinding(app: "com.example.shop", version: "0.9", systemVersion: "0.1.0")
+        let changed = try file.update(with: .keys(keys), for: shop, now: noon) { opened in
+            #expect(opened.sequence == 1)
+            return empty
+        }
+        #expect(changed.sequence == 2)
+        #expect(try file.open(with: .keys(keys), for: shop, now: noon).values.isEmpty)
+        #expect(
+            code {
+                try file.update(with: .keys(keys), for: older, now: noon) { _ in nil }
+            } == "newer-version")
     }
 
     @Test func whatCannotBeWrittenLeavesNothing() throws {
@@ -60,8 +96,8 @@ import Testing
         #expect(try folder.contents() == ["folder"])
         #expect(
             code {
-                _ = try shopConfiguration().seal(
-                    into: folder.path("dump"), keys: keys, keyID: "other", for: shop)
+                try DumpFile(folder.path("dump")).seal(
+                    shopConfiguration(), with: .keys(keys), keyID: "other", for: shop)
             } == "unknown-key")
         #expect(try folder.contents() == ["folder"])
     }

@@ -185,7 +185,8 @@ import Testing
         #expect(
             code {
                 _ = try SealedDump(
-                    sealing: plaintext, with: keySet().key(id: "vault-2026"), for: shop, now: noon,
+                    sealing: plaintext, with: .key(keySet().key(id: "vault-2026")), for: shop,
+                    now: noon,
                     salt: [UInt8](repeating: 1, count: 32))
             } == "malformed-input")
     }

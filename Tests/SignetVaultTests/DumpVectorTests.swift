@@ -27,7 +27,7 @@ import Testing
     func sealsToTheSameBytes(_ vector: DumpVector) throws {
         let dump = try SealedDump(
             sealing: Array(vector.text("plaintext").utf8),
-            with: vector.keys.key(id: vector.text("keyID")), for: vector.binding, now: noon,
+            with: .key(vector.keys.key(id: vector.text("keyID"))), for: vector.binding, now: noon,
             salt: vector.bytes("salt"))
         #expect(try dump.kid == vector.text("kid"))
         if try !vector.text("name").contains("header") && !vector.text("name").contains("order") {

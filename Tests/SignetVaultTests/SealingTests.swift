@@ -163,20 +163,45 @@ import Testing
         let old = try shopDump(sequence: 4)
         try old.write(to: path)
         let new = binding("1.10.0")
-        let opened = try SealedDump.rebind(path, with: keys, from: shop, to: new, now: noon)
+        let file = DumpFile(path)
+        let opened = try file.rebind(with: .keys(keys), from: shop, to: new, now: noon)
         #expect(opened.sequence == 5)
         #expect(opened.values == (try shopConfiguration().values))
         let written = try SealedDump(contentsOf: path)
         #expect(written.name.salt != old.name.salt)
         #expect(code { _ = try written.open(with: keys, for: shop, now: noon) } == "newer-version")
         #expect(
-            code { _ = try SealedDump.rebind(path, with: keys, from: shop, to: new, now: noon) }
+            code { _ = try file.rebind(with: .keys(keys), from: shop, to: new, now: noon) }
                 == "newer-version")
         #expect(
             code {
-                _ = try SealedDump.rebind(path, with: keys, from: new, to: binding(""), now: noon)
+                _ = try file.rebind(with: .keys(keys), from: new, to: binding(""), now: noon)
             } == "malformed-input")
         #expect(try SealedDump(contentsOf: path).bytes == written.bytes)
         #expect(try folder.contents() == ["dump"])
+    }
+
+    @Test func aPassphraseSealsAndOpensWhatNoKeySetDoes() throws {
+        let passphrase = Passphrase(copying: Array("correct horse".utf8).span)
+        let folder = try TemporaryDirectory()
+        let dump = DumpFile(folder.path("dump"))
+        let sealed = try dump.seal(
+            shopConfiguration(), with: .passphrase(passphrase), for: shop, now: noon)
+        #expect(sealed.keyID == "passphrase" && sealed.dump.isPassphraseSealed)
+        let again = Passphrase(copying: Array("correct horse".utf8).span)
+        let opened = try dump.open(with: .passphrase(again), for: shop, now: noon)
+        #expect(opened.values == (try shopConfiguration().values))
+        let wrong = Passphrase(copying: Array("correct horse ".utf8).span)
+        #expect(
+            code { _ = try dump.open(with: .passphrase(wrong), for: shop, now: noon) }
+                == "wrong-key")
+        let keys = VaultKeys.keys(try keySet())
+        #expect(code { _ = try dump.open(with: keys, for: shop, now: noon) } == "unknown-key")
+        let rooted = try dump.seal(shopConfiguration(), with: keys, for: shop, now: noon)
+        #expect(rooted.keyID == "vault-2026")
+        #expect(
+            code { _ = try dump.open(with: .passphrase(again), for: shop, now: noon) }
+                == "unknown-key")
+        #expect(!"\(passphrase) \(keys)".contains("horse"))
     }
 }

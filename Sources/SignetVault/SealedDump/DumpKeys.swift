@@ -21,21 +21,6 @@ struct DumpKeys: ~Copyable {
             pseudorandomKey: pseudorandomKey.bytes, info: info.span, count: 76)
     }
 
-    /// Derives the keys from a set's root.
-    init(_ key: Key, salt: [UInt8], info: [UInt8]) throws(VaultError) {
-        do throws(KeyError) {
-            self = try key.withVaultRoot { (root) throws(KeyError) -> DumpKeys in
-                do throws(CryptoFailure) {
-                    return try DumpKeys(root: root, salt: salt, info: info)
-                } catch {
-                    throw KeyError(code: .cryptography, message: error.description)
-                }
-            }
-        } catch {
-            throw VaultError(error)
-        }
-    }
-
     /// Whether a dump's commitment is that of these keys; in constant time.
     borrowing func fit(_ commitment: [UInt8]) -> Bool {
         constantTimeEqual(material.bytes.extracting(Self.commitment), commitment.span)

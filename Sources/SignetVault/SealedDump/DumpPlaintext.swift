@@ -16,7 +16,18 @@ struct DumpPlaintext: Sendable {
     /// The whole, as it stood.
     var object: JSONObject { reader.value(reader.root).object ?? JSONObject() }
 
-    /// Writes the inside; `tail` is a configuration's `sealedTail`.
+    /// `"values":{…},"origins":{…}}`: the end of every plaintext, and all of it that is the
+    /// configuration's.
+    static func tail(values: JSONObject, origins: JSONObject) -> [UInt8] {
+        var tail = Array(#""values":"#.utf8)
+        tail += JSONValue.object(values).serialized()
+        tail += Array(#","origins":"#.utf8)
+        tail += JSONValue.object(origins).serialized()
+        tail.append(UInt8(ascii: "}"))
+        return tail
+    }
+
+    /// Writes the inside; `tail` is of the function of this name.
     static func bytes(
         _ binding: VersionBinding, sequence: Int64, sealedAt: String, tail: [UInt8]
     ) -> [UInt8] {

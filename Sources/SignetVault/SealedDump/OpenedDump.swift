@@ -2,21 +2,22 @@ public import SignetJSON
 
 /// The inside of a dump that was opened: proved whole, and of the binding that was demanded.
 public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What the dump is bound to.
-    public let binding: VersionBinding
-    /// The id of the key that it was sealed with.
-    public let keyID: String
+    /// The dump that was opened.
+    public let dump: SealedDump
     /// Whether it is of the very version that runs; an older one is for reading only.
     public let isExactVersion: Bool
     private let inside: DumpPlaintext
 
-    init(binding: VersionBinding, keyID: String, isExactVersion: Bool, inside: DumpPlaintext) {
-        self.binding = binding
-        self.keyID = keyID
+    init(dump: SealedDump, isExactVersion: Bool, inside: DumpPlaintext) {
+        self.dump = dump
         self.isExactVersion = isExactVersion
         self.inside = inside
     }
 
+    /// What the dump is bound to.
+    public var binding: VersionBinding { dump.binding }
+    /// The id of the key that it was sealed with.
+    public var keyID: String { dump.keyID }
     /// 1 for the first dump, and one more for each that replaced another.
     public var sequence: Int64 { inside.sequence }
     /// When it was sealed (RFC 3339).
@@ -28,6 +29,11 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     package var values: JSONObject { inside.values }
     /// The plaintext object, secret values included.
     package var plaintext: JSONObject { inside.object }
+
+    /// `"values":{…},"origins":{…}}`, to be sealed again as it stands.
+    var sealedTail: [UInt8] {
+        DumpPlaintext.tail(values: values, origins: origins)
+    }
 
     /// What it is bound to and its sequence; no value.
     public var description: String {

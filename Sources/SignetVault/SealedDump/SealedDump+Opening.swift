@@ -8,7 +8,7 @@ extension SealedDump {
     /// the tag; and that the inside agrees with the name.
     ///
     /// - Parameters:
-    ///   - keys: The set that holds the root under the id that the dump names.
+    ///   - keys: The set that holds the root under the id that the dump names, or the passphrase.
     ///   - binding: The app and the network system that run.
     ///   - olderAppVersions: Older versions of the app whose dumps may be read; never a newer one.
     ///   - now: Unix seconds for the key's dates; nil is the clock's.
@@ -17,11 +17,19 @@ extension SealedDump {
     ///   versions), `unknown-key`, `key-revoked`, `key-expired`, `key-not-yet-valid`, `wrong-key`, `tampered`;
     ///   `wrong-key-use` for a key that is no vault root.
     public func open(
+        with keys: VaultKeys, for binding: VersionBinding,
+        accepting olderAppVersions: [String] = [], now: Int64? = nil
+    ) throws(VaultError) -> OpenedDump {
+        try requireBinding(to: binding, accepting: olderAppVersions)
+        return try open(with: keys, isExactVersion: self.binding == binding, now: now)
+    }
+
+    /// Opens the dump with a key set, as `open` with `VaultKeys.keys`.
+    public func open(
         with keys: KeySet, for binding: VersionBinding, accepting olderAppVersions: [String] = [],
         now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        try requireBinding(to: binding, accepting: olderAppVersions)
-        return try open(with: keys, now: now).opened(isExactVersion: self.binding == binding)
+        try open(with: .keys(keys), for: binding, accepting: olderAppVersions, now: now)
     }
 
     /// This dump's content key as a JWK (RFC 7517), with which other JOSE tools open it: `kty`, `k`,
@@ -30,7 +38,7 @@ extension SealedDump {
     /// - Returns: A secret; print it only where it was asked for.
     /// - Throws: As `open`, but the versions are checked only where a binding is given.
     public func exportKey(
-        with keys: KeySet, for binding: VersionBinding? = nil, now: Int64? = nil
+        with keys: VaultKeys, for binding: VersionBinding? = nil, now: Int64? = nil
     ) throws(VaultError) -> JSONObject {
         if let binding { try requireBinding(to: binding, accepting: []) }
         let derived = try derivedKeys(with: keys, now: now)
@@ -42,10 +50,20 @@ extension SealedDump {
         ]
     }
 
+    /// This dump's content key, as `exportKey` with `VaultKeys.keys`.
+    public func exportKey(
+        with keys: KeySet, for binding: VersionBinding? = nil, now: Int64? = nil
+    ) throws(VaultError) -> JSONObject {
+        try exportKey(with: .keys(keys), for: binding, now: now)
+    }
+
     /// Opens the dump whatever version it is of.
-    func open(with keys: KeySet, now: Int64?) throws(VaultError) -> DumpInside {
-        DumpInside(
-            dump: self, plaintext: try plaintext(try derivedKeys(with: keys, now: now)))
+    func open(
+        with keys: VaultKeys, isExactVersion: Bool = false, now: Int64?
+    ) throws(VaultError) -> OpenedDump {
+        OpenedDump(
+            dump: self, isExactVersion: isExactVersion,
+            inside: try plaintext(try derivedKeys(with: keys, now: now)))
     }
 
     // MARK: - Before cryptography
@@ -89,22 +107,18 @@ extension SealedDump {
     // MARK: - Cryptography
 
     private func derivedKeys(
-        with keys: KeySet, now: Int64?
+        with keys: VaultKeys, now: Int64?
     ) throws(VaultError) -> DumpKeys {
-        guard name.scheme == .root else {
-            throw VaultError(
-                .unknownKey, "the dump is sealed under a passphrase, and no key set opens it")
-        }
-        guard let key = keys[keyID] else {
-            throw VaultError(.unknownKey, "no key of the set has the id \(quoted(keyID))")
-        }
-        try VaultError.requireUsable(key, at: now ?? UnixTime.now())
-        let derived = try DumpKeys(key, salt: name.salt, info: name.info)
+        let root = try keys.root(named: keyID, name.scheme)
+        try root.requireUsable(at: now ?? UnixTime.now())
+        let derived = try root.keys(salt: name.salt, info: name.info)
         guard derived.fit(name.commitment) else {
             throw VaultError(
                 .wrongKey,
-                "key \(quoted(keyID)) does not open this dump: another key of this id, "
-                    + "or the dump's name was changed")
+                root.scheme == .passphrase
+                    ? "the passphrase does not open this dump, or the dump's name was changed"
+                    : "key \(quoted(keyID)) does not open this dump: another key of this id, "
+                        + "or the dump's name was changed")
         }
         return derived
     }
@@ -126,18 +140,6 @@ extension SealedDump {
             throw VaultError(.tampered, "the dump was changed after it was sealed")
         }
         return try DumpPlaintext(parsing: bytes, expecting: binding)
-    }
-}
-
-/// An opened dump before it is known for which version it was opened.
-struct DumpInside {
-    let dump: SealedDump
-    let plaintext: DumpPlaintext
-
-    func opened(isExactVersion: Bool) -> OpenedDump {
-        OpenedDump(
-            binding: dump.binding, keyID: dump.keyID, isExactVersion: isExactVersion,
-            inside: plaintext)
     }
 }
 

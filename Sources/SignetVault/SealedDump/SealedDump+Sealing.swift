@@ -16,34 +16,56 @@ extension GlobalConfiguration {
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        let salt: [UInt8]
-        do {
-            salt = try RandomBytes.bytes(DumpName.saltByteCount)
-        } catch {
-            throw VaultError(error)
-        }
-        return try seal(
-            with: key, for: binding, sequence: sequence, now: now ?? UnixTime.now(), salt: salt)
+        try seal(
+            with: key, for: binding, sequence: sequence, now: now ?? UnixTime.now(),
+            salt: SealedDump.newSalt())
     }
 
     /// Seals with a salt that the caller chose; a salt must never come twice.
     func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64, now: Int64, salt: [UInt8]
     ) throws(VaultError) -> SealedDump {
+        try SealedDump(
+            tail: sealedTail, sequence: sequence, with: .key(key), for: binding, now: now,
+            salt: salt)
+    }
+}
+
+extension SealedDump {
+    /// A salt for one dump; also half of what its content key and nonce are made of.
+    static func newSalt() throws(VaultError) -> [UInt8] {
+        do {
+            return try RandomBytes.bytes(DumpName.saltByteCount)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Seals values and origins.
+    ///
+    /// - Parameters:
+    ///   - tail: `"values":{…},"origins":{…}}`, the end of the plaintext.
+    ///   - sequence: From 1 on.
+    ///   - root: What the keys are derived from.
+    ///   - binding: What opens the dump again.
+    ///   - now: Unix seconds for the key's dates and `sealedAt`.
+    ///   - salt: 32 bytes that must never come twice.
+    init(
+        tail: [UInt8], sequence: Int64, with root: DumpRoot, for binding: VersionBinding,
+        now: Int64, salt: [UInt8]
+    ) throws(VaultError) {
         try binding.requireUsable()
         guard sequence >= 1 else {
             throw VaultError(.malformedInput, "a sequence of \(sequence); it starts at 1")
         }
         let plaintext = DumpPlaintext.bytes(
-            binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: sealedTail)
-        return try SealedDump(sealing: plaintext, with: key, for: binding, now: now, salt: salt)
+            binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: tail)
+        try self.init(sealing: plaintext, with: root, for: binding, now: now, salt: salt)
     }
-}
 
-extension SealedDump {
     /// Seals bytes that must be a dump's plaintext for the same binding.
     init(
-        sealing plaintext: [UInt8], with key: Key, for binding: VersionBinding, now: Int64,
+        sealing plaintext: [UInt8], with root: DumpRoot, for binding: VersionBinding, now: Int64,
         salt: [UInt8]
     ) throws(VaultError) {
         guard plaintext.count <= Self.plaintextLimit else {
@@ -51,14 +73,14 @@ extension SealedDump {
                 .malformedInput,
                 "a configuration of \(plaintext.count) bytes; a dump holds at most 16 MiB")
         }
-        if let problem = VersionBinding.problem(with: key.id) {
+        if let problem = VersionBinding.problem(with: root.id) {
             throw VaultError(.malformedKeys, "the key's id \(problem)")
         }
-        try VaultError.requireUsable(key, at: now)
-        let keys = try DumpKeys(
-            key, salt: salt, info: DumpName.info(keyID: key.id, binding: binding))
+        try root.requireUsable(at: now)
+        let keys = try root.keys(
+            salt: salt, info: DumpName.info(keyID: root.id, binding: binding))
         let name = DumpName(
-            .root, keyID: key.id, salt: salt,
+            root.scheme, keyID: root.id, salt: salt,
             commitment: keys.material.bytes.extracting(DumpKeys.commitment), binding: binding)
         let header = Base64.encodeBytes(Self.headerJSON(name).span, .url)
         let ciphertext: [UInt8]

@@ -35,8 +35,8 @@ struct VaultRebindCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let opened = try SealedDump.rebind(
-            file, with: try key.load(),
+        let opened = try DumpFile(file).rebind(
+            with: .keys(try key.load()),
             from: VersionBinding(
                 app: appID, version: fromAppVersion, systemVersion: fromSystemVersion),
             to: VersionBinding(app: appID, version: toAppVersion, systemVersion: toSystemVersion))

@@ -27,9 +27,10 @@ struct VaultSealCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try inputs.merged()
-        let keys = try key.load()
-        let (dump, sequence) = try configuration.seal(
-            into: out, keys: keys, keyID: keyID, for: binding.binding)
+        let sealed = try DumpFile(out).seal(
+            configuration, with: .keys(try key.load()), keyID: keyID, for: binding.binding)
+        let dump = sealed.dump
+        let sequence = sealed.sequence
         let bound = dump.binding
         var object: JSONObject = ["out": .string(out), "sequence": .number(JSONNumber(sequence))]
         for (name, value) in dump.inspection { object[name] = value }

@@ -1,0 +1,117 @@
+public import SignetCrypto
+
+/// What opens and seals dumps: a key set with vault roots, or a passphrase.
+public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
+    private enum Source: Sendable {
+        case set(KeySet)
+        case passphrase(Passphrase)
+    }
+
+    /// The key's id in a dump that is sealed under a passphrase, unless it is given another.
+    public static let passphraseID = "passphrase"
+
+    private let source: Source
+
+    /// The roots of a key set, found by their ids.
+    public static func keys(_ set: KeySet) -> VaultKeys { VaultKeys(source: .set(set)) }
+
+    /// One passphrase for every dump, each with a root of its own.
+    public static func passphrase(_ passphrase: Passphrase) -> VaultKeys {
+        VaultKeys(source: .passphrase(passphrase))
+    }
+
+    /// The root that a dump names.
+    func root(named keyID: String, _ scheme: DumpName.Scheme) throws(VaultError) -> DumpRoot {
+        switch (source, scheme) {
+        case (.set(let set), .root):
+            guard let key = set[keyID] else {
+                throw VaultError(.unknownKey, "no key of the set has the id \(quoted(keyID))")
+            }
+            return .key(key)
+        case (.passphrase(let passphrase), .passphrase):
+            return .passphrase(passphrase, id: keyID)
+        case (.set, .passphrase):
+            throw VaultError(
+                .unknownKey, "the dump is sealed under a passphrase, and no key set opens it")
+        case (.passphrase, .root):
+            throw VaultError(
+                .unknownKey,
+                "the dump is sealed with key \(quoted(keyID)) of a key set; "
+                    + "no passphrase opens it")
+        }
+    }
+
+    /// The root that a new dump is sealed with; without an id the only one there is.
+    func root(sealingAs keyID: String?) throws(VaultError) -> DumpRoot {
+        switch source {
+        case .passphrase(let passphrase):
+            return .passphrase(passphrase, id: keyID ?? Self.passphraseID)
+        case .set(let set):
+            if let keyID { return try root(named: keyID, .root) }
+            let roots = set.keys.filter { $0.type == .vault }
+            guard roots.count == 1 else {
+                throw VaultError(
+                    .unknownKey,
+                    "the set has \(roots.count) vault roots; the one that seals must be named")
+            }
+            return .key(roots[0])
+        }
+    }
+
+    /// Which of the two it is; nothing of the secret.
+    public var description: String {
+        switch source {
+        case .set: "VaultKeys(key set, redacted)"
+        case .passphrase: "VaultKeys(passphrase, redacted)"
+        }
+    }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What one dump's keys are derived from.
+enum DumpRoot: Sendable {
+    case key(Key)
+    case passphrase(Passphrase, id: String)
+
+    var id: String {
+        switch self {
+        case .key(let key): key.id
+        case .passphrase(_, let id): id
+        }
+    }
+
+    var scheme: DumpName.Scheme {
+        switch self {
+        case .key: .root
+        case .passphrase: .passphrase
+        }
+    }
+
+    /// - Throws: `key-revoked`, `key-expired`, `key-not-yet-valid`; a passphrase has no dates.
+    func requireUsable(at now: Int64) throws(VaultError) {
+        if case .key(let key) = self { try VaultError.requireUsable(key, at: now) }
+    }
+
+    /// Derives the keys of a dump (CONTRACT section 3).
+    ///
+    /// - Throws: `wrong-key-use` for a key that is no vault root; `crypto-failure`.
+    func keys(salt: [UInt8], info: [UInt8]) throws(VaultError) -> DumpKeys {
+        func derive(_ root: Span<UInt8>) throws(KeyError) -> DumpKeys {
+            do throws(CryptoFailure) {
+                return try DumpKeys(root: root, salt: salt, info: info)
+            } catch {
+                throw KeyError(code: .cryptography, message: error.description)
+            }
+        }
+        do throws(KeyError) {
+            switch self {
+            case .key(let key): return try key.withVaultRoot(derive)
+            case .passphrase(let passphrase, _):
+                return try passphrase.withRoot(salt: salt, derive)
+            }
+        } catch {
+            throw VaultError(error)
+        }
+    }
+}
