@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "asymmetric.h"
 #include "base64.h"
 #include "process.h"
 

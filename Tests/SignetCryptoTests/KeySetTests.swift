@@ -5,14 +5,18 @@ import Testing
 
 @Suite struct KeySetTests {
     private static let root = String(repeating: "A", count: 43)
+    /// The Ed25519 point of a secret that is all zeros, as `root` is.
+    private static let point = "O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik"
 
     @Test func readsKeysOfEachKind() throws {
         let set = try parse(
             #"{"keys":[{"kty":"oct","kid":"a","use":"sig","alg":"HS256","k":"c2VjcmV0"},"#
                 + #"{"kty":"oct","kid":"b","use":"sig","alg":"HS512","k":"c2VjcmV0"},"#
                 + #"{"kty":"oct","kid":"c","use":"enc","k":"\#(Self.root)"},"#
-                + #"{"kty":"OKP","crv":"Ed25519","kid":"d","x":"\#(Self.root)"},"#
-                + #"{"kty":"EC","crv":"P-256","kid":"e","x":"\#(Self.root)","y":"\#(Self.root)"}]}"#
+                + #"{"kty":"OKP","crv":"Ed25519","kid":"d","x":"\#(Self.point)"},"#
+                + #"{"kty":"EC","crv":"P-256","kid":"e","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","#
+                // The public key of RFC 7515, appendix A.3.
+                + #""y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#
         )
         #expect(set.keys.map(\.id) == ["a", "b", "c", "d", "e"])
         #expect(set.keys.map(\.type) == [.hmac, .hmac, .vault, .ed25519, .p256])
@@ -140,11 +144,11 @@ import Testing
         let set = try parse(
             #"{"keys":[{"kty":"oct","kid":"a","k":"AA"},"#
                 + #"{"kty":"OKP","crv":"Ed25519","kid":"d","use":"sig","alg":"EdDSA","exp":9,"#
-                + #""x":"\#(Self.root)","d":"\#(Self.root)","k":"AA","note":"private"},"#
+                + #""x":"\#(Self.point)","d":"\#(Self.root)","k":"AA","note":"private"},"#
                 + #"{"kty":"EC","crv":"secp256k1","kid":"e","x":"AA","y":"AA","d":"AA"}]}"#)
         let wanted =
             #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"d","use":"sig","alg":"EdDSA","exp":9,"#
-            + #""x":"\#(Self.root)"}]}"#
+            + #""x":"\#(Self.point)"}]}"#
         #expect(set.publicHalves.text == wanted)
         #expect(set.isPrivate)
         #expect(try !KeySet(parsing: bytes(set.publicHalves.text), source: "public").isPrivate)
@@ -155,7 +159,8 @@ import Testing
         let set = try parse(
             #"{"keys":[{"kid":"a","kty":"oct","alg":"HS256","k":"\#(k)"},"#
                 + #"{"kid":"b","kty":"oct","use":"enc","k":"\#(k)"},"#
-                + #"{"kid":"c","kty":"OKP","crv":"Ed25519","x":"\#(Self.root)","d":"\#(k)"}]}"#)
+                + #"{"kid":"c","kty":"OKP","crv":"Ed25519","d":"\#(k)","#
+                + #""x":"DXVQdU4IAKXSN-71gmA1dmubPloVhoqUCrKJlYeI47A"}]}"#)
         #expect(!showsCanary(set))
         for key in set.keys { #expect(!showsCanary(key)) }
         for broken in ["\(k)=", "\(k)!", "\(k)\(k)A"] {

@@ -16,15 +16,20 @@ enum VectorFile {
 
     /// The tests of a Wycheproof file, each with its group's sizes; none where it is absent.
     static func wycheproof(_ name: String) -> [JSONObject] {
-        guard let folder = SharedVectors.directory else { return [] }
-        let groups = objects(folder.appending(path: "wycheproof/\(name).json"))["testGroups"]?.array
-        return (groups ?? []).compactMap(\.object).flatMap { group in
+        wycheproofGroups(name).flatMap { group in
             (group["tests"]?.array ?? []).compactMap(\.object).map { test in
                 var test = test
                 for name in ["keySize", "ivSize", "tagSize"] { test[name] = group[name] }
                 return test
             }
         }
+    }
+
+    /// The groups of a Wycheproof file, each with its tests; none where it is absent.
+    static func wycheproofGroups(_ name: String) -> [JSONObject] {
+        guard let folder = SharedVectors.directory else { return [] }
+        let groups = objects(folder.appending(path: "wycheproof/\(name).json"))["testGroups"]?.array
+        return (groups ?? []).compactMap(\.object)
     }
 
     private static func objects(_ url: URL) -> JSONObject {

@@ -63,6 +63,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
 
     private let secret: SecretBytes?
     private let mac: HMACKey?
+    private let signature: SignatureKey?
     private let publicMembers: JSONObject?
 
     init(_ parts: consuming KeyParts) {
@@ -76,6 +77,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         isPrivate = parts.isPrivate
         publicMembers = parts.publicMembers
         mac = parts.mac
+        signature = parts.signature
         secret = parts.secret
     }
 
@@ -123,6 +125,26 @@ extension Key {
             throw wrongUse("wanted a key for HMAC (kty oct, alg HS256 or HS512, use sig)")
         }
         return mac
+    }
+
+    /// The key's signature algorithm (RFC 9421, section 3.3), and the key for it.
+    ///
+    /// `EdDSA`, `ES256` and `ES384` are those of their curves, also where `alg` is missing; an RSA key
+    /// must say `PS512` or `RS256`.
+    ///
+    /// - Throws: `KeyError` with `wrongUse` for any other key.
+    package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {
+        guard let signature, use == nil || use == "sig" else {
+            throw wrongUse("wanted a key for signatures (kty OKP, EC or RSA, use sig)")
+        }
+        switch (type, algorithm) {
+        case (.ed25519, nil), (.ed25519, "EdDSA"): return (signature, .ed25519)
+        case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
+        case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
+        case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)
+        case (.rsa, "RS256"): return (signature, .rsaPKCS1SHA256)
+        default: throw wrongUse("wanted alg EdDSA, ES256, ES384, PS512 or RS256")
+        }
     }
 
     /// Lends a vault's root, 32 bytes.

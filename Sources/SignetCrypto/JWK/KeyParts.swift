@@ -13,6 +13,7 @@ struct KeyParts: ~Copyable {
     var publicMembers: JSONObject?
     var mac: HMACKey?
     var secret: SecretBytes?
+    var signature: SignatureKey?
 
     /// Reads the JWK at `index` of the set.
     ///
@@ -53,7 +54,10 @@ struct KeyParts: ~Copyable {
         case "OKP", "EC", "RSA":
             type = try member.asymmetricKind(kty)
             isPrivate = type == .unsupported || member.object["d"] != nil
-            if type != .unsupported { publicMembers = member.publicHalf() }
+            if type != .unsupported {
+                publicMembers = member.publicHalf()
+                signature = try member.signatureKey(type)
+            }
         default: break
         }
         try demandAgreement(member)
@@ -170,6 +174,38 @@ struct Members {
         }
     }
 
+    /// The key itself, of members whose shape was checked.
+    func signatureKey(_ kind: Key.Kind) throws(KeyError) -> SignatureKey? {
+        let family: SignatureKey.Family
+        switch kind {
+        case .ed25519: family = .ed25519
+        case .p256: family = .p256
+        case .p384: family = .p384
+        case .rsa: family = .rsa
+        default: return nil
+        }
+        var all: [UInt8] = []
+        defer { wipe(&all) }
+        all.reserveCapacity(8 * 2048)
+        var counts: [Int] = []
+        for name in family.members {
+            guard object[name] != nil else {
+                counts.append(0)
+                continue
+            }
+            var number = try bytes(name)
+            defer { wipe(&number) }
+            counts.append(number.count)
+            all.append(contentsOf: number)
+        }
+        do throws(CryptoFailure) {
+            return try SignatureKey(
+                family, numbers: SecretBytes(copying: all.span), counts: counts)
+        } catch {
+            throw malformed("its numbers are no \(kind.name) key, or its halves do not fit")
+        }
+    }
+
     private func rsa() throws(KeyError) -> Key.Kind {
         let modulus = try bytes("n")
         guard let first = modulus.first, first != 0 else {
@@ -183,7 +219,12 @@ struct Members {
         guard let last = exponent.last, last & 1 == 1, exponent != [1], exponent.count <= 8 else {
             throw malformed("\"e\" is no odd number from 3 to 2^64")
         }
-        try demandPrivate(["d", "p", "q", "dp", "dq", "qi"], count: nil)
+        let factors = ["p", "q", "dp", "dq", "qi"]
+        try demandPrivate(["d"] + factors, count: nil)
+        // RFC 7518, section 6.3.2: the first of them brings the others.
+        guard [0, factors.count].contains(factors.count(where: { object[$0] != nil })) else {
+            throw malformed("p, q, dp, dq and qi must be there together or not at all")
+        }
         return .rsa
     }
 
