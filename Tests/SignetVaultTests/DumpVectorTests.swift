@@ -7,6 +7,11 @@ import Testing
 @testable import SignetVault
 
 @Suite struct DumpVectorTests {
+    @Test func noVectorIsMissing() throws {
+        #expect(try DumpVector.all("accepted").count == 16)
+        #expect(try DumpVector.all("refused").count == 129)
+    }
+
     @Test(arguments: try DumpVector.all("accepted"))
     func opensWhatPythonSealed(_ vector: DumpVector) throws {
         let dump = try SealedDump(parsing: vector.dump)
@@ -42,6 +47,9 @@ import Testing
                 .open(with: vector.keys, for: vector.binding, now: noon)
         }
         #expect(try error?.code.name == vector.text("refusal"), "\(error?.message ?? "accepted")")
+        // What is malformed is refused without a key, so before any cryptography.
+        let parsing = code { _ = try SealedDump(parsing: vector.dump) }
+        #expect(try (parsing != nil) == (vector.text("refusal") == "malformed-dump"))
     }
 
     @Test(.enabled(if: SharedVectors.directory != nil))

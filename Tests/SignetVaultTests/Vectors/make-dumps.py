@@ -12,6 +12,10 @@ def b64(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def unb64(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 def lp(text):
     data = text.encode()
     return struct.pack(">I", len(data)) + data
@@ -45,7 +49,8 @@ def inside(names, sequence=1, values=None, origins=None, sealed_at="2026-11-21T0
 NAMES = ("com.example.shop", "1.4.2", "signet", "0.1.0")
 
 
-def dump(name, plaintext=None, header=None, key_id="vault-2026", names=NAMES, refusal=None):
+def dump(name, plaintext=None, header=None, key_id="vault-2026", names=NAMES, refusal=None,
+         nonce=None, change=None):
     root = hashlib.sha256(b"root " + key_id.encode()).digest()
     salt = hashlib.sha256(b"salt " + name.encode()).digest()
     cek, iv, com = keys(root, salt, (key_id,) + tuple(names))
@@ -57,12 +62,14 @@ def dump(name, plaintext=None, header=None, key_id="vault-2026", names=NAMES, re
     members = ('{"alg":"dir","enc":"A256GCM","typ":"signet-dump","cty":"application/json",'
                '"kid":"KID"}') if header is None else header
     protected = b64(members.replace("KID", kid).encode())
+    iv = iv if nonce is None else nonce
     sealed = AESGCM(cek).encrypt(iv, plaintext.encode(), protected.encode())
+    parts = [protected, "", b64(iv), b64(sealed[:-16]), b64(sealed[-16:])]
     result = {
         "name": name, "root": b64(root), "salt": b64(salt), "keyID": key_id,
         "app": list(names[:2]), "system": list(names[2:]), "contentKey": b64(cek), "kid": kid,
         "plaintext": plaintext,
-        "dump": ".".join([protected, "", b64(iv), b64(sealed[:-16]), b64(sealed[-16:])]),
+        "dump": ".".join(change(*parts) if change else parts),
     }
     if refusal:
         result["refusal"] = refusal
@@ -159,9 +166,47 @@ def main():
         ("kid with a space", "{" + base + ',"kid":"KID "}'),
         ("trailing comma", "{" + base + ',"kid":"KID",}'), ("behind the object", "{" + base + ',"kid":"KID"} x'),
         ("an array", "[]"), ("a BOM", "\ufeff{" + base + ',"kid":"KID"}'), ("empty", ""), ("null", "null"),
+        ("alg and enc swapped", "{" + base.replace("dir", "X").replace("A256GCM", "dir").replace("X", "A256GCM") + ',"kid":"KID"}'),
+        ("p2s and p2c", "{" + base + ',"kid":"KID","p2s":"QUFBQUFBQUE","p2c":100000}'),
+        ("apv", "{" + base + ',"kid":"KID","apv":"QQ"}'), ("b64", "{" + base + ',"kid":"KID","b64":true}'),
+        ("epk", "{" + base + ',"kid":"KID","epk":{"kty":"OKP","crv":"X25519","x":"QQ"}}'),
+        ("iv and tag", "{" + base + ',"kid":"KID","iv":"QUFBQUFBQUFBQUFB","tag":"QUFBQUFBQUFBQUFBQUFBQQ"}'),
+        ("encrypted_key", "{" + base + ',"kid":"KID","encrypted_key":""}'),
+        ("jku", "{" + base + ',"kid":"KID","jku":"https://example.com/"}'),
+        ("zip none", "{" + base + ',"kid":"KID","zip":""}'), ("zip null", "{" + base + ',"kid":"KID","zip":null}'),
+        ("zip instead of cty", "{" + base.replace('"cty":"application/json"', '"zip":"DEF"') + ',"kid":"KID"}'),
+        ("crit empty", "{" + base + ',"kid":"KID","crit":[]}'),
+        ("crit of a known member", "{" + base + ',"kid":"KID","crit":["kid"]}'),
+        ("member name in capitals", "{" + base.replace('"enc"', '"ENC"') + ',"kid":"KID"}'),
+        ("member name beyond ASCII", "{" + base + ',"kid":"KID","k\u0456d":"KID"}'),
+        ("value with a space", "{" + base.replace('"dir"', '"dir "') + ',"kid":"KID"}'),
+        ("value with a NUL", "{" + base.replace('"dir"', '"dir\\u0000"') + ',"kid":"KID"}'),
+        ("kid as list", "{" + base + ',"kid":["KID"]}'),
+        ("kid of two", "{" + base + ',"kid":"KID KID"}'), ("kid as object", "{" + base + ',"kid":{"KID":1}}'),
+        ("text in front", 'x{' + base + ',"kid":"KID"}'), ("a comment", "{/**/" + base + ',"kid":"KID"}'),
+        ("deep nesting", "{" + base + ',"kid":' + "[" * 600 + "]" * 600 + "}"),
+        ("not UTF-8 by escape", "{" + base + ',"kid":"KID","x":"\\ud800"}'),
+        ("a member of 7 KiB more", "{" + base + ',"kid":"KID","x":"' + "x" * 7000 + '"}'),
+    ]
+    # Each of these would hold, could it reach the cipher: OpenSSL takes short tags and long nonces.
+    shapes = [(f"a tag of {n} bytes", dict(change=lambda h, k, i, c, t, n=n: (h, k, i, c, b64(unb64(t)[:n]))))
+              for n in (0, 1, 4, 8, 12, 13, 14, 15)]
+    shapes += [(f"a nonce of {n} bytes", dict(nonce=b"\x07" * n)) for n in (8, 11, 13, 16, 64)]
+    shapes += [
+        ("an encrypted key", dict(change=lambda h, k, i, c, t: (h, b64(bytes(40)), i, c, t))),
+        ("a sixth part", dict(change=lambda h, k, i, c, t: (h, k, i, c, t, ""))),
+        ("the encrypted key left out", dict(change=lambda h, k, i, c, t: (h, i, c, t))),
+        ("the tag with the ciphertext", dict(change=lambda h, k, i, c, t: (h, k, i, b64(unb64(c) + unb64(t)), ""))),
+        ("padding behind the header", dict(change=lambda h, k, i, c, t: (h + "=" * (-len(h) % 4 or 4), k, i, c, t))),
+        ("padding behind the tag", dict(change=lambda h, k, i, c, t: (h, k, i, c, t + "=="))),
+        ("the other base64", dict(change=lambda h, k, i, c, t: (h, k, i, c + "+/+/", t))),
+        ("a line break", dict(change=lambda h, k, i, c, t: (h, k, i, c[:64] + "\n" + c[64:], t))),
+        ("a final line break", dict(change=lambda h, k, i, c, t: (h, k, i, c, t + "\n"))),
+        ("a space", dict(change=lambda h, k, i, c, t: (h, k, " " + i, c, t))),
     ]
     refused = [dump("inside: " + name, value, refusal="tampered") for name, value in tampered]
     refused += [dump("header: " + name, header=value, refusal="malformed-dump") for name, value in header]
+    refused += [dump("shape: " + name, refusal="malformed-dump", **change) for name, change in shapes]
     empty = [("key id", dict(key_id="")), ("app id", dict(names=("", "1", "signet", "1"))),
              ("app version", dict(names=("a", "", "signet", "1"))),
              ("system id", dict(names=("a", "1", "", "1"))), ("system version", dict(names=("a", "1", "signet", ""))),
