@@ -67,29 +67,4 @@ import Testing
         }
         #expect(count == 139)
     }
-
-    @Test func joserfcOpensADumpWithTheExportedKey() async throws {
-        let keys = try keySet()
-        for count in [0, 1, 40_000] {
-            let configuration = try GlobalConfiguration(
-                schema: schema(#"{"ключ":{"type":"string"}}"#),
-                defaults: .values(["ключ": .string(String(repeating: "x", count: count))]))
-            let dump = try configuration.seal(
-                with: keys.key(id: "vault-2026"), for: shop, now: noon)
-            let jwk = JSONValue.object(try dump.exportKey(with: keys, now: noon))
-            let output = try await PythonPeer.run(
-                """
-                import sys, json
-                from joserfc import jwe
-                from joserfc.jwk import OctKey
-                key = OctKey.import_key(json.loads(sys.argv[1]))
-                token = sys.stdin.read()
-                found = jwe.decrypt_compact(token, key, algorithms=["dir", "A256GCM"])
-                sys.stdout.buffer.write(found.plaintext)
-                """, [jwk.text], stdin: dump.bytes)
-            #expect(output.exit == 0, "\(output.stderr)")
-            let opened = try dump.open(with: keys, for: shop, now: noon)
-            #expect(output.text == JSONValue.object(opened.plaintext).text)
-        }
-    }
 }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Implementations that are not ours, in Python: joserfc, http-message-signatures, cryptography and
-/// http-sfv, in a virtual environment under `.build/python` that `Scripts/python-peers` makes once.
+/// Implementations that are not ours, in Python: joserfc, jwcrypto, http-message-signatures,
+/// cryptography and http-sfv, in a virtual environment under `.build/python` that
+/// `Scripts/python-peers` makes once.
 package enum PythonPeer {
     private static let interpreter = Task { () -> String in
         let script = PackageLayout.url("Scripts/python-peers").path
