@@ -9,17 +9,17 @@ public struct PublicView: Sendable, CustomStringConvertible {
         let values: JSONObject
         let origins: JSONObject
 
-        init(schema: Schema, settings: [GlobalConfiguration.Setting?]) {
+        init(schema: Schema, settings: [Setting]) {
             var slots: [CheckedValue?] = []
             var values = JSONObject()
             var origins = JSONObject()
             for (rule, setting) in zip(schema.rules, settings) where rule.isPublic {
-                guard let setting else { continue }
+                guard let winner = setting.winner else { continue }
                 let number = KeyNumbers.number(of: rule.name)
                 while slots.count <= number { slots.append(nil) }
-                slots[number] = setting.value
-                values[rule.name] = setting.value.json
-                origins[rule.name] = .string(setting.origin.rawValue)
+                slots[number] = winner.value
+                values[rule.name] = winner.value.json
+                origins[rule.name] = .string(winner.origin.rawValue)
             }
             self.slots = slots
             self.schema = schema
@@ -30,7 +30,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     private let storage: Storage
 
-    init(schema: Schema, settings: [GlobalConfiguration.Setting?]) {
+    init(schema: Schema, settings: [Setting]) {
         self.storage = Storage(schema: schema, settings: settings)
     }
 

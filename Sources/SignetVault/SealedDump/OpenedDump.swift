@@ -56,16 +56,16 @@ extension GlobalConfiguration {
         restoring opened: OpenedDump, schema: Schema,
         requiring keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
-        var settings = [Setting?](repeating: nil, count: schema.rules.count)
+        var settings = [Setting](repeating: Setting(), count: schema.rules.count)
         for (name, value) in opened.values {
             guard let origin = opened.origins[name]?.string.flatMap(ConfigurationOrigin.init)
             else { continue }
             let entry = ConfigurationInput.Entry(
                 name: name, value: value, place: "the dump (\(origin.rawValue))")
             let checked = try Self.check(entry, origin, schema)
-            settings[checked.index] = Setting(value: checked.value, origin: origin)
+            settings[checked.index][origin] = checked.value
         }
-        self.init(schema: schema, settings: settings)
-        repeat try self.public.require(each keys)
+        try self.init(
+            schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
     }
 }
