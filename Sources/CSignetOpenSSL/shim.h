@@ -25,6 +25,7 @@
 #include "asymmetric.h"
 #include "base64.h"
 #include "process.h"
+#include "prompt.h"
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 

@@ -33,6 +33,9 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             case wrongKeyUse = "wrong-key-use"
             case malformedKeys = "malformed-keys"
             case keyFilePermissions = "key-file-permissions"
+            case weakPassphrase = "weak-passphrase"
+            case rolledBack = "rolled-back"
+            case stateTampered = "state-tampered"
             case malformedInput = "malformed-input"
             case unreadableFile = "unreadable-file"
             case unwritableFile = "unwritable-file"
@@ -91,6 +94,12 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let malformedKeys = Code(value: .malformedKeys)
         /// Others than the owner may read the key file.
         public static let keyFilePermissions = Code(value: .keyFilePermissions)
+        /// A passphrase is too short to seal with.
+        public static let weakPassphrase = Code(value: .weakPassphrase)
+        /// The dump's sequence is lower than one that was seen before.
+        public static let rolledBack = Code(value: .rolledBack)
+        /// The state file was changed, cut short, or is of another root.
+        public static let stateTampered = Code(value: .stateTampered)
         /// An input is not a flat JSON object, or a name or version is not usable.
         public static let malformedInput = Code(value: .malformedInput)
         /// A file cannot be read.
@@ -110,7 +119,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         package var isRefusal: Bool {
             switch value {
             case .wrongKey, .tampered, .newerVersion, .olderVersion, .otherVersion, .wrongApp,
-                .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid:
+                .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid,
+                .rolledBack, .stateTampered:
                 true
             default: false
             }

@@ -15,6 +15,7 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
             case keyExists = "key-exists"
             case fileExists = "file-exists"
             case invalidID = "invalid-key-id"
+            case noTerminal = "no-terminal"
             case cryptography = "crypto-failure"
         }
         private let value: Value
@@ -43,6 +44,8 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let fileExists = Code(value: .fileExists)
         /// The id is empty or holds control characters.
         public static let invalidID = Code(value: .invalidID)
+        /// A passphrase was to be asked for, and there is no terminal.
+        public static let noTerminal = Code(value: .noTerminal)
         /// OpenSSL could not do its work.
         public static let cryptography = Code(value: .cryptography)
 

@@ -17,8 +17,9 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     private let bytes: SecretBytes
-    /// The root that was asked for last: opening what was just written costs no second scrypt.
-    private let last = Mutex<Derived?>(nil)
+    /// The roots that were asked for last, the newest at the end: each salt costs one scrypt.
+    private let recent = Mutex<[Derived]>([])
+    private static let recentLimit = 8
 
     /// Reads a passphrase, one byte or more; one final newline is dropped, but not from a variable.
     ///
@@ -27,12 +28,15 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
         self.bytes = try source.loadPassphrase()
     }
 
+    /// The passphrase's length in bytes.
+    package var byteCount: Int { bytes.count }
+
     /// Takes a passphrase's bytes as they are. The caller's copy is the caller's to wipe.
     package init(copying bytes: Span<UInt8>) {
         self.bytes = SecretBytes(copying: bytes)
     }
 
-    /// Lends the root of a salt, 32 bytes of scrypt: half a second, unless it was asked for last.
+    /// Lends the root of a salt, 32 bytes of scrypt: half a second, unless it was asked for lately.
     ///
     /// - Parameters:
     ///   - salt: A dump's own 32 random bytes.
@@ -52,17 +56,21 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     private func derive(_ salt: [UInt8]) throws(KeyError) -> Derived {
-        if let last = last.withLock({ $0 }), last.salt == salt { return last }
-        do throws(CryptoFailure) {
-            let root = try Self.lend(bytes) { passphrase throws(CryptoFailure) in
-                try Scrypt.derive(
-                    passphrase: passphrase, salt: salt.span, logCost: Self.logCost)
+        // Under the lock, so that two threads with one salt do not both do the work.
+        try recent.withLock { recent throws(KeyError) in
+            if let known = recent.first(where: { $0.salt == salt }) { return known }
+            do throws(CryptoFailure) {
+                let root = try Self.lend(bytes) { passphrase throws(CryptoFailure) in
+                    try Scrypt.derive(
+                        passphrase: passphrase, salt: salt.span, logCost: Self.logCost)
+                }
+                let derived = Derived(salt: salt, root: root)
+                if recent.count == Self.recentLimit { recent.removeFirst() }
+                recent.append(derived)
+                return derived
+            } catch {
+                throw KeyError(code: .cryptography, message: error.description)
             }
-            let derived = Derived(salt: salt, root: root)
-            last.withLock { $0 = derived }
-            return derived
-        } catch {
-            throw KeyError(code: .cryptography, message: error.description)
         }
     }
 

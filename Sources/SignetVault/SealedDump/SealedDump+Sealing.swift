@@ -76,7 +76,7 @@ extension SealedDump {
         if let problem = VersionBinding.problem(with: root.id) {
             throw VaultError(.malformedKeys, "the key's id \(problem)")
         }
-        try root.requireUsable(at: now)
+        try root.requireSealing(at: now)
         let keys = try root.keys(
             salt: salt, info: DumpName.info(keyID: root.id, binding: binding))
         let name = DumpName(

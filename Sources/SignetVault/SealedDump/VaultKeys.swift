@@ -7,6 +7,10 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
         case passphrase(Passphrase)
     }
 
+    /// The fewest bytes of a passphrase that seals. Whoever has a dump can try passphrases on it, at
+    /// half a second each and core; opening takes any, for dumps that other programs made.
+    public static let passphraseMinimum = 8
+
     /// The key's id in a dump that is sealed under a passphrase, unless it is given another.
     public static let passphraseID = "passphrase"
 
@@ -85,6 +89,19 @@ enum DumpRoot: Sendable {
         switch self {
         case .key: .root
         case .passphrase: .passphrase
+        }
+    }
+
+    /// - Throws: As `requireUsable`, and `weak-passphrase`.
+    func requireSealing(at now: Int64) throws(VaultError) {
+        try requireUsable(at: now)
+        if case .passphrase(let passphrase, _) = self,
+            passphrase.byteCount < VaultKeys.passphraseMinimum
+        {
+            throw VaultError(
+                .weakPassphrase,
+                "a passphrase of \(passphrase.byteCount) bytes; sealing takes at least "
+                    + "\(VaultKeys.passphraseMinimum), better a sentence")
         }
     }
 

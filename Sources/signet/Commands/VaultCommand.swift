@@ -40,16 +40,36 @@ struct VaultInputOptions: ParsableArguments {
     }
 }
 
-/// Where the root comes from.
+/// Where the root comes from: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The key set: a file, env:NAME, fd:N, credential:NAME or command:LINE.",
             valueName: "SOURCE"))
-    var keys: String
+    var keys: String?
 
-    /// Loads the set.
-    func load() throws(KeyError) -> KeySet { try KeySource(keys).load() }
+    @Option(
+        help: ArgumentHelp(
+            "A passphrase in place of keys: as --keys, or prompt to be asked on the terminal.",
+            valueName: "SOURCE"))
+    var passphrase: String?
+
+    func validate() throws {
+        guard (keys == nil) != (passphrase == nil) else {
+            throw ValidationError("wanted one of --keys SOURCE and --passphrase SOURCE")
+        }
+    }
+
+    /// Loads the set, or the passphrase.
+    ///
+    /// - Parameter twice: Whether a passphrase that a person types is asked for twice.
+    func load(askingTwice twice: Bool = false) throws -> VaultKeys {
+        if let passphrase {
+            let option = PassphraseOption(text: passphrase)
+            return .passphrase(try option.load(askingTwice: twice))
+        }
+        return .keys(try KeySource(keys ?? "").load())
+    }
 }
 
 /// What a dump is bound to.

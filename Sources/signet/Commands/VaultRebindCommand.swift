@@ -36,7 +36,7 @@ struct VaultRebindCommand: ParsableCommand {
 
     func run() throws {
         let opened = try DumpFile(file).rebind(
-            with: .keys(try key.load()),
+            with: try key.load(),
             from: VersionBinding(
                 app: appID, version: fromAppVersion, systemVersion: fromSystemVersion),
             to: VersionBinding(app: appID, version: toAppVersion, systemVersion: toSystemVersion))

@@ -15,8 +15,11 @@ struct VaultSealCommand: ParsableCommand {
     @OptionGroup var inputs: VaultInputOptions
     @OptionGroup var key: VaultKeyOptions
 
-    @Option(help: ArgumentHelp("The root's id in the key set.", valueName: "ID"))
-    var keyID: String
+    @Option(
+        help: ArgumentHelp(
+            "The root's id in the key set, if it has several; with a passphrase any name.",
+            valueName: "ID"))
+    var keyID: String?
 
     @OptionGroup var binding: VaultBindingOptions
 
@@ -28,7 +31,8 @@ struct VaultSealCommand: ParsableCommand {
     func run() throws {
         let configuration = try inputs.merged()
         let sealed = try DumpFile(out).seal(
-            configuration, with: .keys(try key.load()), keyID: keyID, for: binding.binding)
+            configuration, with: try key.load(askingTwice: true), keyID: keyID, for: binding.binding
+        )
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
