@@ -1,28 +1,33 @@
 internal import SignetCrypto
 
-/// Content-Digest (RFC 9530): what a signature proves about a body, where it is covered and the
-/// digest recomputed.
+/// The digest algorithms that RFC 9530 calls active.
+public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
+    /// SHA-256.
+    case sha256 = "sha-256"
+    /// SHA-512.
+    case sha512 = "sha-512"
+
+    var algorithm: DigestAlgorithm { self == .sha256 ? .sha256 : .sha512 }
+
+    var nameBytes: [UInt8] { self == .sha256 ? Self.sha256Name : Self.sha512Name }
+
+    private static let sha256Name = Array("sha-256".utf8)
+    private static let sha512Name = Array("sha-512".utf8)
+}
+
+/// Content-Digest (RFC 9530, section 2): what a signature proves about a body, where it is covered and
+/// the digest recomputed.
 public enum ContentDigest {
     /// The field's identifier as a covered component.
     public static let component = ComponentIdentifier(field: "content-digest")
 
-    private static let sha256 = Array("sha-256".utf8)
-    private static let sha512 = Array("sha-512".utf8)
-    private static let deprecated = [
-        "md5", "sha", "unixsum", "unixcksum", "adler", "crc32c",
-    ].map { Array($0.utf8) }
-
-    /// The field of a body, with sha-256.
+    /// The field of a body.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
-    public static func field(of body: [UInt8]) throws(SigningError) -> SignableMessage.Field {
-        var value: [UInt8] = []
-        value.reserveCapacity(64)
-        value.append("sha-256=:")
-        let digest = try digest(of: body, .sha256)
-        Base64.append(digest.span, .standard, to: &value)
-        value.append(ASCII.colon)
-        return SignableMessage.Field(known: "Content-Digest", value: value)
+    public static func field(
+        of body: [UInt8], _ algorithm: BodyDigest = .sha256
+    ) throws(SigningError) -> SignableMessage.Field {
+        try DigestField.content.make(of: body, algorithm)
     }
 
     /// Recomputes what a message's Content-Digest says about its body: every digest with sha-256 or
@@ -32,80 +37,38 @@ public enum ContentDigest {
     ///   `malformed-digest`, and `unsupported-digest` for a deprecated algorithm (RFC 9530,
     ///   section 5), also beside a good one, and for none that is known.
     public static func check(_ message: SignableMessage) throws(SigningError) {
-        guard let text = message.value(of: component.nameBytes) else {
-            throw SigningError(.missingComponent, "the message has no field content-digest")
-        }
-        let digests: StructuredDictionary
-        do throws(SigningError) {
-            digests = try StructuredDictionary(parsing: text, field: "Content-Digest")
-        } catch {
-            throw SigningError(.malformedDigest, error.message)
-        }
-        var isChecked = false
-        for member in digests.members {
-            let algorithm = algorithm(member.key, digests)
-            guard
-                algorithm != nil || !deprecated.contains(where: { digests.matches(member.key, $0) })
-            else {
-                throw SigningError(
-                    .unsupportedDigest,
-                    "Content-Digest holds a deprecated algorithm: wanted sha-256 or sha-512")
-            }
-            guard case .bytes(let range) = member.value,
-                let claimed = digests.decoded(range)
-            else {
-                throw SigningError(
-                    .malformedDigest, "Content-Digest holds a value that is no canonical base64")
-            }
-            guard let algorithm else { continue }
-            let actual = try digest(of: message.body, algorithm)
-            guard constantTimeEqual(claimed, actual) else {
-                throw SigningError(.digestMismatch, "Content-Digest does not fit the body")
-            }
-            isChecked = true
-        }
-        guard isChecked else {
-            throw SigningError(
-                .unsupportedDigest, "Content-Digest holds neither sha-256 nor sha-512")
-        }
-    }
-
-    private static func algorithm(
-        _ name: Range<Int>, _ digests: StructuredDictionary
-    ) -> DigestAlgorithm? {
-        if digests.matches(name, sha256) { return .sha256 }
-        return digests.matches(name, sha512) ? .sha512 : nil
-    }
-
-    static func digest(
-        of body: [UInt8], _ algorithm: DigestAlgorithm
-    ) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
-            return try Digest.of(body, algorithm)
-        } catch {
-            throw SigningError(error)
-        }
+        try DigestField.content.check(message)
     }
 }
 
-extension SigningError {
-    init(_ failure: CryptoFailure) {
-        self.init(.cryptoFailed, "\(failure)")
-    }
-}
+/// Repr-Digest (RFC 9530, section 3): the digest of a whole representation, which a message may hold in
+/// part or not at all.
+public enum ReprDigest {
+    /// The field's identifier as a covered component.
+    public static let component = ComponentIdentifier(field: "repr-digest")
 
-extension ComponentIdentifier {
-    /// A field whose name is known to be a token in lower case.
-    init(field name: String) {
-        self.name = name
-        self.nameBytes = Array(name.utf8)
-        self.source = .field
+    /// The field of a representation.
+    ///
+    /// - Throws: `SigningError` with `crypto-failed`.
+    public static func field(
+        of representation: [UInt8], _ algorithm: BodyDigest = .sha256
+    ) throws(SigningError) -> SignableMessage.Field {
+        try DigestField.representation.make(of: representation, algorithm)
     }
 
-    /// A derived component that is known to exist.
-    init(derived source: Source, _ name: String) {
-        self.name = name
-        self.nameBytes = Array(name.utf8)
-        self.source = source
+    /// Recomputes what a message's Repr-Digest says, as ``ContentDigest/check(_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - message: Whose field is read.
+    ///   - representation: The whole representation, content coding and all; nil for the message's
+    ///     body.
+    /// - Throws: As ``ContentDigest/check(_:)``; `unsupported-digest` also for a message that holds a
+    ///   part of its representation (Content-Range, status 204, 206 or 304, an answer to HEAD), where
+    ///   no representation is given.
+    public static func check(
+        _ message: SignableMessage, of representation: [UInt8]? = nil
+    ) throws(SigningError) {
+        guard let representation else { return try DigestField.representation.check(message) }
+        try DigestField.representation.check(message.fields, representation)
     }
 }

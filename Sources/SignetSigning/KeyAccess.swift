@@ -1,17 +1,38 @@
 @_exported public import SignetCrypto
 
 extension Key {
-    /// The key's HMAC for RFC 9421, which knows hmac-sha256 alone.
+    /// The key with its algorithm of RFC 9421.
     ///
-    /// - Throws: `SigningError` with `wrong-key-use`, or `algorithm-mismatch` for HS512.
-    func rfc9421HMACKey() throws(SigningError) -> HMACKey {
-        let mac = try signingHMACKey()
-        guard mac.algorithm == .sha256 else {
-            throw SigningError(
-                .algorithmMismatch,
-                "the key is bound to \(algorithm ?? "no algorithm"): rfc9421 wants HS256")
+    /// - Throws: `SigningError` with `wrong-key-use`, or `algorithm-mismatch` for HS512, which RFC 9421
+    ///   does not know.
+    func rfc9421Key() throws(SigningError) -> RFC9421Key {
+        switch type {
+        case .ed25519, .p256, .p384, .rsa:
+            do throws(KeyError) {
+                let (key, algorithm) = try signatureKey()
+                return .asymmetric(key, algorithm)
+            } catch {
+                throw SigningError(error)
+            }
+        default:
+            let mac = try signingHMACKey()
+            guard mac.algorithm == .sha256 else {
+                throw SigningError(
+                    .algorithmMismatch,
+                    "the key is bound to \(self.algorithm ?? "no algorithm"): rfc9421 wants HS256")
+            }
+            return .hmac(mac)
         }
-        return mac
+    }
+
+    /// The same for signing, which a public key cannot.
+    func rfc9421SigningKey() throws(SigningError) -> RFC9421Key {
+        let key = try rfc9421Key()
+        guard isPrivate else {
+            throw SigningError(
+                .wrongKeyUse, "the key is a public one, which verifies and does not sign")
+        }
+        return key
     }
 
     /// The key's HMAC, with SHA-256 or SHA-512.

@@ -22,6 +22,13 @@ public struct MessageSigner: Sendable {
         /// Whether each signature gets a random nonce where the caller gives none.
         /// `salted-hmac-v1` always has one.
         public var addsNonce = false
+        /// The algorithm of a Content-Digest or Repr-Digest that is covered and absent (`rfc9421`).
+        public var digest = BodyDigest.sha256
+        /// The types of fields that are covered with `;sf` or `;key` (`rfc9421`).
+        public var fieldTypes = StructuredFieldTypes()
+        /// What a peer's Accept-Signature asks for (`rfc9421`): its label, components, tag and nonce
+        /// take the place of what these options say.
+        public var answers: SignatureRequest?
 
         /// Options that leave everything to the scheme.
         public init() {}
@@ -33,6 +40,21 @@ public struct MessageSigner: Sendable {
         public let base: [UInt8]
         /// The fields that were added to the message, in their order.
         public let addedFields: [SignableMessage.Field]
+        private let names: [String]
+        private let values: [Range<Int>]
+
+        init(
+            base: [UInt8], addedFields: [SignableMessage.Field], names: [String],
+            values: [Range<Int>]
+        ) {
+            self.base = base
+            self.addedFields = addedFields
+            self.names = names
+            self.values = values
+        }
+
+        /// The parts of the message that went into the base, each with its name, in their order.
+        public var parts: [MessagePart] { MessagePart.all(names, values, in: base) }
     }
 
     private enum Engine: Sendable {
@@ -42,27 +64,54 @@ public struct MessageSigner: Sendable {
 
     /// The scheme that signs.
     public let scheme: SigningScheme
-    private let key: Key
+    /// The id that the signature names.
+    public let keyID: String
+    /// Nil where the key is held elsewhere.
+    private let key: Key?
     private let engine: Engine
     private let addsNonce: Bool
 
     /// Compiles a signer.
     ///
-    /// - Throws: `SigningError`: for the key `wrong-key-use` or `algorithm-mismatch`; for the options
-    ///   `duplicate-component`, `unsupported-component`, `unsupported-option` or `invalid-value`.
+    /// - Throws: `SigningError`: for the key `wrong-key-use` (a public key too) or
+    ///   `algorithm-mismatch`; for the options `duplicate-component`, `unsupported-component`,
+    ///   `unknown-field-type`, `unsupported-option`, `invalid-value` or `unanswerable-request`.
     public init(
         scheme: SigningScheme, key: Key, options: Options = Options()
     ) throws(SigningError) {
         self.scheme = scheme
         self.key = key
+        self.keyID = key.id
         switch scheme.kind {
         case .rfc9421:
-            self.engine = .rfc9421(try RFC9421Signer(key: key, options: options))
-            self.addsNonce = options.addsNonce
+            let own = try key.rfc9421SigningKey()
+            self.engine = .rfc9421(
+                try RFC9421Signer(
+                    key: own, keyID: key.id, algorithm: own.algorithm, options: options))
+            self.addsNonce = options.addsNonce && options.answers?.nonce == nil
         case .saltedHMAC:
             self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
             self.addsNonce = true
         }
+    }
+
+    /// Compiles a signer by `rfc9421` for a key that is held elsewhere, such as in a KMS or an HSM. It
+    /// prepares messages and applies signatures; see ``ExternalSigner``.
+    ///
+    /// - Parameters:
+    ///   - keyID: The id that verifiers know the key by.
+    ///   - algorithm: The algorithm that the key is bound to.
+    ///   - options: As for other signers.
+    /// - Throws: `SigningError`, for the options.
+    public init(
+        keyID: String, algorithm: HTTPSignatureAlgorithm, options: Options = Options()
+    ) throws(SigningError) {
+        self.scheme = .rfc9421
+        self.key = nil
+        self.keyID = keyID
+        self.engine = .rfc9421(
+            try RFC9421Signer(key: nil, keyID: keyID, algorithm: algorithm, options: options))
+        self.addsNonce = options.addsNonce && options.answers?.nonce == nil
     }
 
     /// Signs a message: adds the fields of the signature and, where it is covered and absent, a
@@ -74,9 +123,10 @@ public struct MessageSigner: Sendable {
     ///   - expires: When it ends, in seconds since 1970; nil for the options' lifetime.
     ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
     /// - Returns: What was signed, and the fields that were added.
-    /// - Throws: `SigningError`: `missing-component`, `non-ascii-value`, `digest-mismatch`,
-    ///   `malformed-message`, `duplicate-label`, `invalid-time`, `invalid-value` and the codes of a
-    ///   key that cannot be used at that time.
+    /// - Throws: `SigningError`: `missing-component`, `non-ascii-value`, `malformed-field`,
+    ///   `repeated-parameter`, `digest-mismatch`, `malformed-message`, `duplicate-label`,
+    ///   `invalid-time`, `invalid-value`, `unanswerable-request` and the codes of a key that cannot be
+    ///   used at that time.
     public func sign(
         _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> Result {
@@ -88,11 +138,7 @@ public struct MessageSigner: Sendable {
         _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String?,
         salt: [UInt8]?
     ) throws(SigningError) -> Result {
-        guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
-        try key.requireUsableForSigning(at: now)
-        var nonce = nonce
-        if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
-        if let nonce { try SigningText.require(nonce, "the nonce") }
+        let nonce = try admit(nonce, now: now)
         switch engine {
         case .rfc9421(let signer):
             return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
@@ -104,31 +150,64 @@ public struct MessageSigner: Sendable {
         }
     }
 
+    /// Makes the base of a message's signature for a key that is held elsewhere (`rfc9421`).
+    ///
+    /// A Content-Digest that is covered and absent is added to the message at once. Until
+    /// ``apply(_:of:to:)`` nothing that is covered may change.
+    ///
+    /// - Parameters:
+    ///   - message: The message in its final form.
+    ///   - now: The time that the signature bears, in seconds since 1970.
+    ///   - expires: When it ends; nil for the options' lifetime.
+    ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
+    /// - Returns: What is to be signed.
+    /// - Throws: As ``sign(_:now:expires:nonce:)``, and `unsupported-option` for another scheme.
+    public func prepare(
+        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
+    ) throws(SigningError) -> PreparedSignature {
+        guard case .rfc9421(let signer) = engine else {
+            throw SigningError(
+                .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
+        }
+        let nonce = try admit(nonce, now: now)
+        let draft = try signer.draft(&message, created: now, expires: expires, nonce: nonce)
+        return PreparedSignature(keyID: keyID, algorithm: signer.algorithm, draft: draft)
+    }
+
+    /// Adds a signature that was made of a prepared base.
+    ///
+    /// - Parameters:
+    ///   - signature: As RFC 9421, section 3.3, has it: r and s side by side for ECDSA, not DER.
+    ///   - prepared: What this signer prepared.
+    ///   - message: The message as it was left then.
+    /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
+    ///   `message-changed` and with `duplicate-label`. Whether the signature holds is not known here:
+    ///   that takes the public key.
+    public func apply(
+        _ signature: [UInt8], of prepared: PreparedSignature, to message: inout SignableMessage
+    ) throws(SigningError) -> Result {
+        guard case .rfc9421(let signer) = engine else {
+            throw SigningError(
+                .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
+        }
+        return try signer.apply(signature, prepared.draft, to: &message)
+    }
+
+    /// Demands a time, a usable key and a nonce that can be written, and makes one where it is due.
+    private func admit(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
+        guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
+        try key?.requireUsableForSigning(at: now)
+        var nonce = nonce
+        if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
+        if let nonce { try SigningText.require(nonce, "the nonce") }
+        return nonce
+    }
+
     private static func randomNonce() throws(SigningError) -> String {
         do throws(CryptoFailure) {
             return Base64.encode(try RandomBytes.bytes(16), .url)
         } catch {
             throw SigningError(error)
-        }
-    }
-}
-
-/// Times that a structured field's integer can hold.
-enum SigningTime {
-    static let latest: Int64 = 999_999_999_999_999
-
-    static var outOfRange: SigningError {
-        SigningError(.invalidTime, "a time lies before 1970 or has more than 15 digits")
-    }
-}
-
-/// Texts that travel as strings of RFC 9651.
-enum SigningText {
-    /// Demands printable ASCII, at most 256 bytes and at least one.
-    static func require(_ text: String, _ what: String) throws(SigningError) {
-        guard (1...256).contains(text.utf8.count), text.isPrintableASCII else {
-            throw SigningError(
-                .invalidValue, "\(what) must have 1 to 256 printable characters of ASCII")
         }
     }
 }

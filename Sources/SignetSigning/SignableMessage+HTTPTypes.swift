@@ -6,9 +6,12 @@ extension SignableMessage {
     /// - Parameters:
     ///   - request: Its scheme is https where it has none; an empty path stands for `/`.
     ///   - body: The whole body.
+    ///   - trailers: The trailers, where there are any.
     /// - Throws: `SigningError` with `malformed-message` for a scheme that is not HTTP's, for a Host
     ///   among the fields beside an authority, and for a value that is not UTF-8.
-    public init(request: HTTPRequest, body: [UInt8] = []) throws(SigningError) {
+    public init(
+        request: HTTPRequest, body: [UInt8] = [], trailers: HTTPFields = [:]
+    ) throws(SigningError) {
         guard let scheme = Scheme(rawValue: request.scheme?.asciiLowercased ?? "https") else {
             throw SigningError(.malformedMessage, "the request's scheme is neither https nor http")
         }
@@ -32,12 +35,21 @@ extension SignableMessage {
                     method: request.method.rawValue, target: target, fields: fields, scheme: scheme)
             ),
             fields: fields, body: body)
+        try self.trailers.append(trailers)
     }
 
     /// Takes a response over.
     ///
+    /// - Parameters:
+    ///   - response: Its reason phrase is kept.
+    ///   - body: The whole body.
+    ///   - trailers: The trailers, where there are any.
+    ///   - request: The request that it answers, where components of it (`;req`) are covered.
     /// - Throws: `SigningError` with `malformed-message` for a value that is not UTF-8.
-    public init(response: HTTPResponse, body: [UInt8] = []) throws(SigningError) {
+    public init(
+        response: HTTPResponse, body: [UInt8] = [], trailers: HTTPFields = [:],
+        answering request: SignableMessage? = nil
+    ) throws(SigningError) {
         var fields: [Field] = []
         try fields.append(response.headerFields)
         self.init(
@@ -45,6 +57,8 @@ extension SignableMessage {
                 Response(
                     status: response.status.code, reason: Array(response.status.reasonPhrase.utf8))),
             fields: fields, body: body)
+        try self.trailers.append(trailers)
+        if let request { try answer(request) }
     }
 
     /// The request in HTTPTypes' words, its Host as the authority; nil for a response.

@@ -82,6 +82,34 @@ public struct SignableMessage: Sendable, Hashable {
     public internal(set) var fields: [Field]
     /// The body, byte for byte.
     public internal(set) var body: [UInt8]
+    /// The trailers (RFC 9110, section 6.5) in their order; no part of ``serialized()``.
+    public internal(set) var trailers: [Field] = []
+    /// None or one: a structure cannot hold itself but in an array.
+    private var answered: [SignableMessage] = []
+
+    init(start: Start, fields: [Field], body: [UInt8]) {
+        self.start = start
+        self.fields = fields
+        self.body = body
+    }
+
+    /// The request that a response answers, where it is known; components with `;req` are taken from
+    /// it (RFC 9421, section 2.4).
+    public var answeredRequest: SignableMessage? { answered.first }
+
+    /// Says which request a response answers: as it was sent, its fields and body too.
+    ///
+    /// - Throws: `SigningError` with `malformed-message` where this is no response, or that no
+    ///   request.
+    public mutating func answer(_ request: SignableMessage) throws(SigningError) {
+        guard response != nil, request.request != nil else {
+            throw SigningError(.malformedMessage, "only a response answers, and only a request")
+        }
+        answered = [request]
+    }
+
+    /// Appends a field line to the trailers.
+    public mutating func appendTrailer(_ field: Field) { trailers.append(field) }
 
     /// Appends a field line.
     ///
@@ -136,9 +164,19 @@ extension SignableMessage {
     }
 
     /// The values of a field, in their order; its name is in lower case.
+    func values(of name: [UInt8]) -> [[UInt8]] { fields.values(of: name) }
+
+    /// A field's combined value, or nil without it; one line is not copied.
+    func value(of name: [UInt8]) -> [UInt8]? { fields.value(of: name) }
+
+    func contains(_ name: [UInt8]) -> Bool { fields.contains(name: name) }
+}
+
+extension [SignableMessage.Field] {
+    /// The values of a field, in their order; its name is in lower case.
     func values(of name: [UInt8]) -> [[UInt8]] {
         var values: [[UInt8]] = []
-        for field in fields where field.name.isSame(asLowercase: name) {
+        for field in self where field.name.isSame(asLowercase: name) {
             values.append(field.value)
         }
         return values
@@ -146,10 +184,10 @@ extension SignableMessage {
 
     /// Appends a field's combined value (RFC 9421, section 2.1): its lines joined by `, `.
     ///
-    /// - Returns: Whether the message has the field.
+    /// - Returns: Whether there is such a field.
     func appendValue(of name: [UInt8], to target: inout [UInt8]) -> Bool {
         var isPresent = false
-        for field in fields where field.name.isSame(asLowercase: name) {
+        for field in self where field.name.isSame(asLowercase: name) {
             if isPresent {
                 target.append(ASCII.comma)
                 target.append(ASCII.space)
@@ -163,7 +201,7 @@ extension SignableMessage {
     /// A field's combined value, or nil without it; one line is not copied.
     func value(of name: [UInt8]) -> [UInt8]? {
         var single: [UInt8]?
-        for field in fields where field.name.isSame(asLowercase: name) {
+        for field in self where field.name.isSame(asLowercase: name) {
             if single == nil {
                 single = field.value
             } else {
@@ -175,8 +213,8 @@ extension SignableMessage {
         return single
     }
 
-    func contains(_ name: [UInt8]) -> Bool {
-        fields.contains { $0.name.isSame(asLowercase: name) }
+    func contains(name: [UInt8]) -> Bool {
+        contains { $0.name.isSame(asLowercase: name) }
     }
 }
 

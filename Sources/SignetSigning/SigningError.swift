@@ -40,11 +40,26 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         /// OpenSSL could not do its work.
         public static let cryptoFailed = Code("crypto-failed")
 
+        /// A peer's Accept-Signature asks for what this signer cannot give.
+        public static let unanswerableRequest = Code("unanswerable-request")
+        /// What is to be signed changed between the preparation and the signature.
+        public static let messageChanged = Code("message-changed")
+        /// A signature made elsewhere cannot be one of the algorithm.
+        public static let invalidSignature = Code("invalid-signature")
+
         // The message lacks what is to be covered, or holds what cannot be.
         /// The message lacks what is to be covered.
         public static let missingComponent = Code("missing-component")
         /// A covered value is not ASCII, which a signature base must be.
         public static let nonASCIIValue = Code("non-ascii-value")
+        /// A covered value is not UTF-8 where it must be.
+        public static let nonUTF8Value = Code("non-utf8-value")
+        /// A field that is covered in its strict spelling is no structured field of its type.
+        public static let malformedField = Code("malformed-field")
+        /// A field is to be covered in its strict spelling, and its type is not known.
+        public static let unknownFieldType = Code("unknown-field-type")
+        /// The query has several parameters of a covered name.
+        public static let repeatedParameter = Code("repeated-parameter")
         /// Content-Digest does not fit the body.
         public static let digestMismatch = Code("digest-mismatch")
         /// Content-Digest holds a deprecated algorithm, or none that is known.
@@ -63,6 +78,10 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let missingKeyID = Code("missing-keyid")
         /// The signature has no nonce, and one is wanted.
         public static let missingNonce = Code("missing-nonce")
+        /// The signature has another nonce than the one that was asked for.
+        public static let nonceMismatch = Code("nonce-mismatch")
+        /// The key's algorithm is not one that the policy allows.
+        public static let algorithmNotAllowed = Code("algorithm-not-allowed")
         /// The signature has a parameter that is not known.
         public static let unsupportedParameter = Code("unsupported-parameter")
 

@@ -15,9 +15,55 @@ public struct VerificationPolicy: Sendable, Hashable {
     public var clockSkew: Int64 = 60
     /// Whether a signature must have a nonce; a nonce store demands one too.
     public var requiresNonce = false
+    /// The one nonce that is taken, such as the one that was asked for (`rfc9421`).
+    public var nonce: String?
+    /// The algorithms that are taken, whatever the key (`rfc9421`); nil for all six. A key is bound to
+    /// one of them in any case.
+    public var algorithms: Set<HTTPSignatureAlgorithm>?
+    /// The types of fields that are covered with `;sf` or `;key` (`rfc9421`).
+    public var fieldTypes = StructuredFieldTypes()
+    /// Whether a covered Repr-Digest is recomputed over the body (`rfc9421`). A message that holds a
+    /// part of its representation is then refused; without it, the program checks the digest itself by
+    /// ``ReprDigest/check(_:of:)``.
+    public var checksRepresentation = true
+
+    private var algorithmsByKey: [[UInt8]: Set<HTTPSignatureAlgorithm>] = [:]
 
     /// The default policy.
     public init() {}
+
+    /// Demands of an answer what was asked for in Accept-Signature (`rfc9421`): its components, tag,
+    /// nonce and algorithm.
+    public init(answerTo request: SignatureRequest) {
+        required = request.components
+        tag = request.tag
+        nonce = request.nonce
+        algorithms = request.algorithm.map { name in
+            HTTPSignatureAlgorithm(name: name).map { [$0] } ?? []
+        }
+    }
+
+    /// Narrows the algorithms that are taken from one key.
+    ///
+    /// - Parameters:
+    ///   - algorithms: Those that are taken; none bars the key.
+    ///   - keyID: The key's id, compared as UTF-8 bytes.
+    public mutating func allow(_ algorithms: Set<HTTPSignatureAlgorithm>, forKey keyID: String) {
+        algorithmsByKey[Array(keyID.utf8)] = algorithms
+    }
+
+    /// Demands that the policy takes an algorithm from a key.
+    func require(
+        _ algorithm: HTTPSignatureAlgorithm, ofKey keyID: String
+    ) throws(SigningError) {
+        if algorithms == nil, algorithmsByKey.isEmpty { return }
+        guard algorithms?.contains(algorithm) ?? true,
+            algorithmsByKey[Array(keyID.utf8)]?.contains(algorithm) ?? true
+        else {
+            throw SigningError(
+                .algorithmNotAllowed, "the policy does not take \(algorithm.name) from the key")
+        }
+    }
 
     var clampedMaximumAge: Int64 { min(max(maximumAge, 0), SigningTime.latest) }
 

@@ -3,14 +3,6 @@
 /// Only ``Verifier`` makes one. A program acts on these values, not on the message they came from:
 /// what is not here may have been written by anybody.
 public struct VerifiedMessage: Sendable, Hashable {
-    /// One covered component.
-    public struct Component: Sendable, Hashable {
-        /// The identifier, without quotes.
-        public let identifier: String
-        /// The value as it was signed.
-        public let value: [UInt8]
-    }
-
     /// The scheme by which the message was signed.
     public let scheme: SigningScheme
     /// The key's id.
@@ -45,18 +37,46 @@ public struct VerifiedMessage: Sendable, Hashable {
 
     /// The covered components in the signature's order.
     ///
-    /// For `salted-hmac-v1` these are `@method`, `@authority`, `@path`, `@query` (without its `?`),
+    /// A component without parameters is named without quotes, another one as RFC 9421 writes it. For
+    /// `salted-hmac-v1` these are `@method`, `@authority`, `@path`, `@query` (without its `?`),
     /// the covered fields, and `body-digest`, the base64 of the body's hash.
-    public var covered: [Component] {
-        zip(names, values).map { Component(identifier: $0, value: Array(base[$1])) }
-    }
+    public var covered: [MessagePart] { MessagePart.all(names, values, in: base) }
 
     /// The value of a covered component, or nil where it is not covered.
+    ///
+    /// - Parameter component: The order of its parameters means nothing.
+    public subscript(component: ComponentIdentifier) -> [UInt8]? {
+        for (name, range) in zip(names, values) {
+            if name.utf8.elementsEqual(component.listed.utf8) { return Array(base[range]) }
+            guard !component.parameters.isEmpty, name.utf8.first == ASCII.quote,
+                let known = try? ComponentIdentifier.list(parsing: name), known == [component]
+            else { continue }
+            return Array(base[range])
+        }
+        return nil
+    }
+
+    /// The value of a covered component by the name that ``covered`` gives it, or nil where it is not
+    /// covered.
     public subscript(identifier: String) -> [UInt8]? {
         for (name, range) in zip(names, values) where name.utf8.elementsEqual(identifier.utf8) {
             return Array(base[range])
         }
         return nil
+    }
+}
+
+/// A named part of what is signed, such as a covered component.
+public struct MessagePart: Sendable, Hashable {
+    /// The identifier, without quotes where it has no parameters.
+    public let identifier: String
+    /// The value as it was signed.
+    public let value: [UInt8]
+
+    static func all(
+        _ names: [String], _ values: [Range<Int>], in base: [UInt8]
+    ) -> [MessagePart] {
+        zip(names, values).map { MessagePart(identifier: $0, value: Array(base[$1])) }
     }
 }
 

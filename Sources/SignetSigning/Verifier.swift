@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Verifies messages: policy before cryptography, a constant-time comparison, the digest recomputed,
 /// the nonce remembered only once the signature holds.
 ///
@@ -12,30 +10,40 @@ public final class Verifier: Sendable {
 
     let keys: KeySet
     let nonces: (any NonceStore)?
-    /// Lists of components that verified signatures covered, compiled; few, so that looking through
-    /// them is cheaper than hashing.
-    let plans = Mutex<[CoveragePlan]>([])
+    let plans = PlanCache()
 
     /// Makes a verifier.
     ///
     /// - Parameters:
     ///   - scheme: The one scheme that is taken.
-    ///   - keys: All keys that may have signed; a message cannot choose a key's algorithm or use.
+    ///   - keys: All keys that may have signed; a message cannot choose a key's algorithm or use. Two
+    ///     keys overlap during a rotation, by their `nbf` and `exp`; for another set make another
+    ///     verifier, with the same nonce store.
     ///   - policy: What is demanded.
     ///   - nonces: Where nonces are remembered; nil takes replays within the time window.
-    /// - Throws: `SigningError` with `unsupported-option` for a tag with `salted-hmac-v1`, and with
-    ///   `unsupported-component` where its list names other things than fields.
+    /// - Throws: `SigningError` with `unsupported-option` for a tag, a nonce or algorithms with
+    ///   `salted-hmac-v1`, and with `unsupported-component` where its list names other things than
+    ///   fields; for `rfc9421` with `duplicate-component`.
     public init(
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
     ) throws(SigningError) {
-        if scheme.kind == .saltedHMAC {
-            guard policy.tag == nil else {
-                throw SigningError(.unsupportedOption, "salted-hmac-v1 has no tag")
-            }
-            guard policy.required?.allSatisfy({ $0.source == .field }) ?? true else {
+        switch scheme.kind {
+        case .rfc9421:
+            var seen: [ComponentIdentifier] = []
+            for component in policy.required ?? [] { try seen.add(component) }
+        case .saltedHMAC:
+            guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
                 throw SigningError(
-                    .unsupportedComponent, "the list of salted-hmac-v1 names fields only")
+                    .unsupportedOption, "salted-hmac-v1 has no tag and no choice of algorithms")
+            }
+            guard
+                policy.required?.allSatisfy({ $0.source == .field && $0.parameters.isEmpty })
+                    ?? true
+            else {
+                throw SigningError(
+                    .unsupportedComponent,
+                    "the list of salted-hmac-v1 names fields only, without parameters")
             }
         }
         self.scheme = scheme
@@ -55,17 +63,33 @@ public final class Verifier: Sendable {
     public func verify(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> VerifiedMessage {
-        switch scheme.kind {
-        case .rfc9421: try verifyRFC9421(message, now: now)
-        case .saltedHMAC: try verifySaltedHMAC(message, now: now)
+        try verify(message, now: now, remembers: true)
+    }
+
+    /// - Parameter remembers: Whether the nonce store is asked, as it is for every message that counts.
+    func verify(
+        _ message: SignableMessage, now: Int64, remembers: Bool
+    ) throws(SigningError) -> VerifiedMessage {
+        let (verified, claims) =
+            switch scheme.kind {
+            case .rfc9421: try verifyRFC9421(message, now: now)
+            case .saltedHMAC: try verifySaltedHMAC(message, now: now)
+            }
+        if remembers { try remember(claims, now: now) }
+        return verified
+    }
+
+    /// The key that a signature names.
+    func key(_ id: String) throws(SigningError) -> Key {
+        guard let key = keys[id] else {
+            throw SigningError(.unknownKey, "no key has the id that the signature names")
         }
+        return key
     }
 
     /// The key that a signature names, if it may be used now.
     func key(_ id: String, now: Int64) throws(SigningError) -> Key {
-        guard let key = keys[id] else {
-            throw SigningError(.unknownKey, "no key has the id that the signature names")
-        }
+        let key = try key(id)
         try key.requireUsableForSigning(at: now)
         return key
     }
@@ -73,13 +97,17 @@ public final class Verifier: Sendable {
     /// Demands a nonce where one is wanted, before any cryptography.
     func requireNonce(_ claims: SignatureClaims) throws(SigningError) {
         guard let nonce = claims.nonce else {
-            guard nonces == nil, !policy.requiresNonce else {
+            guard nonces == nil, !policy.requiresNonce, policy.nonce == nil else {
                 throw SigningError(.missingNonce, "the signature has no nonce")
             }
             return
         }
         guard (1...256).contains(nonce.utf8.count) else {
             throw SigningError(.malformedSignature, "the nonce must have 1 to 256 bytes")
+        }
+        guard policy.nonce.map({ $0.utf8.elementsEqual(nonce.utf8) }) ?? true else {
+            throw SigningError(
+                .nonceMismatch, "the signature has another nonce than the one asked for")
         }
     }
 

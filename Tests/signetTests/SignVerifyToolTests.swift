@@ -196,7 +196,7 @@ struct SignVerifyToolTests {
             (["--nonce="], "invalid-value"), (["--tag", "\u{e9}"], "invalid-value"),
             (["--covers", "@method,@method"], "duplicate-component"),
             (["--covers", "@nothing"], "unsupported-component"),
-            (["--covers", "\"@query-param\";name=\"tea\""], "unsupported-component"),
+            (["--covers", "\"@query-param\""], "malformed-component"),
             (["--covers", "@method,,"], "malformed-component"),
             (["--covers", "x-absent"], "missing-component"), (["--show", "all"], "usage"),
             (["--unknown"], "usage"),

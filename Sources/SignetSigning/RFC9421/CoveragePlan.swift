@@ -5,81 +5,175 @@ struct CoveragePlan: Sendable {
     struct Step: Sendable {
         let component: ComponentIdentifier
         let prefix: [UInt8]
+        let kind: Kind
+    }
+
+    /// How a component's value is found; the first two are all that most lists hold.
+    enum Kind: Sendable {
+        case field, derived, parameterized
+    }
+
+    /// A digest that is recomputed where it is covered.
+    struct Digest: Sendable, Hashable {
+        let field: DigestField
+        let isOfRequest: Bool
+        let isTrailer: Bool
     }
 
     let steps: [Step]
     /// The list as an inner list of RFC 9651: `("@method" "date")`.
     let innerList: [UInt8]
-    let coversContentDigest: Bool
-    /// The components' names, in their order.
+    /// What must be recomputed over a body once the signature holds.
+    let digests: [Digest]
+    /// The components as lists name them, in their order.
     let names: [String]
+    private let types: StructuredFieldTypes
+    private let isParameterized: Bool
 
     /// Compiles a list.
     ///
-    /// - Throws: `SigningError` with `duplicate-component`.
-    init(_ components: [ComponentIdentifier]) throws(SigningError) {
+    /// - Throws: `SigningError` with `duplicate-component`, and with `unknown-field-type` for a field
+    ///   in its strict spelling whose type nobody has told.
+    init(
+        _ components: [ComponentIdentifier], types: StructuredFieldTypes
+    ) throws(SigningError) {
+        guard components.count <= ComponentIdentifier.maximumCount else {
+            throw ComponentIdentifier.tooMany
+        }
         var seen: [ComponentIdentifier] = []
         var steps: [Step] = []
+        var digests: [Digest] = []
         var innerList = [ASCII.leftParenthesis]
         for component in components {
             try seen.add(component)
+            try Self.requireForm(of: component, types)
             if innerList.count > 1 { innerList.append(ASCII.space) }
-            var prefix: [UInt8] = []
-            prefix.append(quoted: component.nameBytes)
+            var prefix = component.serialized
             innerList.append(contentsOf: prefix)
             prefix.append(": ")
-            steps.append(Step(component: component, prefix: prefix))
+            let kind: Kind =
+                if !component.parameters.isEmpty {
+                    .parameterized
+                } else {
+                    component.source == .field ? .field : .derived
+                }
+            steps.append(Step(component: component, prefix: prefix, kind: kind))
+            if let digest = Digest(component), !digests.contains(digest) { digests.append(digest) }
         }
         innerList.append(ASCII.rightParenthesis)
         self.steps = steps
         self.innerList = innerList
-        self.names = components.map(\.name)
-        self.coversContentDigest = components.contains(ContentDigest.component)
+        self.digests = digests
+        self.names = components.map(\.listed)
+        self.types = types
+        self.isParameterized = components.contains { !$0.parameters.isEmpty }
+    }
+
+    private static func requireForm(
+        of component: ComponentIdentifier, _ types: StructuredFieldTypes
+    ) throws(SigningError) {
+        guard component.source == .field else { return }
+        guard component.isBinary || component.nameBytes != RFC9421Fields.setCookie else {
+            throw SigningError(
+                .unsupportedComponent,
+                "set-cookie: its lines cannot be joined without a change of meaning: cover"
+                    + " \"set-cookie\";bs")
+        }
+        let type = types[bytes: component.nameBytes]
+        if component.key != nil, let type, type != .dictionary {
+            throw SigningError(
+                .unsupportedComponent,
+                "\(component.name) is \(type == .item ? "an" : "a") \(type.rawValue), and key is for"
+                    + " dictionaries")
+        }
+        if component.isStrict, component.key == nil, type == nil {
+            throw SigningError(
+                .unknownFieldType,
+                "\(component.name): sf wants a registered field, or one whose type is told (dictionary,"
+                    + " list or item)")
+        }
     }
 
     func covers(_ component: ComponentIdentifier) -> Bool {
         steps.contains { $0.component == component }
     }
 
+    /// Whether the digest of the message's own content is covered, in whatever spelling.
+    var coversContentDigest: Bool {
+        digests.contains { $0.field == .content && !$0.isOfRequest }
+    }
+
     /// Appends the lines of all components, each with its LF.
     ///
-    /// - Throws: `SigningError` with `missing-component` for what the message lacks, and with
-    ///   `non-ascii-value` for a value that the base cannot hold.
+    /// - Throws: `SigningError` with `missing-component` for what the message lacks, with
+    ///   `non-ascii-value` for a value that the base cannot hold, and for components with parameters
+    ///   `malformed-field`, `repeated-parameter` and `non-utf8-value`.
     func appendLines(
         of message: SignableMessage, to base: inout [UInt8], values: inout [Range<Int>]
     ) throws(SigningError) {
         if case .request(let request) = message.start { try request.requireURI() }
+        var reader = isParameterized ? ComponentReader(message, types) : nil
         for step in steps {
             base.append(contentsOf: step.prefix)
             let start = base.count
-            if step.component.source == .field {
-                guard message.appendValue(of: step.component.nameBytes, to: &base) else {
-                    throw SigningError(
-                        .missingComponent, "the message has no field \(step.component.name)")
+            switch step.kind {
+            case .derived: try message.start.appendDerived(step.component, to: &base)
+            case .field:
+                guard message.fields.appendValue(of: step.component.nameBytes, to: &base) else {
+                    throw ComponentReader.noField(step.component)
                 }
-                guard base.isASCII(from: start) else {
-                    throw SigningError(
-                        .nonASCIIValue, "the value of \(step.component.name) is not ASCII")
-                }
-            } else {
-                try message.start.appendDerived(step.component, to: &base)
+                try base.requireASCII(from: start, step.component)
+            case .parameterized:
+                try reader?.append(step.component, to: &base)
             }
             values.append(start..<base.count)
             base.append(ASCII.lineFeed)
         }
     }
+
+    /// Recomputes every covered digest over the body that it speaks of (RFC 9421, section 7.2.8).
+    ///
+    /// - Parameter checksRepresentation: Whether a Repr-Digest is recomputed too.
+    /// - Throws: What ``ContentDigest/check(_:)`` throws.
+    func checkDigests(
+        of message: SignableMessage, checksRepresentation: Bool = true
+    ) throws(SigningError) {
+        for digest in digests where checksRepresentation || digest.field == .content {
+            try digest.check(message)
+        }
+    }
+}
+
+extension CoveragePlan.Digest {
+    /// The digest that a component covers: the whole field, or its member of a known algorithm.
+    init?(_ component: ComponentIdentifier) {
+        guard let field = DigestField.all.first(where: { $0.nameBytes == component.nameBytes })
+        else { return nil }
+        if let key = component.key, !DigestField.isKnown(key) { return nil }
+        self.field = field
+        self.isOfRequest = component.isOfRequest
+        self.isTrailer = component.isTrailer
+    }
+
+    func check(_ message: SignableMessage) throws(SigningError) {
+        guard isOfRequest else { return try field.check(message, isTrailer: isTrailer) }
+        guard let request = message.answeredRequest else { throw ComponentReader.noRequest }
+        try field.check(request, isTrailer: isTrailer)
+    }
 }
 
 extension SignableMessage.Start {
     /// Appends a derived component's value (RFC 9421, section 2.2).
-    fileprivate func appendDerived(
+    func appendDerived(
         _ component: ComponentIdentifier, to base: inout [UInt8]
     ) throws(SigningError) {
         switch self {
         case .response(let response):
             guard component.source == .status else {
                 throw SigningError(
-                    .missingComponent, "\(component.name) is a request's, the message a response")
+                    .missingComponent,
+                    "\(component.name) is a request's, the message a response: ;req names the request"
+                )
             }
             base.append(decimal: Int64(response.status))
         case .request(let request):
@@ -91,7 +185,7 @@ extension SignableMessage.Start {
             case .requestTarget: base.append(contentsOf: request.target)
             case .path: request.appendPath(to: &base)
             case .query: request.appendQuery(to: &base)
-            case .status, .field:
+            case .queryParameter, .status, .field:
                 throw SigningError(
                     .missingComponent, "\(component.name) is a response's, the message a request")
             }
@@ -100,10 +194,15 @@ extension SignableMessage.Start {
 }
 
 extension [UInt8] {
-    /// Whether no byte from `start` on has its high bit set.
-    func isASCII(from start: Int) -> Bool {
+    /// Demands that no byte from `start` on has its high bit set.
+    func requireASCII(
+        from start: Int, _ component: ComponentIdentifier
+    ) throws(SigningError) {
         var all: UInt8 = 0
         for byte in self[start...] { all |= byte }
-        return all < 0x80
+        guard all < 0x80 else {
+            throw SigningError(
+                .nonASCIIValue, "the value of \(component.name) is not ASCII: cover it with ;bs")
+        }
     }
 }

@@ -2,6 +2,7 @@
 enum RFC9421Fields {
     static let signatureInput = Array("signature-input".utf8)
     static let signature = Array("signature".utf8)
+    static let setCookie = Array("set-cookie".utf8)
     /// What begins a base's last line (section 2.5).
     static let parametersPrefix = Array("\"@signature-params\": ".utf8)
 
@@ -13,16 +14,18 @@ enum RFC9421Fields {
     static let requestCore = [method, authority, path]
 
     /// Whether the bytes are a key of RFC 9651, section 3.1.2.
-    static func isLabel(_ bytes: [UInt8]) -> Bool {
+    static func isKey(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first, first.isLowercaseLetter || first == 0x2A else {
             return false
         }
-        return bytes.count <= 64
-            && bytes.allSatisfy {
-                $0.isLowercaseLetter || $0.isDigit || $0 == 0x5F || $0 == ASCII.minus
-                    || $0 == ASCII.dot || $0 == 0x2A
-            }
+        return bytes.allSatisfy {
+            $0.isLowercaseLetter || $0.isDigit || $0 == 0x5F || $0 == ASCII.minus
+                || $0 == ASCII.dot || $0 == 0x2A
+        }
     }
+
+    /// Whether the bytes can label a signature: a key of at most 64 bytes.
+    static func isLabel(_ bytes: [UInt8]) -> Bool { bytes.count <= 64 && isKey(bytes) }
 
     /// Demands that no signature on the message has the label.
     ///

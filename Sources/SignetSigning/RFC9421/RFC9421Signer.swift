@@ -1,6 +1,6 @@
 internal import SignetCrypto
 
-/// Signs by RFC 9421, section 3.1, with hmac-sha256.
+/// Signs by RFC 9421, section 3.1.
 struct RFC9421Signer: Sendable {
     /// The covered list, or the lists that are chosen from when the caller names none.
     private enum Coverage: Sendable {
@@ -9,19 +9,42 @@ struct RFC9421Signer: Sendable {
         case chosen(requests: [CoveragePlan], responses: [CoveragePlan])
     }
 
-    private let key: HMACKey
+    /// A base, and what of the message went into it.
+    struct Draft: Sendable, Hashable {
+        let base: [UInt8]
+        let names: [String]
+        let values: [Range<Int>]
+        /// The inner list with its parameters, which is where the base ends.
+        let parameters: [UInt8]
+        /// Digests that were made, and added to the message already.
+        let digests: [SignableMessage.Field]
+    }
+
+    let algorithm: HTTPSignatureAlgorithm
+    /// Nil where the key is held elsewhere.
+    private let key: RFC9421Key?
     private let coverage: Coverage
     private let label: [UInt8]
     private let lifetime: Int64?
+    private let digest: BodyDigest
+    private let answered: SignatureRequest?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
-    /// `;tag="…"`, empty without one.
-    private let tagParameter: [UInt8]
+    /// `;tag="…"` and, where it was asked for, `;alg="…"`; empty without them.
+    private let lastParameters: [UInt8]
 
-    init(key: Key, options: MessageSigner.Options) throws(SigningError) {
-        self.key = try key.rfc9421HMACKey()
-        try SigningText.require(key.id, "the key's id")
-        let label = Array((options.label ?? "sig1").utf8)
+    /// - Parameter key: Nil where the key is held elsewhere; then only drafts can be made.
+    init(
+        key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
+        options: MessageSigner.Options
+    ) throws(SigningError) {
+        self.key = key
+        self.algorithm = algorithm
+        try SigningText.require(keyID, "the key's id")
+        let answered = options.answers
+        try answered?.check(options, keyID: keyID, algorithm: algorithm)
+        self.answered = answered
+        let label = Array((answered?.label ?? options.label ?? "sig1").utf8)
         guard RFC9421Fields.isLabel(label) else {
             throw SigningError(
                 .invalidValue,
@@ -29,70 +52,142 @@ struct RFC9421Signer: Sendable {
         }
         self.label = label
         self.lifetime = options.lifetime
+        self.digest = options.digest
         var parameter = Array(";keyid=".utf8)
-        parameter.append(quoted: key.id.utf8)
+        parameter.append(quoted: keyID.utf8)
         self.keyIDParameter = parameter
-        if let tag = options.tag {
+        parameter = []
+        if let tag = answered?.tag ?? options.tag {
             try SigningText.require(tag, "the tag")
-            parameter = Array(";tag=".utf8)
+            parameter.append(";tag=")
             parameter.append(quoted: tag.utf8)
-            self.tagParameter = parameter
-        } else {
-            self.tagParameter = []
         }
-        if let covers = options.covers {
-            self.coverage = .fixed(try CoveragePlan(covers))
-        } else {
-            var requests: [CoveragePlan] = []
-            var responses: [CoveragePlan] = []
-            let digest = ContentDigest.component
-            for list in [[], [digest]] {
-                requests.append(try CoveragePlan(RFC9421Fields.requestCore + list))
-                requests.append(
-                    try CoveragePlan(
-                        RFC9421Fields.requestCore + [RFC9421Fields.query] + list))
-                responses.append(try CoveragePlan([RFC9421Fields.status] + list))
-            }
-            self.coverage = .chosen(requests: requests, responses: responses)
+        if answered?.algorithm != nil {
+            parameter.append(";alg=")
+            parameter.append(quoted: algorithm.name.utf8)
         }
+        self.lastParameters = parameter
+        self.coverage = try Self.coverage(
+            answered?.components ?? options.covers, label: label, options.fieldTypes)
+    }
+
+    private static func coverage(
+        _ covers: [ComponentIdentifier]?, label: [UInt8], _ types: StructuredFieldTypes
+    ) throws(SigningError) -> Coverage {
+        if let covers {
+            for component in covers { try requireOther(component, than: label) }
+            return .fixed(try CoveragePlan(covers, types: types))
+        }
+        var requests: [CoveragePlan] = []
+        var responses: [CoveragePlan] = []
+        for list in [[], [ContentDigest.component]] {
+            requests.append(try CoveragePlan(RFC9421Fields.requestCore + list, types: types))
+            requests.append(
+                try CoveragePlan(
+                    RFC9421Fields.requestCore + [RFC9421Fields.query] + list, types: types))
+            responses.append(try CoveragePlan([RFC9421Fields.status] + list, types: types))
+        }
+        return .chosen(requests: requests, responses: responses)
+    }
+
+    /// Refuses a signature over its own fields, which no verifier could take.
+    private static func requireOther(
+        _ component: ComponentIdentifier, than label: [UInt8]
+    ) throws(SigningError) {
+        guard
+            component.nameBytes == RFC9421Fields.signature
+                || component.nameBytes == RFC9421Fields.signatureInput,
+            !component.isOfRequest, !component.isTrailer,
+            component.key.map({ $0.utf8.elementsEqual(label) }) ?? true
+        else { return }
+        throw SigningError(
+            .unsupportedComponent,
+            "\(component.name): a signature cannot cover itself; cover another one by ;key=\"LABEL\""
+        )
     }
 
     func sign(
         _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
+        guard let key else {
+            throw SigningError(
+                .unsupportedOption, "the key is held elsewhere: prepare, have it signed, and apply")
+        }
+        let draft = try draft(&message, created: created, expires: expires, nonce: nonce)
+        do throws(SigningError) {
+            return finish(draft, try key.sign(draft.base), &message)
+        } catch {
+            message.fields.removeLast(draft.digests.count)
+            throw error
+        }
+    }
+
+    /// Makes the base, and the digests that it covers. A message that is refused stays as it was.
+    func draft(
+        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+    ) throws(SigningError) -> Draft {
         try RFC9421Fields.requireFree(label, on: message)
         let plan = plan(for: message)
-        var added: [SignableMessage.Field] = []
-        if plan.coversContentDigest {
-            if message.contains(ContentDigest.component.nameBytes) {
-                try ContentDigest.check(message)
-            } else {
-                added.append(try ContentDigest.field(of: message.body))
-                message.fields.append(added[0])
-            }
-        }
+        let parameters = try parameters(plan, created, expires, nonce)
+        let digests = try addDigests(plan, to: &message)
         do throws(SigningError) {
-            let parameters = try parameters(plan, created, expires, nonce)
             var base: [UInt8] = []
             base.reserveCapacity(512 + parameters.count)
             var values: [Range<Int>] = []
+            values.reserveCapacity(plan.steps.count)
             try plan.appendLines(of: message, to: &base, values: &values)
             base.append(contentsOf: RFC9421Fields.parametersPrefix)
             base.append(contentsOf: parameters)
-            let tag = try tag(of: base)
-            added.append(field("Signature-Input", parameters))
-            var signature: [UInt8] = []
-            signature.reserveCapacity(64)
-            signature.append(ASCII.colon)
-            Base64.append(tag.span, .standard, to: &signature)
-            signature.append(ASCII.colon)
-            added.append(field("Signature", signature))
-            message.fields.append(contentsOf: added.suffix(2))
-            return MessageSigner.Result(base: base, addedFields: added)
+            return Draft(
+                base: base, names: plan.names, values: values, parameters: parameters,
+                digests: digests)
         } catch {
-            message.fields.removeLast(added.count)
+            message.fields.removeLast(digests.count)
             throw error
         }
+    }
+
+    /// Adds a draft's signature to its message.
+    func finish(
+        _ draft: Draft, _ signature: [UInt8], _ message: inout SignableMessage
+    ) -> MessageSigner.Result {
+        var added = draft.digests
+        added.append(field("Signature-Input", draft.parameters))
+        var value: [UInt8] = []
+        value.reserveCapacity(signature.count * 4 / 3 + 8)
+        value.append(ASCII.colon)
+        Base64.append(signature.span, .standard, to: &value)
+        value.append(ASCII.colon)
+        added.append(field("Signature", value))
+        message.fields.append(contentsOf: added.suffix(2))
+        return MessageSigner.Result(
+            base: draft.base, addedFields: added, names: draft.names, values: draft.values)
+    }
+
+    /// Adds the signature that another holder of the key made of a draft's base.
+    ///
+    /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
+    ///   `message-changed`, and with `duplicate-label`.
+    func apply(
+        _ signature: [UInt8], _ draft: Draft, to message: inout SignableMessage
+    ) throws(SigningError) -> MessageSigner.Result {
+        guard algorithm.byteCounts.contains(signature.count) else {
+            let found = signature.first == 0x30 ? ", which looks like DER" : ""
+            throw SigningError(
+                .invalidSignature,
+                "the signature has \(signature.count) bytes\(found): \(algorithm.name) wants "
+                    + (algorithm.byteCounts.count == 1
+                        ? "\(algorithm.byteCounts.lowerBound)" : "as many as the modulus"))
+        }
+        try RFC9421Fields.requireFree(label, on: message)
+        var base: [UInt8] = []
+        var values: [Range<Int>] = []
+        try plan(for: message).appendLines(of: message, to: &base, values: &values)
+        guard draft.base.starts(with: base), values == draft.values else {
+            throw SigningError(
+                .messageChanged, "what is covered changed after the signature was prepared")
+        }
+        return finish(draft, signature, &message)
     }
 
     private func plan(for message: SignableMessage) -> CoveragePlan {
@@ -105,16 +200,42 @@ struct RFC9421Signer: Sendable {
         }
     }
 
-    /// The signature's parameters in their order: created, expires, keyid, nonce, tag.
+    /// Makes covered digests that are absent and checks those that are there.
+    private func addDigests(
+        _ plan: CoveragePlan, to message: inout SignableMessage
+    ) throws(SigningError) -> [SignableMessage.Field] {
+        var added: [SignableMessage.Field] = []
+        do throws(SigningError) {
+            for digest in plan.digests {
+                if digest.isOfRequest || digest.isTrailer
+                    || message.contains(digest.field.nameBytes)
+                {
+                    try digest.check(message)
+                } else {
+                    let field = try digest.field.make(of: message, self.digest)
+                    added.append(field)
+                    message.fields.append(field)
+                }
+            }
+        } catch {
+            message.fields.removeLast(added.count)
+            throw error
+        }
+        return added
+    }
+
+    /// The signature's parameters in their order: created, expires, keyid, nonce, tag, alg.
     private func parameters(
         _ plan: CoveragePlan, _ created: Int64, _ expires: Int64?, _ nonce: String?
     ) throws(SigningError) -> [UInt8] {
+        let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest) }
+        let nonce = try answered?.nonce(nonce, expires: expires) ?? nonce
         var text: [UInt8] = []
         text.reserveCapacity(plan.innerList.count + keyIDParameter.count + 96)
         text.append(contentsOf: plan.innerList)
         text.append(";created=")
         text.append(decimal: created)
-        if let expires = expires ?? lifetime.map({ created + min($0, SigningTime.latest) }) {
+        if let expires {
             guard expires > created, expires <= SigningTime.latest else {
                 throw SigningError(.invalidTime, "the signature expires before it is made")
             }
@@ -126,16 +247,8 @@ struct RFC9421Signer: Sendable {
             text.append(";nonce=")
             text.append(quoted: nonce.utf8)
         }
-        text.append(contentsOf: tagParameter)
+        text.append(contentsOf: lastParameters)
         return text
-    }
-
-    private func tag(of base: [UInt8]) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
-            return try key.tag(of: base.span)
-        } catch {
-            throw SigningError(error)
-        }
     }
 
     private func field(_ name: String, _ member: [UInt8]) -> SignableMessage.Field {

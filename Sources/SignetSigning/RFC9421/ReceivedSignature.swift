@@ -1,7 +1,8 @@
 /// The one signature of a message that a verifier looks at, read from its fields.
 struct ReceivedSignature {
-    /// The covered list with its parentheses.
-    let innerList: [UInt8]
+    /// Signature-Input, and where in it the covered list lies with its parentheses.
+    let inputs: StructuredDictionary
+    let list: Range<Int>
     /// The list with the signature's parameters: the value of the base's last line.
     let parameters: [UInt8]
     let claims: SignatureClaims
@@ -61,7 +62,8 @@ struct ReceivedSignature {
             throw SigningError(.malformedSignature, "Signature is no canonical base64")
         }
         self.tag = tag
-        self.innerList = Array(inputs[list])
+        self.inputs = inputs
+        self.list = list
         self.parameters = Array(inputs[member.whole])
         var created: Int64?
         var expires: Int64?

@@ -1,22 +1,23 @@
-internal import SignetCrypto
-internal import Synchronization
-
 extension Verifier {
-    /// Verifies by RFC 9421, section 3.2.
+    /// Verifies by RFC 9421, section 3.2, all but the nonce's one use.
     func verifyRFC9421(
         _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> VerifiedMessage {
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let claims = signature.claims
-        let (plan, isKnown) = try plan(signature.innerList)
+        let known = plans.plan(of: signature.inputs, signature.list)
+        let plan = if let known { known } else { try compile(signature) }
         try requireCoverage(plan, of: message)
         try policy.check(claims, now: now)
         try requireNonce(claims)
-        let key = try key(claims.keyID, now: now).rfc9421HMACKey()
-        guard signature.algorithm == nil || signature.algorithm == "hmac-sha256" else {
+        let key = try key(claims.keyID, now: now).rfc9421Key()
+        let algorithm = key.algorithm
+        guard signature.algorithm.map({ $0.utf8.elementsEqual(algorithm.name.utf8) }) ?? true else {
             throw SigningError(
-                .algorithmMismatch, "alg contradicts the key, which is bound to hmac-sha256")
+                .algorithmMismatch,
+                "alg contradicts the key, which is bound to \(algorithm.name)")
         }
+        try policy.require(algorithm, ofKey: claims.keyID)
         var base: [UInt8] = []
         base.reserveCapacity(512 + signature.parameters.count)
         var values: [Range<Int>] = []
@@ -24,20 +25,31 @@ extension Verifier {
         try plan.appendLines(of: message, to: &base, values: &values)
         base.append(contentsOf: RFC9421Fields.parametersPrefix)
         base.append(contentsOf: signature.parameters)
-        let expected: [UInt8]
-        do throws(CryptoFailure) {
-            expected = try key.tag(of: base.span)
-        } catch {
-            throw SigningError(error)
-        }
-        guard constantTimeEqual(signature.tag.span, expected.span) else {
+        guard try key.verifies(signature.tag, of: base) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
-        if plan.coversContentDigest { try ContentDigest.check(message) }
-        try remember(claims, now: now)
-        if !isKnown { keep(plan) }
-        return VerifiedMessage(
+        try plan.checkDigests(
+            of: message, checksRepresentation: policy.checksRepresentation)
+        if known == nil { plans.keep(plan) }
+        let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: base, names: plan.names, values: values)
+        return (verified, claims)
+    }
+
+    /// The base that a message's signature is one of, whether it holds or not.
+    func draftRFC9421(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
+        let signature = try ReceivedSignature(message, tag: policy.tag)
+        let plan = try compile(signature)
+        var base: [UInt8] = []
+        var values: [Range<Int>] = []
+        do throws(SigningError) {
+            try plan.appendLines(of: message, to: &base, values: &values)
+        } catch {
+            return Explanation.Draft(base: base, names: plan.names, values: values, failure: error)
+        }
+        base.append(contentsOf: RFC9421Fields.parametersPrefix)
+        base.append(contentsOf: signature.parameters)
+        return Explanation.Draft(base: base, names: plan.names, values: values)
     }
 
     private func requireCoverage(
@@ -45,7 +57,7 @@ extension Verifier {
     ) throws(SigningError) {
         func require(_ component: ComponentIdentifier) throws(SigningError) {
             guard plan.covers(component) else {
-                throw SigningError(.notCovered, "\(component.name) is not covered")
+                throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
         }
         if let required = policy.required {
@@ -54,67 +66,22 @@ extension Verifier {
         }
         guard message.request != nil else { return try require(RFC9421Fields.status) }
         for component in RFC9421Fields.requestCore { try require(component) }
-        if !message.body.isEmpty { try require(ContentDigest.component) }
-    }
-
-    /// The steps of a covered list: those of an earlier signature that held, or new ones.
-    private func plan(
-        _ innerList: [UInt8]
-    ) throws(SigningError) -> (plan: CoveragePlan, isKnown: Bool) {
-        if let plan = plans.withLock({ $0.first { $0.innerList == innerList } }) {
-            return (plan, true)
-        }
-        return (try CoveragePlan(innerList: innerList), false)
-    }
-
-    /// Keeps a plan, up to a bound; only those who hold a key can fill the room.
-    private func keep(_ plan: CoveragePlan) {
-        plans.withLock { plans in
-            if plans.count < 16 { plans.append(plan) }
+        guard message.body.isEmpty || plan.coversContentDigest else {
+            throw SigningError(.notCovered, "content-digest is not covered")
         }
     }
-}
 
-extension CoveragePlan {
-    /// Compiles an inner list in the spelling of RFC 9651, section 4.1.1.1.
+    /// The steps of a received list.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` for what is no list of strings, and with
-    ///   `unsupported-component` for parameters and for unknown derived components.
-    init(innerList: [UInt8]) throws(SigningError) {
-        var components: [ComponentIdentifier] = []
-        var index = 1
-        while index < innerList.count - 1 {
-            if innerList[index] == ASCII.space { index += 1 }
-            guard innerList[index] == ASCII.quote,
-                let end = innerList[(index + 1)...].firstIndex(of: ASCII.quote)
-            else {
-                throw SigningError(
-                    .malformedSignature, "Signature-Input covers what is no string")
-            }
-            guard innerList[end + 1] != ASCII.semicolon else {
-                throw SigningError(
-                    .unsupportedComponent,
-                    "a covered component has parameters (sf, key, bs, req, tr, name), which cannot"
-                        + " be verified yet")
-            }
-            let name = innerList[(index + 1)..<end]
-            guard !name.contains(ASCII.backslash) else {
-                throw SigningError(
-                    .malformedSignature, "Signature-Input covers what is no component's name")
-            }
-            let component: ComponentIdentifier
-            do throws(SigningError) {
-                component = try ComponentIdentifier(String(decoding: name, as: UTF8.self))
-            } catch  where error.code == .malformedComponent {
-                throw SigningError(.malformedSignature, "Signature-Input: \(error.message)")
-            }
-            do throws(SigningError) {
-                try components.add(component)
-            } catch {
-                throw SigningError(.malformedSignature, "Signature-Input: \(error.message)")
-            }
-            index = end + 1
+    /// - Throws: `SigningError` with `malformed-signature` for what is no list of components, and with
+    ///   `unsupported-component` and `unknown-field-type`.
+    private func compile(_ signature: ReceivedSignature) throws(SigningError) -> CoveragePlan {
+        do throws(SigningError) {
+            return try CoveragePlan(
+                try ComponentIdentifier.components(of: signature.inputs, in: signature.list),
+                types: policy.fieldTypes)
+        } catch  where error.code == .malformedComponent || error.code == .duplicateComponent {
+            throw SigningError(.malformedSignature, "Signature-Input: \(error.message)")
         }
-        try self.init(components)
     }
 }

@@ -16,9 +16,12 @@ struct SaltedHMACSigner: Sendable {
         self.key = try key.signingHMACKey()
         self.keyID = key.id
         try SigningText.require(key.id, "the key's id")
-        guard options.label == nil, options.tag == nil, options.lifetime == nil else {
+        guard options.label == nil, options.tag == nil, options.lifetime == nil,
+            options.answers == nil
+        else {
             throw SigningError(
-                .unsupportedOption, "salted-hmac-v1 has no label, no tag and no expiry")
+                .unsupportedOption,
+                "salted-hmac-v1 has no label, no tag, no expiry and no Accept-Signature")
         }
         guard let algorithm = SaltedHMACText.name(of: self.key.algorithm) else {
             throw SigningError(.algorithmMismatch, "salted-hmac-v1 wants a key for HS256 or HS512")
@@ -40,11 +43,11 @@ struct SaltedHMACSigner: Sendable {
     ) throws(SigningError) -> [ComponentIdentifier] {
         var fields: [ComponentIdentifier] = []
         for component in covers {
-            guard component.source == .field else {
+            guard component.source == .field, component.parameters.isEmpty else {
                 throw SigningError(
                     .unsupportedComponent,
-                    "\(component.name): salted-hmac-v1 always covers method, authority, path, query"
-                        + " and body; its list names fields")
+                    "\(component.listed): salted-hmac-v1 always covers method, authority, path, query"
+                        + " and body; its list names fields, without parameters")
             }
             try fields.add(component)
         }
@@ -81,7 +84,9 @@ struct SaltedHMACSigner: Sendable {
         value.append(contentsOf: fieldsParameter)
         let field = SignableMessage.Field(known: SaltedHMACText.field, value: value)
         message.fields.append(field)
-        return MessageSigner.Result(base: text.bytes, addedFields: [field])
+        return MessageSigner.Result(
+            base: text.bytes, addedFields: [field], names: SaltedHMACText.names(fields),
+            values: text.values)
     }
 
     private static func randomSalt() throws(SigningError) -> [UInt8] {

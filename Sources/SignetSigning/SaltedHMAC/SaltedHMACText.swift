@@ -55,7 +55,7 @@ struct SaltedHMACText {
             append(field.nameBytes)
             append(value: value)
         }
-        let sum = try ContentDigest.digest(of: message.body, digest)
+        let sum = try DigestField.digest(of: message.body, digest)
         append(value: Base64.encodeBytes(sum.span, .standard))
     }
 
@@ -69,6 +69,11 @@ struct SaltedHMACText {
     private mutating func append(value part: some Collection<UInt8>) {
         append(part)
         values.append((bytes.count - 1 - part.count)..<(bytes.count - 1))
+    }
+
+    /// What the values are, in their order.
+    static func names(_ fields: [ComponentIdentifier]) -> [String] {
+        core.map(\.name) + fields.map(\.name) + ["body-digest"]
     }
 
     /// The tag of the text under a key's key for one salt.

@@ -1,10 +1,10 @@
 internal import SignetCrypto
 
 extension Verifier {
-    /// Verifies by `salted-hmac-v1`.
+    /// Verifies by `salted-hmac-v1`, all but the nonce's one use.
     func verifySaltedHMAC(
         _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> VerifiedMessage {
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
         for component in policy.required ?? [] where !signature.fields.contains(component) {
@@ -23,11 +23,22 @@ extension Verifier {
         guard constantTimeEqual(signature.tag.span, expected.span) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
-        try remember(claims, now: now)
-        let names =
-            SaltedHMACText.core.map(\.name) + signature.fields.map(\.name) + ["body-digest"]
-        return VerifiedMessage(
-            scheme: scheme, claims: claims, base: text.bytes, names: names, values: text.values)
+        let verified = VerifiedMessage(
+            scheme: scheme, claims: claims, base: text.bytes,
+            names: SaltedHMACText.names(signature.fields), values: text.values)
+        return (verified, claims)
+    }
+
+    /// The text that a message's signature is one of, whether it holds or not.
+    func draftSaltedHMAC(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
+        let signature = try SaltedHMACSignature(message)
+        let claims = signature.claims
+        let key = try self.key(claims.keyID).signingHMACKey()
+        let text = try SaltedHMACText(
+            of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
+            fields: signature.fields, digest: key.algorithm)
+        return Explanation.Draft(
+            base: text.bytes, names: SaltedHMACText.names(signature.fields), values: text.values)
     }
 }
 

@@ -10,6 +10,12 @@ struct CanonicalReader {
         self.field = field
     }
 
+    /// Reads on from a place in a text that is known to be in the one spelling.
+    init(_ dictionary: StructuredDictionary, from position: Int) {
+        self.init(text: dictionary.text, field: "")
+        self.position = position
+    }
+
     /// All members, or nil where the text has another spelling or another type.
     ///
     /// - Throws: `SigningError` with `malformed-signature` for a key or parameter that comes twice.
@@ -21,6 +27,7 @@ struct CanonicalReader {
                 throw SigningError(.malformedSignature, "\(field) holds a label twice")
             }
             members.append(member)
+            guard members.count <= StructuredDictionary.maximumCount else { throw tooMany }
             if position == text.count { return members }
             guard take(ASCII.comma), take(ASCII.space) else { return nil }
         }
@@ -32,7 +39,7 @@ struct CanonicalReader {
         guard take(ASCII.equals) else {
             guard let parameters = try parameters() else { return nil }
             return StructuredDictionary.Member(
-                key: key, value: .other, whole: position..<position, parameters: parameters)
+                key: key, value: .yes, whole: position..<position, parameters: parameters)
         }
         let found =
             position < text.count && text[position] == ASCII.leftParenthesis
@@ -53,11 +60,24 @@ struct CanonicalReader {
         }
     }
 
+    /// The items of the inner list that begins here, or nil where there is none.
+    mutating func items() throws(SigningError) -> [StructuredDictionary.Item]? {
+        var items: [StructuredDictionary.Item] = []
+        guard take(ASCII.leftParenthesis) else { return nil }
+        while !take(ASCII.rightParenthesis) {
+            guard items.isEmpty || take(ASCII.space), let value = bareItem(),
+                let parameters = try parameters()
+            else { return nil }
+            items.append(StructuredDictionary.Item(value: value, parameters: parameters))
+        }
+        return items
+    }
+
     private mutating func parameters() throws(SigningError) -> [StructuredDictionary.Parameter]? {
         var parameters: [StructuredDictionary.Parameter] = []
         while take(ASCII.semicolon) {
             guard let name = key() else { return nil }
-            var value = StructuredDictionary.Value.other
+            var value = StructuredDictionary.Value.yes
             if take(ASCII.equals) {
                 guard let found = bareItem() else { return nil }
                 value = found
@@ -66,8 +86,15 @@ struct CanonicalReader {
                 throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
             }
             parameters.append(StructuredDictionary.Parameter(name: name, value: value))
+            guard parameters.count <= StructuredDictionary.maximumCount else { throw tooMany }
         }
         return parameters
+    }
+
+    private var tooMany: SigningError {
+        SigningError(
+            .malformedSignature,
+            "\(field) holds more than \(StructuredDictionary.maximumCount) members or parameters")
     }
 
     private mutating func key() -> Range<Int>? {

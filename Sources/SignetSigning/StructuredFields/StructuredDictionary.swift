@@ -7,6 +7,10 @@ internal import SignetCrypto
 /// believe another one; here both are refused. What serialisers write is read in one pass over its
 /// bytes. Any other spelling is first brought to that one by swift-http-structured-headers.
 struct StructuredDictionary: Sendable {
+    /// The most members, and the most parameters of a member or an item, that are read: looking for
+    /// the same name twice takes time that grows with their square.
+    static let maximumCount = 128
+
     /// The text in the spelling of RFC 9651, section 4.1.2.
     let text: [UInt8]
     let members: [Member]
@@ -27,8 +31,16 @@ struct StructuredDictionary: Sendable {
         case integer(Int64)
         /// What stands between the quotes, escapes kept.
         case string(Range<Int>)
-        /// A boolean or a token.
+        /// The boolean true, which is written by leaving the value out.
+        case yes
+        /// The boolean false or a token.
         case other
+    }
+
+    /// One item of an inner list.
+    struct Item: Sendable {
+        let value: Value
+        let parameters: [Parameter]
     }
 
     struct Parameter: Sendable {
@@ -53,6 +65,17 @@ struct StructuredDictionary: Sendable {
         }
         self.text = canonical
         self.members = members
+    }
+
+    /// The items of an inner list that stands in a range.
+    ///
+    /// - Throws: `SigningError` with `malformed-signature` where it is none.
+    func items(of list: Range<Int>) throws(SigningError) -> [Item] {
+        var reader = CanonicalReader(self, from: list.lowerBound)
+        guard let items = try reader.items() else {
+            throw SigningError(.malformedSignature, "no inner list of RFC 9651")
+        }
+        return items
     }
 
     subscript(range: Range<Int>) -> ArraySlice<UInt8> { text[range] }
@@ -95,7 +118,13 @@ extension StructuredDictionary {
     /// Reads each member alone with the library, which then cannot let one hide another.
     private static func canonical(_ text: [UInt8], field: String) throws(SigningError) -> [UInt8] {
         var result: [UInt8] = []
-        for member in try members(of: text, field: field) {
+        let members = try members(of: text, field: field)
+        guard members.count <= maximumCount,
+            members.allSatisfy({ $0.parameters <= ComponentIdentifier.maximumCount * 4 })
+        else {
+            throw SigningError(.malformedSignature, "\(field) holds too many members or parameters")
+        }
+        for member in members {
             if !result.isEmpty { result.append(contentsOf: [ASCII.comma, ASCII.space]) }
             do {
                 var parser = StructuredFieldValueParser(member.text)

@@ -1,0 +1,120 @@
+extension ComponentIdentifier {
+    /// The most components that a list may name.
+    static let maximumCount = 256
+
+    /// Reads a comma list: bare names, or identifiers as RFC 9421 writes them.
+    ///
+    /// - Parameter list: Such as `@method,content-type` or `"@query-param";name="q","x";req`; the
+    ///   empty text is the empty list. The case of bare field names does not matter.
+    /// - Returns: The components in the list's order.
+    /// - Throws: `SigningError` with `malformed-component`, `duplicate-component` or
+    ///   `unsupported-component`.
+    public static func list(parsing list: String) throws(SigningError) -> [ComponentIdentifier] {
+        guard !list.utf8.allSatisfy({ $0 == ASCII.space }) else { return [] }
+        let entries = entries(of: Array(list.utf8))
+        guard entries.count <= maximumCount else { throw tooMany }
+        var result: [ComponentIdentifier] = []
+        for entry in entries {
+            let component =
+                entry.first == ASCII.quote
+                ? try quoted(entry)
+                : try ComponentIdentifier(String(decoding: entry, as: UTF8.self).asciiLowercased)
+            try result.add(component)
+        }
+        return result
+    }
+
+    /// The list's parts between its commas, those inside quotes apart.
+    private static func entries(of list: [UInt8]) -> [[UInt8]] {
+        var entries: [[UInt8]] = [[]]
+        var isQuoted = false
+        var isEscaped = false
+        for byte in list {
+            if byte == ASCII.comma, !isQuoted {
+                entries.append([])
+                continue
+            }
+            entries[entries.count - 1].append(byte)
+            if byte == ASCII.quote, !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && byte == ASCII.backslash && !isEscaped
+        }
+        return entries.map { $0.trimmingWhiteSpace() }
+    }
+
+    private static func quoted(_ text: [UInt8]) throws(SigningError) -> ComponentIdentifier {
+        let components: [ComponentIdentifier]
+        do throws(SigningError) {
+            let list = Array("l=(".utf8) + text + [ASCII.rightParenthesis]
+            let dictionary = try StructuredDictionary(parsing: list, field: "the list")
+            guard dictionary.members.count == 1,
+                case .innerList(let range) = dictionary.members[0].value,
+                dictionary.members[0].parameters.isEmpty
+            else { throw notAnItem }
+            components = try Self.components(of: dictionary, in: range)
+        } catch  where error.code == .malformedSignature {
+            throw notAnItem
+        }
+        guard components.count == 1 else { throw notAnItem }
+        return components[0]
+    }
+
+    private static var notAnItem: SigningError {
+        SigningError(
+            .malformedComponent,
+            "a quoted component is no string with parameters of RFC 9651: wanted such as "
+                + "\"@query-param\";name=\"q\"")
+    }
+
+    static var tooMany: SigningError {
+        SigningError(.malformedComponent, "more than \(maximumCount) components are covered")
+    }
+
+    /// The components of an inner list (RFC 9421, section 2.5).
+    ///
+    /// - Throws: `SigningError` with `malformed-component`, `unsupported-component` and
+    ///   `duplicate-component`.
+    static func components(
+        of dictionary: StructuredDictionary, in list: Range<Int>
+    ) throws(SigningError) -> [ComponentIdentifier] {
+        var components: [ComponentIdentifier] = []
+        for item in try dictionary.items(of: list) {
+            guard components.count < maximumCount else { throw tooMany }
+            guard case .string(let name) = item.value else {
+                throw SigningError(.malformedComponent, "what is covered is no string")
+            }
+            var parameters: [Parameter] = []
+            for parameter in item.parameters {
+                parameters.append(try Parameter(parameter, of: dictionary))
+            }
+            let component = try ComponentIdentifier(dictionary.string(name), parameters)
+            try components.add(component)
+        }
+        return components
+    }
+}
+
+extension ComponentIdentifier.Parameter {
+    /// - Throws: `SigningError` with `unsupported-component` for a name that is not known, and with
+    ///   `malformed-component` for a value of another type.
+    init(
+        _ parameter: StructuredDictionary.Parameter, of dictionary: StructuredDictionary
+    ) throws(SigningError) {
+        let word = String(decoding: dictionary[parameter.name], as: UTF8.self)
+        switch (word, parameter.value) {
+        case ("sf", .yes): self = .sf
+        case ("bs", .yes): self = .bs
+        case ("tr", .yes): self = .tr
+        case ("req", .yes): self = .req
+        case ("key", .string(let range)): self = .key(dictionary.string(range))
+        case ("name", .string(let range)): self = .name(dictionary.string(range))
+        case ("sf", _), ("bs", _), ("tr", _), ("req", _):
+            throw SigningError(.malformedComponent, "\(word) is a flag and takes no value")
+        case ("key", _), ("name", _):
+            throw SigningError(.malformedComponent, "\(word) wants a string")
+        default:
+            throw SigningError(
+                .unsupportedComponent,
+                "a component's parameter is not known: wanted sf, key, bs, tr, req or name")
+        }
+    }
+}

@@ -1,0 +1,233 @@
+/// What a signature covers, by name and parameters (RFC 9421, section 2): a field in lower case, or a
+/// derived component that begins with `@`.
+public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
+    /// One parameter of a component.
+    public enum Parameter: Sendable, Hashable {
+        /// `sf`: the field is a structured one, and signed in its strict spelling (section 2.1.1).
+        case sf
+        /// `key`: one member of a field that is a dictionary (section 2.1.2).
+        case key(String)
+        /// `bs`: each line of the field as base64 (section 2.1.3).
+        case bs
+        /// `tr`: the field is one of the trailers (section 2.1.4).
+        case tr
+        /// `req`: the component is one of the request that a response answers (section 2.4).
+        case req
+        /// `name`: one parameter of the query, form-encoded (section 2.2.8).
+        case name(String)
+    }
+
+    /// The name without quotes.
+    public let name: String
+    /// The parameters in the order in which they are written; most components have none.
+    public let parameters: [Parameter]
+    let nameBytes: [UInt8]
+    let source: Source
+    /// The same bytes for the same component, whatever the order of its parameters.
+    private let identity: [UInt8]
+
+    /// Where a component's value comes from.
+    enum Source: Sendable, Hashable {
+        case method, authority, scheme, targetURI, requestTarget, path, query, queryParameter
+        case status, field
+    }
+
+    /// Names a component.
+    ///
+    /// - Parameters:
+    ///   - name: A field name in lower case, or one of `@method`, `@authority`, `@scheme`,
+    ///     `@target-uri`, `@request-target`, `@path`, `@query`, `@query-param` and `@status`.
+    ///   - parameters: In the order in which they are to be written.
+    /// - Throws: `SigningError` with `unsupported-component` for another derived component and for
+    ///   parameters that do not go with the component or with each other, and with
+    ///   `malformed-component` for what is no lower-case field name, for a parameter that comes
+    ///   twice, and for a `key` or `name` that cannot be one.
+    public init(_ name: String, _ parameters: [Parameter] = []) throws(SigningError) {
+        let nameBytes = Array(name.utf8)
+        let source: Source
+        if nameBytes.first == ASCII.at {
+            guard let derived = Self.derived[nameBytes] else {
+                throw SigningError(
+                    .unsupportedComponent,
+                    nameBytes.allSatisfy { $0.isToken || $0 == ASCII.at }
+                        ? "\(name) cannot be covered: wanted a field or one of "
+                            + Self.derived.keys.map { String(decoding: $0, as: UTF8.self) }
+                            .sorted().joined(separator: " ")
+                        : "a derived component that nobody knows")
+            }
+            source = derived
+        } else {
+            guard !nameBytes.isEmpty,
+                nameBytes.allSatisfy({ $0.isToken && $0.lowercased == $0 })
+            else {
+                throw SigningError(
+                    .malformedComponent, "a covered field's name is no token in lower case")
+            }
+            source = .field
+        }
+        try Self.check(parameters, of: name, source)
+        self.init(known: source, name, nameBytes, parameters)
+    }
+
+    private static let derived: [[UInt8]: Source] = {
+        let names: [String: Source] = [
+            "@method": .method, "@authority": .authority, "@scheme": .scheme,
+            "@target-uri": .targetURI, "@request-target": .requestTarget, "@path": .path,
+            "@query": .query, "@query-param": .queryParameter, "@status": .status,
+        ]
+        return Dictionary(uniqueKeysWithValues: names.map { (Array($0.utf8), $1) })
+    }()
+
+    private init(
+        known source: Source, _ name: String, _ nameBytes: [UInt8], _ parameters: [Parameter]
+    ) {
+        self.name = name
+        self.nameBytes = nameBytes
+        self.source = source
+        self.parameters = parameters
+        self.identity =
+            parameters.isEmpty
+            ? nameBytes
+            : parameters.map(\.serialized).sorted { $0.lexicographicallyPrecedes($1) }
+                .reduce(nameBytes, +)
+    }
+
+    /// A field whose name is known to be a token in lower case.
+    init(field name: String) {
+        self.init(known: .field, name, Array(name.utf8), [])
+    }
+
+    /// A derived component that is known to exist.
+    init(derived source: Source, _ name: String) {
+        self.init(known: source, name, Array(name.utf8), [])
+    }
+
+    /// The identifier as RFC 9421 writes it: the name in quotes, then the parameters.
+    public var description: String { String(decoding: serialized, as: UTF8.self) }
+
+    /// The bytes of `description`.
+    var serialized: [UInt8] {
+        var text: [UInt8] = []
+        text.append(quoted: nameBytes)
+        for parameter in parameters { text.append(contentsOf: parameter.serialized) }
+        return text
+    }
+
+    /// How lists of covered components name it: a bare name, or what RFC 9421 writes where there are
+    /// parameters.
+    var listed: String { parameters.isEmpty ? name : description }
+
+    /// Whether both name the same component, byte for byte; the order of parameters means nothing
+    /// (RFC 9421, section 2).
+    public static func == (left: Self, right: Self) -> Bool { left.identity == right.identity }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+extension ComponentIdentifier {
+    var isStrict: Bool { parameters.contains(.sf) }
+    var isBinary: Bool { parameters.contains(.bs) }
+    var isTrailer: Bool { parameters.contains(.tr) }
+    var isOfRequest: Bool { parameters.contains(.req) }
+
+    /// The value of `key`.
+    var key: String? {
+        for case .key(let key) in parameters { return key }
+        return nil
+    }
+
+    /// The value of `name`.
+    var queryName: String? {
+        for case .name(let name) in parameters { return name }
+        return nil
+    }
+
+    private static func check(
+        _ parameters: [Parameter], of name: String, _ source: Source
+    ) throws(SigningError) {
+        guard !parameters.isEmpty || source == .queryParameter else { return }
+        var seen: Set<String> = []
+        for parameter in parameters {
+            guard seen.insert(parameter.word).inserted else {
+                throw SigningError(
+                    .malformedComponent, "\(name): the parameter \(parameter.word) comes twice")
+            }
+            try parameter.check(name)
+        }
+        func refuse(_ word: String, _ reason: String) throws(SigningError) {
+            guard seen.contains(word) else { return }
+            throw SigningError(.unsupportedComponent, "\(name): \(word) \(reason)")
+        }
+        if source == .field {
+            try refuse("name", "goes with @query-param only")
+            if seen.contains("bs") {
+                try refuse("sf", "does not go with bs")
+                try refuse("key", "does not go with bs")
+            }
+            return
+        }
+        for word in ["sf", "key", "bs", "tr"] { try refuse(word, "goes with fields only") }
+        if source == .status { try refuse("req", "asks a request, which has no status") }
+        guard source == .queryParameter else {
+            return try refuse("name", "goes with @query-param only")
+        }
+        guard seen.contains("name") else {
+            throw SigningError(
+                .malformedComponent, "@query-param wants the parameter's name: ;name=\"…\"")
+        }
+    }
+}
+
+extension ComponentIdentifier.Parameter {
+    /// The parameter's own name.
+    var word: String {
+        switch self {
+        case .sf: "sf"
+        case .key: "key"
+        case .bs: "bs"
+        case .tr: "tr"
+        case .req: "req"
+        case .name: "name"
+        }
+    }
+
+    /// The parameter with its semicolon, as RFC 9651 writes it.
+    var serialized: [UInt8] {
+        var text = [ASCII.semicolon] + word.utf8
+        switch self {
+        case .sf, .bs, .tr, .req: break
+        case .key(let value), .name(let value):
+            text.append(ASCII.equals)
+            text.append(quoted: value.utf8)
+        }
+        return text
+    }
+
+    fileprivate func check(_ component: String) throws(SigningError) {
+        switch self {
+        case .sf, .bs, .tr, .req: return
+        case .key(let key):
+            guard RFC9421Fields.isKey(Array(key.utf8)) else {
+                throw SigningError(
+                    .malformedComponent, "\(component): key is none of RFC 9651, section 3.1.2")
+            }
+        case .name(let name):
+            guard FormEncoding.isEncoded(Array(name.utf8)) else {
+                throw SigningError(
+                    .malformedComponent,
+                    "\(component): name is to be given form-encoded, a space as %20")
+            }
+        }
+    }
+}
+
+extension [ComponentIdentifier] {
+    /// Appends a component that is not there yet.
+    mutating func add(_ component: ComponentIdentifier) throws(SigningError) {
+        guard !contains(component) else {
+            throw SigningError(.duplicateComponent, "\(component.listed) is covered twice")
+        }
+        append(component)
+    }
+}

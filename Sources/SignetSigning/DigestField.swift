@@ -1,0 +1,152 @@
+internal import SignetCrypto
+
+/// A field of RFC 9530 that holds digests: Content-Digest or Repr-Digest.
+struct DigestField: Sendable, Hashable {
+    let name: String
+    let nameBytes: [UInt8]
+
+    static let content = DigestField("Content-Digest")
+    static let representation = DigestField("Repr-Digest")
+    static let all = [content, representation]
+
+    private init(_ name: String) {
+        self.name = name
+        self.nameBytes = name.utf8.map(\.lowercased)
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.nameBytes == right.nameBytes }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(nameBytes) }
+
+    private static let deprecated = [
+        "md5", "sha", "unixsum", "unixcksum", "adler", "crc32c",
+    ].map { Array($0.utf8) }
+
+    /// Whether a digest of the name is recomputed.
+    static func isKnown(_ name: String) -> Bool {
+        BodyDigest.allCases.contains { $0.nameBytes.elementsEqual(name.utf8) }
+    }
+
+    /// The field of a body.
+    ///
+    /// - Throws: `SigningError` with `crypto-failed`.
+    func make(
+        of body: [UInt8], _ algorithm: BodyDigest = .sha256
+    ) throws(SigningError) -> SignableMessage.Field {
+        var value: [UInt8] = []
+        value.reserveCapacity(128)
+        value.append(contentsOf: algorithm.nameBytes)
+        value.append("=:")
+        let digest = try Self.digest(of: body, algorithm.algorithm)
+        Base64.append(digest.span, .standard, to: &value)
+        value.append(ASCII.colon)
+        return SignableMessage.Field(known: name, value: value)
+    }
+
+    /// The field of a message's body.
+    ///
+    /// - Throws: `SigningError` with `crypto-failed`, and with `unsupported-digest` for the Repr-Digest
+    ///   of a message that holds a part of its representation only.
+    func make(
+        of message: SignableMessage, _ algorithm: BodyDigest
+    ) throws(SigningError) -> SignableMessage.Field {
+        try requireWhole(message)
+        return try make(of: message.body, algorithm)
+    }
+
+    private func requireWhole(_ message: SignableMessage) throws(SigningError) {
+        guard self == .content || !message.isPartial else {
+            throw SigningError(
+                .unsupportedDigest,
+                "Repr-Digest is one of the whole representation, and the message holds a part of it"
+            )
+        }
+    }
+
+    /// Recomputes what a message's field says about its body.
+    ///
+    /// - Throws: As ``ContentDigest/check(_:)``, and with `unsupported-digest` for the Repr-Digest of
+    ///   a message that holds a part of its representation only.
+    func check(_ message: SignableMessage, isTrailer: Bool = false) throws(SigningError) {
+        try requireWhole(message)
+        try check(isTrailer ? message.trailers : message.fields, message.body)
+    }
+
+    /// Recomputes every digest with sha-256 or sha-512; there must be one.
+    func check(
+        _ fields: [SignableMessage.Field], _ body: [UInt8]
+    ) throws(SigningError) {
+        guard let text = fields.value(of: nameBytes) else {
+            throw SigningError(.missingComponent, "the message has no field \(name)")
+        }
+        let digests: StructuredDictionary
+        do throws(SigningError) {
+            digests = try StructuredDictionary(parsing: text, field: name)
+        } catch {
+            throw SigningError(.malformedDigest, error.message)
+        }
+        var isChecked = false
+        for member in digests.members {
+            let algorithm = Self.algorithm(member.key, digests)
+            guard
+                algorithm != nil
+                    || !Self.deprecated.contains(where: { digests.matches(member.key, $0) })
+            else {
+                throw SigningError(
+                    .unsupportedDigest,
+                    "\(name) holds a deprecated algorithm: wanted sha-256 or sha-512")
+            }
+            guard case .bytes(let range) = member.value,
+                let claimed = digests.decoded(range)
+            else {
+                throw SigningError(
+                    .malformedDigest, "\(name) holds a value that is no canonical base64")
+            }
+            guard let algorithm else { continue }
+            let actual = try Self.digest(of: body, algorithm)
+            guard constantTimeEqual(claimed, actual) else {
+                throw SigningError(.digestMismatch, "\(name) does not fit the body")
+            }
+            isChecked = true
+        }
+        guard isChecked else {
+            throw SigningError(
+                .unsupportedDigest, "\(name) holds neither sha-256 nor sha-512")
+        }
+    }
+
+    private static func algorithm(
+        _ name: Range<Int>, _ digests: StructuredDictionary
+    ) -> DigestAlgorithm? {
+        if digests.matches(name, BodyDigest.sha256.nameBytes) { return .sha256 }
+        return digests.matches(name, BodyDigest.sha512.nameBytes) ? .sha512 : nil
+    }
+
+    static func digest(
+        of body: [UInt8], _ algorithm: DigestAlgorithm
+    ) throws(SigningError) -> [UInt8] {
+        do throws(CryptoFailure) {
+            return try SignetCrypto.Digest.of(body, algorithm)
+        } catch {
+            throw SigningError(error)
+        }
+    }
+}
+
+extension SignableMessage {
+    /// Whether the body is a part of a representation only (RFC 9110, section 14; RFC 9530, section 3).
+    fileprivate var isPartial: Bool {
+        if contains(Self.contentRange) { return true }
+        guard let response else { return false }
+        return [204, 206, 304].contains(response.status)
+            || answeredRequest?.request?.method == "HEAD"
+    }
+
+    private static let contentRange = Array("content-range".utf8)
+}
+
+extension SigningError {
+    init(_ failure: CryptoFailure) {
+        self.init(.cryptoFailed, "\(failure)")
+    }
+}

@@ -1,0 +1,76 @@
+/// What a verifier made of a message: for a person who compares two sides, and for a log; never for the
+/// message's sender.
+///
+/// It holds values of the message, and neither a key nor a MAC that was expected.
+public struct Explanation: Sendable, Hashable {
+    /// Why the message is not verified; nil where its signature holds. Nonce stores are not asked.
+    public let reason: SigningError?
+    /// The bytes that the verifier computed; nil where the message does not yield them.
+    public let base: [UInt8]?
+    /// The parts of the message in the base, each with its name; as far as it came where there is no
+    /// base.
+    public let parts: [MessagePart]
+
+    /// A base, or its beginning.
+    struct Draft {
+        var base: [UInt8]
+        var names: [String]
+        var values: [Range<Int>]
+        /// Why there is no more of it.
+        var failure: SigningError?
+    }
+
+    init(reason: SigningError?, draft: Draft?) {
+        self.reason = reason
+        self.base = draft.flatMap { $0.failure == nil ? $0.base : nil }
+        self.parts = draft.map { MessagePart.all($0.names, $0.values, in: $0.base) } ?? []
+    }
+
+    /// The whole as text: the reason, each part's name and value, and the base between two lines of
+    /// dashes.
+    public var lines: [String] {
+        var lines = [reason.map { "not verified: \($0)" } ?? "the signature holds"]
+        for part in parts {
+            lines.append("  \(part.identifier): \(String(decoding: part.value, as: UTF8.self))")
+        }
+        guard let base else {
+            lines.append("no base could be computed")
+            return lines
+        }
+        lines.append("the base that was computed, \(base.count) bytes:")
+        lines.append("--------")
+        lines += String(decoding: base, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).map(String.init)
+        lines.append("--------")
+        return lines
+    }
+}
+
+extension Verifier {
+    /// Verifies a message and tells what was computed on the way. No nonce is remembered or looked up.
+    ///
+    /// - Parameters:
+    ///   - message: As it arrived.
+    ///   - now: The time, in seconds since 1970.
+    /// - Returns: The reason of a failure, the base and its parts.
+    public func explain(_ message: SignableMessage, now: Int64) -> Explanation {
+        var reason: SigningError?
+        do throws(SigningError) {
+            _ = try verify(message, now: now, remembers: false)
+        } catch {
+            reason = error
+        }
+        let draft: Explanation.Draft?
+        do throws(SigningError) {
+            draft =
+                switch scheme.kind {
+                case .rfc9421: try draftRFC9421(message)
+                case .saltedHMAC: try draftSaltedHMAC(message)
+                }
+        } catch {
+            draft = nil
+        }
+        return Explanation(reason: reason, draft: draft)
+    }
+}

@@ -1,0 +1,140 @@
+internal import SignetCrypto
+
+/// Finds the values of components that have parameters (RFC 9421, sections 2.1.1 to 2.1.4, 2.2.8 and
+/// 2.4). What several components share is parsed once.
+struct ComponentReader {
+    private let message: SignableMessage
+    private let types: StructuredFieldTypes
+    private var dictionaries: [FieldSource: StructuredField.Members] = [:]
+    private var query: QueryParameters?
+    private var isRequestChecked = false
+
+    private struct FieldSource: Hashable {
+        let name: [UInt8]
+        let isTrailer: Bool
+        let isOfRequest: Bool
+    }
+
+    init(_ message: SignableMessage, _ types: StructuredFieldTypes) {
+        self.message = message
+        self.types = types
+    }
+
+    /// Appends a component's value.
+    ///
+    /// - Throws: `SigningError` with `missing-component`, `malformed-field`, `non-ascii-value`,
+    ///   `repeated-parameter`, `non-utf8-value`, and `malformed-message` where the answered request's
+    ///   target is no URI.
+    mutating func append(
+        _ component: ComponentIdentifier, to base: inout [UInt8]
+    ) throws(SigningError) {
+        let context = try context(of: component)
+        switch component.source {
+        case .field: try appendField(component, of: context, to: &base)
+        case .queryParameter:
+            guard let request = context.request else {
+                throw SigningError(
+                    .missingComponent,
+                    "@query-param is a request's, the message a response: ;req names the request")
+            }
+            base.append(
+                contentsOf: try parameters(of: request).value(of: component.queryName ?? ""))
+        default: try context.start.appendDerived(component, to: &base)
+        }
+    }
+
+    /// The message itself, or the request that it answers.
+    private mutating func context(
+        of component: ComponentIdentifier
+    ) throws(SigningError) -> SignableMessage {
+        guard component.isOfRequest else { return message }
+        guard message.response != nil else {
+            throw SigningError(
+                .missingComponent,
+                "\(component.listed): req is for responses, the message a request")
+        }
+        guard let request = message.answeredRequest else { throw Self.noRequest }
+        if !isRequestChecked, component.source != .field {
+            try request.request?.requireURI()
+            isRequestChecked = true
+        }
+        return request
+    }
+
+    /// All query parameters with one message come from the same request: its own, or the answered one.
+    private mutating func parameters(of request: SignableMessage.Request) -> QueryParameters {
+        if let query { return query }
+        let parsed = QueryParameters(request.query.map { request.target[$0] } ?? [])
+        query = parsed
+        return parsed
+    }
+
+    private mutating func appendField(
+        _ component: ComponentIdentifier, of context: SignableMessage, to base: inout [UInt8]
+    ) throws(SigningError) {
+        let fields = component.isTrailer ? context.trailers : context.fields
+        let start = base.count
+        if let key = component.key {
+            base.append(contentsOf: try members(component, fields).serialize(key))
+        } else if component.isStrict {
+            guard let value = fields.value(of: component.nameBytes) else {
+                throw Self.noField(component)
+            }
+            base.append(
+                contentsOf: try StructuredField.serialize(
+                    value, as: types[bytes: component.nameBytes] ?? .item, field: component.name))
+        } else if component.isBinary {
+            try appendBinary(component, fields, to: &base)
+        } else {
+            guard fields.appendValue(of: component.nameBytes, to: &base) else {
+                throw Self.noField(component)
+            }
+        }
+        try base.requireASCII(from: start, component)
+    }
+
+    /// Each line as base64, joined by `, ` (section 2.1.3).
+    private func appendBinary(
+        _ component: ComponentIdentifier, _ fields: [SignableMessage.Field],
+        to base: inout [UInt8]
+    ) throws(SigningError) {
+        let values = fields.values(of: component.nameBytes)
+        guard !values.isEmpty else { throw Self.noField(component) }
+        for (index, value) in values.enumerated() {
+            if index > 0 { base.append(", ") }
+            base.append(ASCII.colon)
+            Base64.append(value.span, .standard, to: &base)
+            base.append(ASCII.colon)
+        }
+    }
+
+    private mutating func members(
+        _ component: ComponentIdentifier, _ fields: [SignableMessage.Field]
+    ) throws(SigningError) -> StructuredField.Members {
+        let source = FieldSource(
+            name: component.nameBytes, isTrailer: component.isTrailer,
+            isOfRequest: component.isOfRequest)
+        if let known = dictionaries[source] { return known }
+        guard let value = fields.value(of: component.nameBytes) else {
+            throw Self.noField(component)
+        }
+        let members = try StructuredField.Members(value, field: component.name)
+        dictionaries[source] = members
+        return members
+    }
+
+    static func noField(_ component: ComponentIdentifier) -> SigningError {
+        SigningError(
+            .missingComponent,
+            component.isOfRequest
+                ? "the request has no field \(component.name)"
+                : component.isTrailer
+                    ? "the message has no trailer \(component.name)"
+                    : "the message has no field \(component.name)")
+    }
+
+    static var noRequest: SigningError {
+        SigningError(
+            .missingComponent, "a component with ;req is covered, and the request is not known")
+    }
+}

@@ -1,0 +1,126 @@
+internal import RawStructuredFieldValues
+internal import SignetCrypto
+
+/// A structured field of any type, in its strict spelling (RFC 9421, sections 2.1.1 and 2.1.2).
+///
+/// swift-http-structured-headers parses and writes; what it leaves open is closed here: base64 is
+/// decoded and written anew (RFC 9651, section 4.2.7), and the number of members, parameters and
+/// items is bounded, because its maps are searched from end to end.
+struct StructuredField {
+    private static let maximumCount = 1024
+
+    /// The whole field in its strict spelling.
+    ///
+    /// - Throws: `SigningError` with `malformed-field`.
+    static func serialize(
+        _ text: [UInt8], as type: StructuredFieldType, field: String
+    ) throws(SigningError) -> [UInt8] {
+        try bound(text, field)
+        do {
+            var parser = StructuredFieldValueParser(text)
+            var serializer = StructuredFieldValueSerializer()
+            switch type {
+            case .dictionary:
+                var dictionary = try parser.parseDictionaryFieldValue()
+                for index in dictionary.indices {
+                    dictionary[index].1 = try canonical(dictionary[index].1)
+                }
+                return try serializer.writeDictionaryFieldValue(dictionary)
+            case .list:
+                let list = try parser.parseListFieldValue().map { try canonical($0) }
+                return try serializer.writeListFieldValue(list)
+            case .item:
+                return try serializer.writeItemFieldValue(
+                    canonical(try parser.parseItemFieldValue()))
+            }
+        } catch {
+            throw malformed(field, "no \(type.rawValue) of RFC 9651")
+        }
+    }
+
+    /// A field that is a dictionary.
+    struct Members {
+        private let members: OrderedMap<String, ItemOrInnerList>
+        private let field: String
+
+        /// - Throws: `SigningError` with `malformed-field`.
+        init(_ text: [UInt8], field: String) throws(SigningError) {
+            self.field = field
+            try bound(text, field)
+            do {
+                var parser = StructuredFieldValueParser(text)
+                self.members = try parser.parseDictionaryFieldValue()
+            } catch {
+                throw malformed(field, "no dictionary of RFC 9651")
+            }
+        }
+
+        /// A member's value with its parameters, in its strict spelling.
+        ///
+        /// - Throws: `SigningError` with `missing-component` without the member, and with
+        ///   `malformed-field`.
+        func serialize(_ key: String) throws(SigningError) -> [UInt8] {
+            guard let member = members[key] else {
+                throw SigningError(.missingComponent, "the field \(field) has no member \(key)")
+            }
+            do {
+                // A list of one member is written as that member: true, too, as ?1.
+                var serializer = StructuredFieldValueSerializer()
+                return try serializer.writeListFieldValue([canonical(member)])
+            } catch {
+                throw malformed(field, "a member that is none of RFC 9651")
+            }
+        }
+    }
+
+    private static func bound(_ text: [UInt8], _ field: String) throws(SigningError) {
+        var count = 0
+        for byte in text where byte == ASCII.comma || byte == ASCII.semicolon { count += 1 }
+        guard count <= maximumCount else {
+            throw malformed(field, "more than \(maximumCount) members and parameters")
+        }
+    }
+
+    private static func malformed(_ field: String, _ words: String) -> SigningError {
+        SigningError(.malformedField, "the value of \(field): \(words)")
+    }
+
+    private static func canonical(_ member: ItemOrInnerList) throws -> ItemOrInnerList {
+        switch member {
+        case .item(let item): return .item(try canonical(item))
+        case .innerList(var list):
+            for index in list.bareInnerList.indices {
+                list.bareInnerList[index] = try canonical(list.bareInnerList[index])
+            }
+            list.rfc9651Parameters = try canonical(list.rfc9651Parameters)
+            return .innerList(list)
+        }
+    }
+
+    private static func canonical(_ item: Item) throws -> Item {
+        Item(
+            bareItem: try canonical(item.rfc9651BareItem),
+            parameters: try canonical(item.rfc9651Parameters))
+    }
+
+    private static func canonical(
+        _ parameters: OrderedMap<String, RFC9651BareItem>
+    ) throws -> OrderedMap<String, RFC9651BareItem> {
+        var result = parameters
+        for index in result.indices { result[index].1 = try canonical(result[index].1) }
+        return result
+    }
+
+    /// Base64 with its padding; a parser may do without it, a serialiser may not.
+    private static func canonical(_ value: RFC9651BareItem) throws -> RFC9651BareItem {
+        guard case .undecodedByteSequence(let text) = value else { return value }
+        var padded = Array(text.utf8)
+        if padded.last != ASCII.equals {
+            padded += [UInt8](repeating: ASCII.equals, count: (4 - padded.count % 4) % 4)
+        }
+        guard let bytes = Base64.decode(padded, .standard) else {
+            throw SigningError(.malformedField, "no base64")
+        }
+        return .undecodedByteSequence(Base64.encode(bytes, .standard))
+    }
+}
