@@ -71,7 +71,9 @@ let package = Package(
             settings: [.enableExperimentalFeature("Lifetimes")]),
         module("SignetRPC", ["SignetJSON", httpTypes]),
         module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
-        module("SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders]),
+        module(
+            "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
+            resources: [.embedInCode("Schemes/Documents")]),
         module("SignetVault", ["SignetCrypto", "SignetJSON"]),
         module("SignetTransport", ["SignetPinning", httpTypes]),
         module(

@@ -88,6 +88,18 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_finish(
     return status == 1 && written == count;
 }
 
+// A digest by its name, looked up each time.
+static inline SIGNET_MUST_CHECK int copenssl_digest_once(
+    const char *name, const void *bytes, size_t count, void *digest, size_t digest_count) {
+    unsigned char made[EVP_MAX_MD_SIZE];
+    size_t written = 0;
+    if (EVP_Q_digest(NULL, name, NULL, count == 0 ? "" : bytes, count, made, &written) != 1
+        || written != digest_count)
+        return 0;
+    memcpy(digest, made, written);
+    return 1;
+}
+
 // AEAD: a 32-byte key, a 12-byte nonce and a 16-byte tag, which the caller has made sure of.
 
 static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(

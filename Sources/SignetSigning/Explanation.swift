@@ -67,6 +67,7 @@ extension Verifier {
                 switch scheme.kind {
                 case .rfc9421: try draftRFC9421(message)
                 case .saltedHMAC: try draftSaltedHMAC(message)
+                case .document(let plan): try draftScheme(plan, message)
                 }
         } catch {
             draft = nil

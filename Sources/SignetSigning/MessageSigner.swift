@@ -30,6 +30,9 @@ public struct MessageSigner: Sendable {
         /// take the place of what these options say.
         public var answers: SignatureRequest?
 
+        /// What a scheme of a document must know besides, such as SigV4's region and service.
+        public var settings: [String: String] = [:]
+
         /// Options that leave everything to the scheme.
         public init() {}
     }
@@ -60,6 +63,7 @@ public struct MessageSigner: Sendable {
     private enum Engine: Sendable {
         case rfc9421(RFC9421Signer)
         case saltedHMAC(SaltedHMACSigner)
+        case document(SchemeSigner)
     }
 
     /// The scheme that signs.
@@ -92,6 +96,9 @@ public struct MessageSigner: Sendable {
         case .saltedHMAC:
             self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
             self.addsNonce = true
+        case .document(let plan):
+            self.engine = .document(try SchemeSigner(plan, key: key, options: options))
+            self.addsNonce = false
         }
     }
 
@@ -147,6 +154,8 @@ public struct MessageSigner: Sendable {
                 throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiry")
             }
             return try signer.sign(&message, created: now, nonce: nonce ?? "", salt: salt)
+        case .document(let signer):
+            return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
         }
     }
 
@@ -209,5 +218,14 @@ public struct MessageSigner: Sendable {
         } catch {
             throw SigningError(error)
         }
+    }
+}
+
+extension MessageSigner.Options {
+    /// Refuses settings for a scheme that has none.
+    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
+        guard let name = settings.keys.min() else { return }
+        throw SigningError(
+            .unsupportedOption, "\(scheme.name) has no setting \(printable(name)): it has none")
     }
 }

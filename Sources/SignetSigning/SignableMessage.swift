@@ -29,6 +29,15 @@ public struct SignableMessage: Sendable, Hashable {
         let path: Range<Int>
         /// Where the query lies in the target, without its `?`; nil without one.
         let query: Range<Int>?
+
+        /// The same request with another query in its target.
+        func withTarget(_ target: [UInt8]) -> Request {
+            let question = target[path.lowerBound...].firstIndex(of: ASCII.question)
+            return Request(
+                method: method, scheme: scheme, authority: authority, target: target,
+                path: path.lowerBound..<(question ?? target.endIndex),
+                query: question.map { ($0 + 1)..<target.endIndex })
+        }
     }
 
     /// The first line of a response.
@@ -77,7 +86,7 @@ public struct SignableMessage: Sendable, Hashable {
     }
 
     /// The first line and the target.
-    public let start: Start
+    public internal(set) var start: Start
     /// The field lines in their order, Host among them.
     public internal(set) var fields: [Field]
     /// The body, byte for byte.

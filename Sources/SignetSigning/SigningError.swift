@@ -29,6 +29,14 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unsupportedComponent = Code("unsupported-component")
         /// No scheme has the name.
         public static let unknownScheme = Code("unknown-scheme")
+        /// The document of a scheme is not of the scheme language, or contradicts itself.
+        public static let malformedScheme = Code("malformed-scheme")
+        /// The scheme signs with a hash that is broken, and nobody said that this is known.
+        public static let insecureScheme = Code("insecure-scheme")
+        /// The scheme wants a setting that was not given.
+        public static let missingOption = Code("missing-option")
+        /// The message has a field or parameter already that the signature would add.
+        public static let duplicateField = Code("duplicate-field")
         /// The scheme has no such option.
         public static let unsupportedOption = Code("unsupported-option")
         /// A nonce, a tag, a label or a key id cannot be written in a field.

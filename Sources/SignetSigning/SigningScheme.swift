@@ -1,25 +1,25 @@
-/// A way to sign, by its name.
+internal import SignetCrypto
+public import SignetJSON
+
+/// A way to sign: built in, by its name, or of a document of one's own.
 public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
-    enum Kind: Sendable, Hashable { case rfc9421, saltedHMAC }
+    enum Kind: Sendable, Hashable {
+        case rfc9421, saltedHMAC
+        case document(SchemePlan)
+    }
 
     /// The name that configurations and the tool's `--scheme` use.
     public let name: String
     let kind: Kind
 
-    /// HTTP Message Signatures (RFC 9421) with hmac-sha256.
+    /// HTTP Message Signatures (RFC 9421).
     public static let rfc9421 = SigningScheme(name: "rfc9421", kind: .rfc9421)
     /// A salted HMAC with SHA-256 or SHA-512 over netstrings, in the field Signet-Signature.
     public static let saltedHMAC = SigningScheme(name: "salted-hmac-v1", kind: .saltedHMAC)
 
-    /// All schemes that can be used, in the order in which they are listed.
-    public static let all = [rfc9421, saltedHMAC]
-
-    /// Names that are kept for partner schemes.
-    static let reserved: Set<String> = [
-        "aws-sigv4", "tencent-tc3", "alibaba-acs3", "wechatpay-v3", "standard-webhooks", "stripe",
-        "github", "ctnetworking-get", "ctnetworking-restful-get", "ctnetworking-post",
-        "ctnetworking-restful-post", "wechat-v2",
-    ]
+    /// The names of all that is built in, in the order in which they are listed.
+    public static let names =
+        [rfc9421.name, saltedHMAC.name] + BuiltInSchemes.documents.map(\.name)
 
     private init(name: String, kind: Kind) {
         self.name = name
@@ -28,19 +28,131 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
 
     /// Finds a scheme by name.
     ///
-    /// - Throws: `SigningError` with `unknown-scheme`, naming those that can be used.
+    /// - Throws: `SigningError` with `unknown-scheme`, naming those that can be used, and with
+    ///   `insecure-scheme` for one that signs with MD5 or SHA-1 (see ``insecure``).
     public init(named name: String) throws(SigningError) {
-        guard let scheme = Self.all.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
-            let known = Self.all.map(\.name).joined(separator: ", ")
+        try self.init(named: name, insecure: false)
+    }
+
+    /// Reads a document of the scheme language.
+    ///
+    /// - Parameter document: JSON, at most 256 KiB.
+    /// - Throws: `SigningError` with `malformed-scheme`, naming the member, and with `insecure-scheme`
+    ///   for one that signs with MD5 or SHA-1 (see ``insecure``).
+    public init(document: [UInt8]) throws(SigningError) {
+        try self.init(document: document, insecure: false)
+    }
+
+    /// The door to schemes that sign with MD5 or SHA-1, for partners that know no other.
+    public enum insecure {
+        /// Finds a scheme by name, also a weak one.
+        public static func scheme(named name: String) throws(SigningError) -> SigningScheme {
+            try SigningScheme(named: name, insecure: true)
+        }
+
+        /// Reads a document, also of a weak scheme.
+        public static func scheme(document: [UInt8]) throws(SigningError) -> SigningScheme {
+            try SigningScheme(document: document, insecure: true)
+        }
+    }
+
+    private init(named name: String, insecure: Bool) throws(SigningError) {
+        for scheme in [Self.rfc9421, .saltedHMAC] where scheme.name.utf8.elementsEqual(name.utf8) {
+            self = scheme
+            return
+        }
+        guard let found = BuiltInSchemes.documents.first(where: { $0.name == name }) else {
             throw SigningError(
                 .unknownScheme,
-                Self.reserved.contains(name)
-                    ? "the scheme \(name) is not available yet: wanted one of \(known)"
-                    : "no scheme has this name: wanted one of \(known)")
+                "no scheme has this name: wanted one of " + Self.names.joined(separator: ", "))
         }
-        self = scheme
+        try self.init(document: found.bytes, insecure: insecure)
+    }
+
+    private init(document: [UInt8], insecure: Bool) throws(SigningError) {
+        guard document.count <= 256 << 10 else {
+            throw SigningError(.malformedScheme, "a scheme of more than 256 KiB")
+        }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: document, maximumDepth: 32)
+        } catch {
+            throw SigningError(.malformedScheme, "the scheme is not JSON: \(error.message)")
+        }
+        guard let object = value.object else {
+            throw SigningError(
+                .malformedScheme, "the scheme is \(value.typeName), wanted an object")
+        }
+        if let engine = object["engine"]?.string {
+            self = try Self.engine(engine, object)
+            return
+        }
+        let plan = SchemePlan(try SchemeParts(object))
+        if let hash = plan.brokenHash, !insecure {
+            throw SigningError(
+                .insecureScheme,
+                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken; "
+                    + "it must be allowed by name")
+        }
+        self.init(name: plan.name, kind: .document(plan))
+    }
+
+    /// A document that only names one of the two schemes with an engine of their own.
+    private static func engine(
+        _ name: String, _ object: JSONObject
+    ) throws(SigningError) -> SigningScheme {
+        for scheme in [rfc9421, saltedHMAC] where scheme.document == object { return scheme }
+        throw SigningError(
+            .malformedScheme,
+            "\"engine\" stands only in the documents of rfc9421 and salted-hmac-v1")
+    }
+
+    /// The document, which `init(document:)` reads again.
+    public var document: JSONObject {
+        switch kind {
+        case .document(let plan): return plan.document
+        case .rfc9421:
+            return [
+                "signet-scheme": 1, "name": "rfc9421",
+                "about":
+                    "HTTP Message Signatures; its structured fields have an engine of their own.",
+                "source": "https://www.rfc-editor.org/rfc/rfc9421", "engine": "rfc9421",
+            ]
+        case .saltedHMAC:
+            return [
+                "signet-scheme": 1, "name": "salted-hmac-v1",
+                "about": "An HMAC under a key derived with a salt, over netstrings.",
+                "engine": "salted-hmac-v1",
+            ]
+        }
     }
 
     /// The name.
     public var description: String { name }
+}
+
+extension SchemePlan: Hashable {
+    static func == (left: SchemePlan, right: SchemePlan) -> Bool {
+        left === right || left.document == right.document
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(document) }
+}
+
+/// The documents that come with the package.
+enum BuiltInSchemes {
+    static let documents: [(name: String, bytes: [UInt8])] = [
+        ("aws-sigv4", PackageResources.aws_sigv4_json),
+        ("tencent-tc3", PackageResources.tencent_tc3_json),
+        ("alibaba-acs3", PackageResources.alibaba_acs3_json),
+        ("wechatpay-v3", PackageResources.wechatpay_v3_json),
+        ("standard-webhooks", PackageResources.standard_webhooks_json),
+        ("stripe", PackageResources.stripe_json),
+        ("github", PackageResources.github_json),
+        ("ctnetworking-get", PackageResources.ctnetworking_get_json),
+        ("ctnetworking-restful-get", PackageResources.ctnetworking_restful_get_json),
+        ("ctnetworking-post", PackageResources.ctnetworking_post_json),
+        ("ctnetworking-restful-post", PackageResources.ctnetworking_restful_post_json),
+        ("wechat-v2", PackageResources.wechat_v2_json),
+    ]
 }

@@ -13,6 +13,8 @@ public struct VerificationPolicy: Sendable, Hashable {
     public var maximumAge: Int64 = 300
     /// Seconds that `created` may lie ahead of our clock.
     public var clockSkew: Int64 = 60
+    /// What a scheme of a document must know besides, such as SigV4's region and service.
+    public var settings: [String: String] = [:]
     /// Whether a signature must have a nonce; a nonce store demands one too.
     public var requiresNonce = false
     /// The one nonce that is taken, such as the one that was asked for (`rfc9421`).

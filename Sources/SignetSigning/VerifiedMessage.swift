@@ -7,8 +7,8 @@ public struct VerifiedMessage: Sendable, Hashable {
     public let scheme: SigningScheme
     /// The key's id.
     public let keyID: String
-    /// When the signature was made, in seconds since 1970.
-    public let created: Int64
+    /// When the signature was made, in seconds since 1970; nil where the scheme has no time.
+    public let created: Int64?
     /// When the signature ends, in seconds since 1970, where it says so.
     public let expires: Int64?
     /// The nonce, where there is one.
@@ -32,6 +32,28 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.tag = claims.tag
         self.base = base
         self.names = names
+        self.values = values
+    }
+
+    /// A proof by a scheme's document, whose text does not hold every value as it stands.
+    init(
+        scheme: SigningScheme, keyID: String, created: Int64?, expires: Int64?, nonce: String?,
+        covered: [MessagePart]
+    ) {
+        self.scheme = scheme
+        self.keyID = keyID
+        self.created = created
+        self.expires = expires
+        self.nonce = nonce
+        self.tag = nil
+        self.names = covered.map(\.identifier)
+        var base: [UInt8] = []
+        var values: [Range<Int>] = []
+        for component in covered {
+            values.append(base.count..<(base.count + component.value.count))
+            base.append(contentsOf: component.value)
+        }
+        self.base = base
         self.values = values
     }
 

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Verifies messages: policy before cryptography, a constant-time comparison, the digest recomputed,
 /// the nonce remembered only once the signature holds.
 ///
@@ -11,6 +13,8 @@ public final class Verifier: Sendable {
     let keys: KeySet
     let nonces: (any NonceStore)?
     let plans = PlanCache()
+    /// The set's keys as a scheme's document uses them.
+    let schemeKeys = Mutex<[ObjectIdentifier: SchemeKey]>([:])
 
     /// Makes a verifier.
     ///
@@ -45,6 +49,12 @@ public final class Verifier: Sendable {
                     .unsupportedComponent,
                     "the list of salted-hmac-v1 names fields only, without parameters")
             }
+        case .document(let plan):
+            guard policy.tag == nil, policy.algorithms == nil else {
+                throw SigningError(
+                    .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
+            }
+            _ = try plan.settings(policy.settings)
         }
         self.scheme = scheme
         self.keys = keys
@@ -74,6 +84,7 @@ public final class Verifier: Sendable {
             switch scheme.kind {
             case .rfc9421: try verifyRFC9421(message, now: now)
             case .saltedHMAC: try verifySaltedHMAC(message, now: now)
+            case .document(let plan): try verifyScheme(plan, message, now: now)
             }
         if remembers { try remember(claims, now: now) }
         return verified

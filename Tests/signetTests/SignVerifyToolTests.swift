@@ -189,8 +189,10 @@ struct SignVerifyToolTests {
         "wrong usage is exit 2",
         arguments: [
             (["--scheme", "nope"], "unknown-scheme"),
-            (["--scheme", "aws-sigv4"], "unknown-scheme"),
-            (["--set", "a=b"], "usage"), (["--set", "a"], "usage"), (["--time=-1"], "usage"),
+            (["--scheme", "aws-sigv5"], "unknown-scheme"),
+            (["--scheme", "aws-sigv4"], "missing-option"),
+            (["--set", "a=b"], "unsupported-option"), (["--set", "a"], "usage"),
+            (["--time=-1"], "usage"),
             (["--time", "soon"], "usage"), (["--time", "1000000000000000"], "invalid-time"),
             (["--expires", "1"], "invalid-time"), (["--label", "A B"], "invalid-value"),
             (["--nonce="], "invalid-value"), (["--tag", "\u{e9}"], "invalid-value"),
@@ -261,11 +263,20 @@ struct SignVerifyToolTests {
         #expect(!output.stderr.contains("ret\""))
     }
 
-    @Test("schemes list names both")
+    @Test("schemes list names all that is built in, and each is shown as --scheme FILE takes it")
     func schemes() async throws {
-        #expect(try await run(["schemes", "list"]).text == "rfc9421\nsalted-hmac-v1\n")
+        let names = try await run(["schemes", "list"]).text.split(separator: "\n")
         #expect(
-            try await run(["schemes", "list", "--json"]).text
-                == #"{"schemes":["rfc9421","salted-hmac-v1"]}"# + "\n")
+            names.starts(with: ["rfc9421", "salted-hmac-v1", "aws-sigv4"]) && names.count == 14)
+        let folder = try TemporaryDirectory()
+        for name in names.map(String.init) {
+            let shown = try await run(["schemes", "show", name])
+            let file = try folder.write(shown.text, to: name)
+            #expect(shown.exit == 0)
+            let again = try await run([
+                "sign", "--scheme", file, "--insecure-scheme-ok", "--keys", "none",
+            ])
+            #expect(again.text.contains("malformed-scheme") == false)
+        }
     }
 }

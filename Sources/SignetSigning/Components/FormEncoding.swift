@@ -95,12 +95,3 @@ struct QueryParameters {
         return FormEncoding.encode(value)
     }
 }
-
-extension UInt8 {
-    /// What a hexadecimal digit stands for.
-    fileprivate var hexValue: UInt8? {
-        if isDigit { return self - ASCII.zero }
-        let letter = lowercased &- 0x61
-        return letter < 6 ? letter + 10 : nil
-    }
-}

@@ -38,6 +38,7 @@ struct RFC9421Signer: Sendable {
         key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
         options: MessageSigner.Options
     ) throws(SigningError) {
+        try options.requireNoSettings(of: .rfc9421)
         self.key = key
         self.algorithm = algorithm
         try SigningText.require(keyID, "the key's id")

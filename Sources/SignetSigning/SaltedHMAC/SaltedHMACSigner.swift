@@ -13,6 +13,7 @@ struct SaltedHMACSigner: Sendable {
     private let fieldsParameter: [UInt8]
 
     init(key: Key, options: MessageSigner.Options) throws(SigningError) {
+        try options.requireNoSettings(of: .saltedHMAC)
         self.key = try key.signingHMACKey()
         self.keyID = key.id
         try SigningText.require(key.id, "the key's id")

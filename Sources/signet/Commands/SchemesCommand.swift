@@ -6,7 +6,8 @@ import SignetSigning
 struct SchemesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemes", abstract: "The ways to sign.",
-        subcommands: [SchemesListCommand.self], defaultSubcommand: SchemesListCommand.self)
+        subcommands: [SchemesListCommand.self, SchemesShowCommand.self],
+        defaultSubcommand: SchemesListCommand.self)
 }
 
 /// `signet schemes list`: their names.
@@ -17,8 +18,25 @@ struct SchemesListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let names = SigningScheme.all.map(\.name)
+        let names = SigningScheme.names
         try common.terminal.result(
             ["schemes": .array(names.map(JSONValue.string))], lines: names)
+    }
+}
+
+/// `schemes show`: a scheme's document.
+struct SchemesShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Print a scheme as the document that --scheme FILE takes.")
+
+    @Argument(help: "The scheme's name.")
+    var name: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let document = try SigningScheme.insecure.scheme(named: name).document
+        try common.terminal.result(
+            document, text: JSONValue.object(document).serialized(.pretty) + [0x0A])
     }
 }

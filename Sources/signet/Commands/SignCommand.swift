@@ -53,10 +53,8 @@ struct SignCommand: ParsableCommand {
         options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
         options.tag = tag
+        options.settings = try signing.settings()
         let now = try seconds(time, "--time") ?? UnixTime.now()
-        if scheme != .rfc9421, expires != nil {
-            throw SigningError(.unsupportedOption, "\(scheme.name) has no expiry")
-        }
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
         var message = try signing.message()
         let result = try signer.sign(

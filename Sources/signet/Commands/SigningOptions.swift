@@ -10,8 +10,13 @@ extension SigningError: CodedError {
 /// What `sign` and `verify` both take.
 struct SigningOptions: ParsableArguments {
     @Option(
-        help: "How it is signed: \(SigningScheme.all.map(\.name).joined(separator: " or ")).")
+        help: ArgumentHelp(
+            "How it is signed: a name of `signet schemes list`, or a scheme's document.",
+            valueName: "name|file"))
     var scheme: String
+
+    @Flag(help: "Take a scheme that signs with MD5 or SHA-1.")
+    var insecureSchemeOk = false
 
     @Option(help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.")
     var keys: String
@@ -26,24 +31,52 @@ struct SigningOptions: ParsableArguments {
     @Argument(help: "The message as HTTP/1.1 text; - or nothing is standard input.")
     var file: String?
 
-    /// The scheme, if it exists and takes every `--set`.
+    /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        let scheme = try SigningScheme(named: scheme)
+        if SigningScheme.names.contains(where: { $0.utf8.elementsEqual(scheme.utf8) }) {
+            return insecureSchemeOk
+                ? try .insecure.scheme(named: scheme) : try SigningScheme(named: scheme)
+        }
+        guard scheme.contains("/") || scheme.contains(".") else {
+            return try SigningScheme(named: scheme)
+        }
+        return try SigningScheme(file: scheme, insecure: insecureSchemeOk)
+    }
+
+    /// What `--set` gives, each name once.
+    func settings() throws -> [String: String] {
+        var settings: [String: String] = [:]
         for entry in set {
             guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw ToolError.usage("--set wants NAME=VALUE")
             }
-            throw ToolError.usage(
-                "--set \(Terminal.printable(String(entry[..<equals]))): \(scheme.name) takes no "
-                    + "such value")
+            let name = String(entry[..<equals])
+            guard settings[name] == nil else {
+                throw ToolError.usage("--set \(Terminal.printable(name)) is given twice")
+            }
+            settings[name] = String(entry[entry.utf8.index(after: equals)...])
         }
-        return scheme
+        return settings
     }
 
     func loadKeys() throws -> KeySet { try KeySource(keys).load() }
 
     func message() throws -> SignableMessage {
         try SignableMessage(file: file, plainHTTP: plainHTTP)
+    }
+}
+
+extension SigningScheme {
+    /// Reads a scheme's document; an error names the file.
+    init(file: String, insecure: Bool) throws {
+        let document = try InputFile.read(file, limit: 1 << 20)
+        do throws(SigningError) {
+            self =
+                insecure
+                ? try .insecure.scheme(document: document) : try SigningScheme(document: document)
+        } catch {
+            throw SigningError(error.code, "\(Terminal.printable(file)): \(error.message)")
+        }
     }
 }
 

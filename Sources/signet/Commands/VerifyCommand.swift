@@ -47,6 +47,7 @@ struct VerifyCommand: ParsableCommand {
         var policy = VerificationPolicy()
         policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         policy.tag = tag
+        policy.settings = try signing.settings()
         policy.maximumAge = try seconds(maxAge, "--max-age") ?? 300
         policy.clockSkew = try seconds(clockSkew, "--clock-skew") ?? 60
         let now = try seconds(now, "--now") ?? UnixTime.now()
@@ -82,16 +83,16 @@ struct VerifyCommand: ParsableCommand {
             covered[component.identifier] = .string(
                 String(decoding: component.value, as: UTF8.self))
         }
-        return [
-            "verified": true, "keyid": .string(verified.keyID),
-            "created": .number(JSONNumber(verified.created)), "covered": .object(covered),
-        ]
+        var object: JSONObject = ["verified": true, "keyid": .string(verified.keyID)]
+        object["created"] = verified.created.map { .number(JSONNumber($0)) }
+        object["covered"] = .object(covered)
+        return object
     }
 
     private func lines(_ verified: VerifiedMessage) -> [String] {
         [
-            "verified: key \(Terminal.printable(verified.keyID)), "
-                + "signed at \(UnixTime.rfc3339(verified.created))"
+            "verified: key \(Terminal.printable(verified.keyID))"
+                + (verified.created.map { ", signed at \(UnixTime.rfc3339($0))" } ?? "")
         ]
             + verified.covered.map {
                 Terminal.printable(

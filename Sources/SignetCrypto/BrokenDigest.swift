@@ -1,0 +1,26 @@
+internal import CSignetOpenSSL
+
+/// Digests that no longer keep anything apart on purpose (RFC 6151, RFC 6194): only for partners that
+/// know no other.
+package enum BrokenDigest {
+    package enum Algorithm: Sendable, Hashable {
+        case md5, sha1
+    }
+
+    /// 16 bytes of MD5 (RFC 1321) or 20 of SHA-1 (FIPS 180-4).
+    package static func of(
+        _ bytes: Span<UInt8>, _ algorithm: Algorithm
+    ) throws(CryptoFailure) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: algorithm == .md5 ? 16 : 20)
+        let count = digest.count
+        let status = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe digest.withUnsafeMutableBytes { digest in
+                unsafe copenssl_digest_once(
+                    algorithm == .md5 ? "MD5" : "SHA1", bytes.baseAddress, bytes.count,
+                    digest.baseAddress, count)
+            }
+        }
+        guard status == 1 else { throw CryptoFailure.library("\(algorithm)") }
+        return digest
+    }
+}

@@ -1,0 +1,57 @@
+internal import SignetCrypto
+
+/// The hashes that schemes name, two of them broken.
+enum HashFunction: String, Sendable, CaseIterable {
+    case sha256, sha512, sha1, md5
+
+    /// Whether collisions are known; a scheme that signs with it is not to be trusted.
+    var isBroken: Bool { self == .sha1 || self == .md5 }
+
+    func hash(_ bytes: Span<UInt8>) throws(CryptoFailure) -> [UInt8] {
+        switch self {
+        case .sha256: try Digest.of(bytes, .sha256)
+        case .sha512: try Digest.of(bytes, .sha512)
+        case .sha1: try BrokenDigest.of(bytes, .sha1)
+        case .md5: try BrokenDigest.of(bytes, .md5)
+        }
+    }
+}
+
+extension SchemePlan.Encoding {
+    func encode(_ bytes: [UInt8]) -> [UInt8] {
+        switch self {
+        case .hex: Self.hex(bytes, Array("0123456789abcdef".utf8))
+        case .upperHex: Self.hex(bytes, Array("0123456789ABCDEF".utf8))
+        case .base64: Base64.encodeBytes(bytes.span, .standard)
+        case .base64URL: Base64.encodeBytes(bytes.span, .url)
+        }
+    }
+
+    /// The bytes of a text in this very spelling; hexadecimal digits may be of either case.
+    func decode(_ text: [UInt8]) -> [UInt8]? {
+        switch self {
+        case .base64: return Base64.decode(text, .standard)
+        case .base64URL: return Base64.decode(text, .url)
+        case .hex, .upperHex:
+            guard text.count.isMultiple(of: 2) else { return nil }
+            var bytes: [UInt8] = []
+            for index in stride(from: 0, to: text.count, by: 2) {
+                guard let high = text[index].hexValue, let low = text[index + 1].hexValue else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            }
+            return bytes
+        }
+    }
+
+    private static func hex(_ bytes: [UInt8], _ digits: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return text
+    }
+}

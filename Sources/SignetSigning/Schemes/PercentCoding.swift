@@ -1,0 +1,89 @@
+/// Percent-encoding and its reverse (RFC 3986, section 2.1).
+enum PercentCoding {
+    /// Which bytes stand as they are.
+    enum Keeping: Sendable {
+        /// Letters, digits and `-._~` (RFC 3986, section 2.3).
+        case unreserved
+        /// The same and `/`.
+        case unreservedAndSlash
+    }
+
+    private static let unreserved: [Bool] = (0...255).map { byte in
+        let byte = UInt8(byte)
+        return byte.isDigit || byte.lowercased.isLowercaseLetter || "-._~".utf8.contains(byte)
+    }
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    static func append(
+        _ bytes: some Sequence<UInt8>, _ keeping: Keeping, to target: inout [UInt8]
+    ) {
+        let keepsSlash = keeping == .unreservedAndSlash
+        for byte in bytes {
+            if unreserved[Int(byte)] || (keepsSlash && byte == ASCII.slash) {
+                target.append(byte)
+            } else {
+                target.append(0x25)
+                target.append(digits[Int(byte >> 4)])
+                target.append(digits[Int(byte & 15)])
+            }
+        }
+    }
+
+    /// The bytes with each triplet replaced by what it stands for; a percent sign that begins none
+    /// stands for itself.
+    ///
+    /// - Parameter plusIsSpace: As in a form (WHATWG URL, section 5.1).
+    static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+        guard bytes.contains(where: { $0 == 0x25 || (plusIsSpace && $0 == 0x2B) }) else {
+            return Array(bytes)
+        }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            if byte == 0x25, index + 2 < bytes.endIndex, let high = bytes[index + 1].hexValue,
+                let low = bytes[index + 2].hexValue
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(plusIsSpace && byte == 0x2B ? ASCII.space : byte)
+                index += 1
+            }
+        }
+        return result
+    }
+
+    /// A path without `.`, `..` and empty segments (RFC 3986, section 5.2.4, and SigV4's rule on
+    /// repeated slashes).
+    static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
+        var segments: [ArraySlice<UInt8>] = []
+        var endsInFolder = true
+        for segment in path.split(separator: ASCII.slash, omittingEmptySubsequences: false) {
+            let isDots = segment.allSatisfy { $0 == ASCII.dot } && segment.count <= 2
+            endsInFolder = isDots
+            if !isDots {
+                segments.append(segment)
+            } else if segment.count == 2 {
+                _ = segments.popLast()
+            }
+        }
+        var result: [UInt8] = []
+        for segment in segments {
+            result.append(ASCII.slash)
+            result.append(contentsOf: segment)
+        }
+        if endsInFolder || result.isEmpty { result.append(ASCII.slash) }
+        return result
+    }
+}
+
+extension UInt8 {
+    /// What a hexadecimal digit stands for.
+    var hexValue: UInt8? {
+        if isDigit { return self - ASCII.zero }
+        let letter = lowercased
+        return letter &- 0x61 < 6 ? letter - 0x61 + 10 : nil
+    }
+}

@@ -1,0 +1,113 @@
+internal import SignetCrypto
+
+/// Signs by a scheme document with one key.
+struct SchemeSigner: Sendable {
+    private let plan: SchemePlan
+    private let key: SchemeKey
+    private let settings: [[UInt8]?]
+
+    init(
+        _ plan: SchemePlan, key: Key, options: MessageSigner.Options
+    ) throws(SigningError) {
+        guard options.covers == nil, options.label == nil, options.tag == nil else {
+            throw SigningError(
+                .unsupportedOption,
+                "\(plan.name) says itself what it covers, and has no label and no tag")
+        }
+        self.plan = plan
+        self.key = try SchemeKey(key, plan)
+        self.settings = try plan.settings(options.settings)
+    }
+
+    func sign(
+        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+    ) throws(SigningError) -> MessageSigner.Result {
+        var run = SchemeRun(plan: plan, settings: settings, message: message)
+        run.keyID = Array(key.key.id.utf8)
+        run.time = created
+        if let expires {
+            guard plan.uses(.lifetime) else {
+                throw SigningError(.unsupportedOption, "\(plan.name) has no expiry")
+            }
+            guard expires > created else {
+                throw SigningError(.invalidTime, "the end is not behind the beginning")
+            }
+            run.lifetime = expires - created
+        }
+        if plan.uses(.nonce) { run.nonce = try self.nonce(nonce) }
+        let before = message.fields.count
+        for carrier in plan.carriers(plan.injections, settings) { try place(carrier, &run) }
+        let text = try run.run(plan.text)
+        run.signature = plan.encoding.encode(try key.sign(text, &run))
+        for carrier in plan.carriers(plan.placements, settings) { try place(carrier, &run) }
+        message = run.message
+        return MessageSigner.Result(
+            base: text, addedFields: Array(message.fields[before...]), names: [], values: [])
+    }
+
+    private func nonce(_ given: String?) throws(SigningError) -> [UInt8] {
+        if let given {
+            let nonce = Array(given.utf8)
+            guard nonce.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !plan.nonce.forbidden.contains($0) })
+            else {
+                throw SigningError(
+                    .invalidValue, "the nonce holds what \(plan.name) does not allow in one")
+            }
+            return nonce
+        }
+        do throws(CryptoFailure) {
+            let random = try RandomBytes.bytes(plan.nonce.byteCount)
+            return plan.nonce.prefix + plan.nonce.encoding.encode(random)
+        } catch {
+            throw SigningError(error)
+        }
+    }
+
+    private func place(
+        _ carrier: SchemePlan.Carrier, _ run: inout SchemeRun
+    ) throws(SigningError) {
+        var parts: [[UInt8]] = []
+        for template in carrier.templates { parts.append(try run.expand(template)) }
+        let value = Array(parts.joined(separator: carrier.separator ?? []))
+        switch carrier.place {
+        case .header(let name):
+            guard !run.message.contains(name.utf8.map(\.lowercased)) else {
+                throw SigningError(
+                    .duplicateField, "the message has a \(name) already, which \(plan.name) makes")
+            }
+            try run.message.append(SignableMessage.Field(name: name, value: value))
+        case .query(let name):
+            guard run.message.queryValues(of: name).isEmpty else {
+                throw SigningError(
+                    .duplicateField,
+                    "the query has a \(String(decoding: name, as: UTF8.self)) already, "
+                        + "which \(plan.name) makes")
+            }
+            run.message.appendQuery(name, value)
+        case .xml(let name): try run.message.appendXML(name, value)
+        }
+    }
+}
+
+extension SchemePlan {
+    /// Whether anything that is written or signed holds a source.
+    func uses(_ source: SchemeTemplate.Source) -> Bool {
+        let carried = (injections + placements).flatMap(\.templates)
+        return carried.contains { $0.sources.contains(source) }
+            || ([text] + values).contains { $0.templates.contains { $0.sources.contains(source) } }
+    }
+}
+
+extension SchemePlan.Step {
+    /// Every template in it.
+    var templates: [SchemeTemplate] {
+        switch self {
+        case .template(let template): [template]
+        case .join(let steps, _): steps.flatMap(\.templates)
+        case .hash(_, let step, _): step.templates
+        case .path: []
+        case .parameters(let rule): rule.added.map(\.value)
+        case .choice(let choices): choices.flatMap(\.1.templates)
+        }
+    }
+}

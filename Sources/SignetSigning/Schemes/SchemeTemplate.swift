@@ -1,0 +1,105 @@
+/// Text with places in it: `{name}` stands for a value, `{{` and `}}` for a brace.
+///
+/// The same template writes a field and, when a message is verified, reads it back.
+struct SchemeTemplate: Sendable, Hashable {
+    /// What stands in one place.
+    enum Source: Sendable, Hashable {
+        case literal([UInt8])
+        case method, target, path, query, host, body
+        case keyID, nonce, lifetime, signature, secret
+        case time(SchemeTime)
+        case headerLines, headerNames
+        case header([UInt8])
+        /// A setting, by its number.
+        case setting(Int)
+        /// A value that the document defines, by its number.
+        case value(Int)
+    }
+
+    /// The parts in their order; no two literals side by side.
+    let sources: [Source]
+
+    init(_ sources: [Source]) { self.sources = sources }
+
+    /// Reads a template.
+    ///
+    /// - Parameter name: Gives a name's source, or throws.
+    init(
+        parsing text: String, _ name: (String) throws(SigningError) -> Source
+    ) throws(SigningError) {
+        var sources: [Source] = []
+        var literal: [UInt8] = []
+        let bytes = Array(text.utf8)
+        var index = 0
+        func malformed() -> SigningError {
+            SigningError(.malformedScheme, "a brace that opens or closes nothing")
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            let isDoubled = index + 1 < bytes.count && bytes[index + 1] == byte
+            switch byte {
+            case 0x7B where isDoubled, 0x7D where isDoubled:
+                literal.append(byte)
+                index += 2
+            case 0x7B:
+                guard let end = bytes[index...].firstIndex(of: 0x7D) else { throw malformed() }
+                if !literal.isEmpty { sources.append(.literal(literal)) }
+                literal = []
+                sources.append(
+                    try name(String(decoding: bytes[(index + 1)..<end], as: UTF8.self)))
+                index = end + 1
+            case 0x7D: throw malformed()
+            default:
+                literal.append(byte)
+                index += 1
+            }
+        }
+        if !literal.isEmpty { sources.append(.literal(literal)) }
+        self.sources = sources
+    }
+
+    /// Reads a text back: each place takes what stands up to the literal after it, at least one byte.
+    ///
+    /// After a comma any number of spaces fits, as in lists of HTTP fields.
+    ///
+    /// - Returns: What stood in each place that is no literal, or nil where the text is of another form.
+    func match(_ text: [UInt8]) -> [(source: Source, value: [UInt8])]? {
+        var captures: [(source: Source, value: [UInt8])] = []
+        var position = 0
+        for (index, source) in sources.enumerated() {
+            if case .literal(let literal) = source {
+                guard let end = Self.skip(literal, in: text, at: position) else { return nil }
+                position = end
+                continue
+            }
+            var end = text.count
+            if index + 1 < sources.count {
+                guard case .literal(let next) = sources[index + 1],
+                    let start = (position..<text.count).first(where: {
+                        Self.skip(next, in: text, at: $0) != nil
+                    })
+                else { return nil }
+                end = start
+            }
+            guard end > position else { return nil }
+            captures.append((source, Array(text[position..<end])))
+            position = end
+        }
+        return position == text.count ? captures : nil
+    }
+
+    /// Where a literal ends that begins at a position, or nil where another text stands there.
+    private static func skip(_ literal: [UInt8], in text: [UInt8], at start: Int) -> Int? {
+        var position = start
+        var index = 0
+        while index < literal.count {
+            guard position < text.count, text[position] == literal[index] else { return nil }
+            position += 1
+            index += 1
+            guard literal[index - 1] == ASCII.comma else { continue }
+            while index < literal.count, literal[index] == ASCII.space { index += 1 }
+            while position < text.count, text[position] == ASCII.space { position += 1 }
+        }
+        return position
+    }
+}

@@ -1,0 +1,112 @@
+/// The ways in which schemes write a time; all are UTC.
+enum SchemeTime: String, Sendable, CaseIterable {
+    /// Seconds since 1970.
+    case unix = "time"
+    /// Milliseconds since 1970.
+    case milliseconds = "time.ms"
+    /// `20260102`
+    case date = "time.date"
+    /// `2026-01-02`
+    case day = "time.day"
+    /// `20260102T030405Z`
+    case basic = "time.basic"
+    /// `2026-01-02T03:04:05Z`
+    case extended = "time.iso"
+
+    /// Whether a time can be read back from it to the second.
+    var isWhole: Bool { self != .date && self != .day }
+
+    func append(_ time: Int64, to target: inout [UInt8]) {
+        switch self {
+        case .unix: return target.append(decimal: time)
+        case .milliseconds: return target.append(decimal: time * 1000)
+        default: break
+        }
+        let day = CivilDay(daysSince1970: time / 86_400)
+        let second = time % 86_400
+        let dash: UInt8? = self == .day || self == .extended ? ASCII.minus : nil
+        target.append(Int64(day.year), width: 4)
+        if let dash { target.append(dash) }
+        target.append(Int64(day.month), width: 2)
+        if let dash { target.append(dash) }
+        target.append(Int64(day.day), width: 2)
+        guard isWhole else { return }
+        target.append(0x54)
+        target.append(second / 3600, width: 2)
+        if dash != nil { target.append(ASCII.colon) }
+        target.append(second / 60 % 60, width: 2)
+        if dash != nil { target.append(ASCII.colon) }
+        target.append(second % 60, width: 2)
+        target.append(0x5A)
+    }
+
+    /// The time of a text in this very spelling, in 1970 to 9999; nil for anything else.
+    func time(of text: [UInt8]) -> Int64? {
+        switch self {
+        case .unix, .milliseconds:
+            guard (1...18).contains(text.count), text.allSatisfy(\.isDigit),
+                text.count == 1 || text[0] != ASCII.zero
+            else { return nil }
+            let number = text.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
+            let seconds = self == .unix ? number : number / 1000
+            return seconds <= SigningTime.latest ? seconds : nil
+        case .date, .day: return nil
+        case .basic, .extended:
+            let digits = text.filter(\.isDigit).map { Int64($0 - ASCII.zero) }
+            guard digits.count == 14 else { return nil }
+            func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
+            let days = CivilDay.days(
+                year: number(0..<4), month: number(4..<6), day: number(6..<8))
+            let time =
+                days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
+            guard time >= 0 else { return nil }
+            // Written again it must be the same: no 30th of February, no 25th hour, no other marks.
+            var again: [UInt8] = []
+            append(time, to: &again)
+            return again == text ? time : nil
+        }
+    }
+}
+
+/// A day of the Gregorian calendar.
+struct CivilDay {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    init(daysSince1970 days: Int64) {
+        // Years are counted from March on, so that a leap day is the last of its year.
+        let shifted = Int(days) + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let march = (5 * dayOfYear + 2) / 153
+        self.day = dayOfYear - (153 * march + 2) / 5 + 1
+        self.month = march < 10 ? march + 3 : march - 9
+        self.year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// Days from 1970 on of a date in the years 0 to 9999; a month or day out of range gives some other.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = (year >= 0 ? year : year - 399) / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number with zeros before it.
+    mutating func append(_ number: Int64, width: Int) {
+        var divisor: Int64 = 1
+        for _ in 1..<width { divisor *= 10 }
+        while divisor > 0 {
+            append(ASCII.zero + UInt8(truncatingIfNeeded: number / divisor % 10))
+            divisor /= 10
+        }
+    }
+}

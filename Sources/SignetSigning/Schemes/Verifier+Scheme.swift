@@ -1,0 +1,210 @@
+internal import SignetCrypto
+internal import Synchronization
+
+extension Verifier {
+    /// Verifies by a scheme document.
+    func verifyScheme(
+        _ plan: SchemePlan, _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
+        let settings = try plan.settings(policy.settings)
+        let received = try ReceivedScheme(message, plan, settings)
+        var run = try run(plan, settings, message, received)
+        try requireInjected(plan, settings, received.headerNames)
+        let covered = try plan.covered(&run)
+        for component in policy.required ?? []
+        where !covered.contains(where: { $0.identifier == component.listed }) {
+            throw SigningError(.notCovered, "\(component.name) is not covered")
+        }
+        let claims = try checkTime(received, now: now)
+        try requireNonce(claims)
+        let text = try run.run(plan.text)
+        let key = try signer(plan, received, of: text, &run, now: now)
+        for (source, value) in received.claimed {
+            guard try run.bytes(of: source) == value else {
+                throw SigningError(
+                    .signatureMismatch, "a field of the signature does not fit the message")
+            }
+        }
+        let proof = VerifiedMessage(
+            scheme: scheme, keyID: key.id, created: received.time, expires: claims.expires,
+            nonce: claims.nonce, covered: covered)
+        return (
+            proof,
+            SignatureClaims(
+                keyID: key.id, created: claims.created, expires: claims.expires,
+                nonce: claims.nonce, tag: nil)
+        )
+    }
+
+    /// What a verifier computes of a message, whether or not it holds.
+    func draftScheme(
+        _ plan: SchemePlan, _ message: SignableMessage
+    ) throws(SigningError) -> Explanation.Draft {
+        let settings = try plan.settings(policy.settings)
+        var run = try run(plan, settings, message, ReceivedScheme(message, plan, settings))
+        return Explanation.Draft(
+            base: try run.run(plan.text), names: [], values: [], failure: nil)
+    }
+
+    private func run(
+        _ plan: SchemePlan, _ settings: [[UInt8]?], _ message: SignableMessage,
+        _ received: ReceivedScheme
+    ) throws(SigningError) -> SchemeRun {
+        var run = SchemeRun(plan: plan, settings: settings, message: message)
+        run.keyID = Array((received.keyID ?? "").utf8)
+        run.nonce = Array((received.nonce ?? "").utf8)
+        run.time = received.time ?? 0
+        run.lifetime = received.lifetime
+        run.receivedNames = received.headerNames
+        // What is not part of the text that was signed.
+        for carrier in plan.carriers(plan.placements, settings) {
+            if case .query(let name) = carrier.place { run.message.removeQuery(name) }
+        }
+        return run
+    }
+
+    /// A field that the scheme makes must be among those that are signed, where it names them.
+    private func requireInjected(
+        _ plan: SchemePlan, _ settings: [[UInt8]?], _ names: [[UInt8]]?
+    ) throws(SigningError) {
+        guard let names, let rule = plan.headers else { return }
+        for carrier in plan.carriers(plan.injections, settings) {
+            guard case .header(let field) = carrier.place else { continue }
+            let name = field.utf8.map(\.lowercased)
+            guard names.contains(name) || !rule.selects(name) else {
+                throw SigningError(.notCovered, "\(field) is not covered")
+            }
+        }
+    }
+
+    private func checkTime(
+        _ received: ReceivedScheme, now: Int64
+    ) throws(SigningError) -> SignatureClaims {
+        guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
+        var claims = SignatureClaims(
+            keyID: received.keyID ?? "", created: received.time ?? now, expires: nil,
+            nonce: received.nonce, tag: nil)
+        guard let time = received.time else { return claims }
+        guard let lifetime = received.lifetime else {
+            try policy.check(claims, now: now)
+            return claims
+        }
+        // The signer chose the end; the age is bounded by it alone, at most a week.
+        claims.expires = time + lifetime
+        guard time - now <= policy.clampedClockSkew else {
+            throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
+        }
+        guard now < time + lifetime else {
+            throw SigningError(.expired, "the signature ended \(now - time - lifetime) s ago")
+        }
+        return claims
+    }
+
+    /// The key whose signature it is: the one that is named, or one of all that could be.
+    private func signer(
+        _ plan: SchemePlan, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
+        now: Int64
+    ) throws(SigningError) -> Key {
+        if let id = received.keyID {
+            let key = try key(id, now: now)
+            guard
+                try schemeKey(key, plan).verifies(received.signatures, of: text, &run)
+            else { throw Self.mismatch }
+            return key
+        }
+        var refusal = SigningError(.unknownKey, "no key of the set can be this scheme's")
+        for key in keys.keys {
+            let candidate: SchemeKey
+            do throws(SigningError) {
+                candidate = try schemeKey(self.key(key.id, now: now), plan)
+            } catch {
+                continue
+            }
+            var own = run.trying(keyID: Array(key.id.utf8))
+            let signed = plan.uses(.keyID) ? try own.run(plan.text) : text
+            if try candidate.verifies(received.signatures, of: signed, &own) { return key }
+            refusal = Self.mismatch
+        }
+        throw refusal
+    }
+
+    private static var mismatch: SigningError {
+        SigningError(.signatureMismatch, "the signature does not fit the message")
+    }
+
+    /// The key as the scheme uses it, made once.
+    private func schemeKey(_ key: Key, _ plan: SchemePlan) throws(SigningError) -> SchemeKey {
+        if let known = schemeKeys.withLock({ $0[ObjectIdentifier(key)] }) { return known }
+        let made = try SchemeKey(key, plan)
+        schemeKeys.withLock { $0[ObjectIdentifier(key)] = made }
+        return made
+    }
+}
+
+extension SchemePlan {
+    /// What the text that is signed takes from the message.
+    func covered(_ run: inout SchemeRun) throws(SigningError) -> [MessagePart] {
+        var names: [String] = []
+        var components: [MessagePart] = []
+        func add(
+            _ name: String, _ source: SchemeTemplate.Source, _ run: inout SchemeRun
+        ) throws(SigningError) {
+            guard !names.contains(name) else { return }
+            names.append(name)
+            components.append(
+                MessagePart(identifier: name, value: try run.bytes(of: source)))
+        }
+        var steps = [text]
+        var isUsed = [Bool](repeating: false, count: values.count)
+        while let step = steps.popLast() {
+            for part in step.parts(run.settings) {
+                switch part {
+                case .source(.value(let index)) where !isUsed[index]:
+                    isUsed[index] = true
+                    steps.append(values[index])
+                case .source(.method): try add("@method", .method, &run)
+                case .source(.target):
+                    try add("@path", .path, &run)
+                    try add("@query", .query, &run)
+                case .source(.path), .path: try add("@path", .path, &run)
+                case .source(.query), .query: try add("@query", .query, &run)
+                case .source(.host): try add("@authority", .host, &run)
+                case .source(.body), .body: try add("body", .body, &run)
+                case .source(.header(let name)):
+                    try add(String(decoding: name, as: UTF8.self), .header(name), &run)
+                case .source(.headerLines):
+                    for name in try run.signedNames {
+                        let isHost = name == SignableMessage.host
+                        try add(
+                            isHost ? "@authority" : String(decoding: name, as: UTF8.self),
+                            isHost ? .host : .header(name), &run)
+                    }
+                case .source: break
+                }
+            }
+        }
+        return components
+    }
+}
+
+extension SchemePlan.Step {
+    /// What a step takes from elsewhere.
+    enum Part {
+        case source(SchemeTemplate.Source)
+        case path, query, body
+    }
+
+    func parts(_ settings: [[UInt8]?]) -> [Part] {
+        switch self {
+        case .template(let template): return template.sources.map(Part.source)
+        case .join(let steps, _): return steps.flatMap { $0.parts(settings) }
+        case .hash(_, let step, _): return step.parts(settings)
+        case .path: return [.path]
+        case .parameters(let rule):
+            return rule.origins.map { $0 == .query ? .query : .body }
+                + rule.added.flatMap(\.value.sources).map(Part.source)
+        case .choice(let choices):
+            return choices.first { $0.0.holds(settings) }?.1.parts(settings) ?? []
+        }
+    }
+}
