@@ -195,7 +195,7 @@ extension ConfigurationInput {
     }
 
     /// A text as a value of its key's type: itself, a number of seconds, or JSON.
-    private static func entry(
+    static func entry(
         _ text: String, _ rule: KeyRule, _ place: String
     ) throws(VaultError) -> Entry {
         let value: JSONValue

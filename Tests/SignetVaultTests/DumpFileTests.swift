@@ -76,7 +76,7 @@ import Testing
         let older = VersionBinding(app: "com.example.shop", version: "0.9", systemVersion: "0.1.0")
         let changed = try file.update(with: .keys(keys), for: shop, now: noon) { opened in
             #expect(opened.sequence == 1)
-            return empty
+            return (DumpContents(empty), after: 0)
         }
         #expect(changed.sequence == 2)
         #expect(try file.open(with: .keys(keys), for: shop, now: noon).values.isEmpty)

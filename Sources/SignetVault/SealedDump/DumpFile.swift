@@ -93,22 +93,23 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///   - keys: What opens it; the root stays the same.
     ///   - binding: The app and versions that the dump must be of, exactly.
     ///   - now: Unix seconds; nil is the clock's.
-    ///   - change: Gets the inside and gives the configuration that takes its place; nil leaves the
-    ///     file as it is.
+    ///   - change: Gets the inside and gives what takes its place, with a sequence that the new one
+    ///     must be beyond; nil leaves the file as it is.
     /// - Returns: The inside of what was read back, or of what was left as it is.
     /// - Throws: `unreadable-file`, `unwritable-file`, what `change` throws, and as
     ///   `SealedDump.open`.
     @discardableResult
     package func update(
         with keys: VaultKeys, for binding: VersionBinding, now: Int64? = nil,
-        _ change: (OpenedDump) throws(VaultError) -> GlobalConfiguration?
+        _ change: (OpenedDump) throws(VaultError) -> (contents: DumpContents, after: Int64)?
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
         return try replace(openingWith: keys, for: binding, now: now) { dump throws(VaultError) in
             let opened = try present(dump).open(with: keys, for: binding, now: now)
             guard let changed = try change(opened) else { return nil }
             return try opened.resealed(
-                as: changed.sealedTail, with: keys, for: binding, now: now)
+                as: changed.contents.sealedTail, after: changed.after, with: keys, for: binding,
+                now: now)
         }
     }
 
@@ -182,9 +183,13 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
 
 extension OpenedDump {
     /// A dump of the next sequence under the same root id.
+    ///
+    /// - Parameter other: A sequence that the new one must be beyond too.
     func resealed(
-        as tail: [UInt8], with keys: VaultKeys, for binding: VersionBinding, now: Int64
+        as tail: [UInt8], after other: Int64 = 0, with keys: VaultKeys,
+        for binding: VersionBinding, now: Int64
     ) throws(VaultError) -> SealedDump {
+        let sequence = max(sequence, other)
         guard sequence < .max else {
             throw VaultError(.malformedInput, "the dump's sequence cannot go on")
         }

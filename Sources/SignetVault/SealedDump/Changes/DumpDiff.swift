@@ -1,0 +1,42 @@
+/// What differs between two dumps, key by key.
+package struct DumpDiff: Sendable {
+    /// What became of a key.
+    package enum Kind: String, Sendable {
+        case added, removed, changed
+        /// The same value from another input.
+        case origin
+    }
+
+    /// One key that differs.
+    package struct Change: Sendable, CustomStringConvertible, CustomReflectable {
+        package let name: String
+        package let before: DumpContents.Entry?
+        package let after: DumpContents.Entry?
+
+        /// What became of it.
+        package var kind: Kind {
+            guard let before else { return .added }
+            guard let after else { return .removed }
+            return before.value == after.value ? .origin : .changed
+        }
+
+        /// The name and the kind; no value.
+        package var description: String { "\(kind.rawValue) \(quoted(name))" }
+        package var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// The keys that differ: those of the first in its order, then the new ones.
+    package let changes: [Change]
+
+    /// Compares values by their JSON (numbers by their text) and origins; not the order of keys.
+    package init(from before: DumpContents, to after: DumpContents) {
+        let new = after.names.filter { before[$0] == nil }
+        self.changes = (before.names + new).compactMap { name in
+            let change = Change(name: name, before: before[name], after: after[name])
+            return change.before == change.after ? nil : change
+        }
+    }
+
+    /// Whether nothing differs.
+    package var isEmpty: Bool { changes.isEmpty }
+}
