@@ -51,45 +51,84 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
     return read;
 }
 
-SIGNET_AVX2 static inline __m256i csignet_between_avx2(__m256i letters, char low, char high) {
-    return _mm256_and_si256(
-        _mm256_cmpgt_epi8(letters, _mm256_set1_epi8((char)(low - 1))),
-        _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(high + 1)), letters));
+// What a letter stands for, and whether it is one, by its two halves of four bits: a letter is foreign
+// where the rows of both share a bit. `slash` shares its upper half with others and is told apart first.
+struct csignet_letters_avx2 {
+    __m256i low, high, distances, slash, slash_row;
+};
+
+SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
+    uint8_t plus, uint8_t slash) {
+    // Bits for the upper half: 1 for 2 (plus, slash), 2 for 3 (digits), 4 for 4 and 6 (from A, a),
+    // 8 for 5 (to Z, slash), 16 for 7 (to z), 32 for the rest.
+    uint8_t low[16], distances[16];
+    for (int half = 0; half < 16; half++) {
+        const int is_plus = plus == (0x20 | half), is_slash = slash == (0x20 | half);
+        low[half] = (uint8_t)(32 | (is_plus || is_slash ? 0 : 1) | (half <= 9 ? 0 : 2)
+                              | (half >= 1 ? 0 : 4)
+                              | (half <= 10 || slash == (0x50 | half) ? 0 : 8)
+                              | (half <= 10 ? 0 : 16));
+        distances[half] = 0;
+    }
+    distances[2] = (uint8_t)(62 - plus);
+    distances[3] = 4;
+    distances[4] = distances[5] = (uint8_t)-65;
+    distances[6] = distances[7] = (uint8_t)-71;
+    distances[(slash >> 4) | 8] = (uint8_t)(63 - slash);
+    struct csignet_letters_avx2 letters;
+    letters.low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)low));
+    letters.high = _mm256_setr_epi8(
+        32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32,
+        32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32);
+    letters.distances = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)distances));
+    letters.slash = _mm256_set1_epi8((char)slash);
+    letters.slash_row = _mm256_set1_epi8(8);
+    return letters;
 }
 
-SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
-    const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
+// The 24 bytes of 32 letters, in front; adds to `foreign` where one is none of them.
+SIGNET_AVX2 static inline __m256i csignet_base64_bytes_avx2(
+    const uint8_t *source, struct csignet_letters_avx2 rules, __m256i *foreign) {
     const __m256i order = _mm256_setr_epi8(
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1,
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
     const __m256i together = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i half = _mm256_set1_epi8(15);
+    const __m256i letters = _mm256_loadu_si256((const __m256i *)source);
+    const __m256i high = _mm256_and_si256(_mm256_srli_epi32(letters, 4), half);
+    const __m256i low = _mm256_and_si256(letters, half);
+    *foreign = _mm256_or_si256(
+        *foreign,
+        _mm256_and_si256(
+            _mm256_shuffle_epi8(rules.low, low), _mm256_shuffle_epi8(rules.high, high)));
+    const __m256i isSlash = _mm256_cmpeq_epi8(letters, rules.slash);
+    const __m256i row = _mm256_or_si256(high, _mm256_and_si256(isSlash, rules.slash_row));
+    const __m256i sextets =
+        _mm256_add_epi8(letters, _mm256_shuffle_epi8(rules.distances, row));
+    const __m256i pairs = _mm256_maddubs_epi16(sextets, _mm256_set1_epi32(0x01400140));
+    const __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
+    return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(groups, order), together);
+}
+
+SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
+    const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
+    const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
     size_t read = 0;
     // Each step writes 32 bytes, 24 of which stay: the letters behind it make up for the rest.
-    while (count - read >= 45) {
-        const __m256i letters = _mm256_loadu_si256((const __m256i *)(source + read));
-        const __m256i isUpper = csignet_between_avx2(letters, 'A', 'Z');
-        const __m256i isLower = csignet_between_avx2(letters, 'a', 'z');
-        const __m256i isDigit = csignet_between_avx2(letters, '0', '9');
-        const __m256i isPlus = _mm256_cmpeq_epi8(letters, _mm256_set1_epi8((char)plus));
-        const __m256i isSlash = _mm256_cmpeq_epi8(letters, _mm256_set1_epi8((char)slash));
-        const __m256i isOurs = _mm256_or_si256(
-            _mm256_or_si256(_mm256_or_si256(isUpper, isLower), isDigit),
-            _mm256_or_si256(isPlus, isSlash));
-        if (_mm256_movemask_epi8(isOurs) != -1) return read;
-        const __m256i distances = _mm256_or_si256(
-            _mm256_or_si256(
-                _mm256_and_si256(isUpper, _mm256_set1_epi8(-65)),
-                _mm256_and_si256(isLower, _mm256_set1_epi8(-71))),
-            _mm256_or_si256(
-                _mm256_and_si256(isDigit, _mm256_set1_epi8(4)),
-                _mm256_or_si256(
-                    _mm256_and_si256(isPlus, _mm256_set1_epi8((char)(62 - plus))),
-                    _mm256_and_si256(isSlash, _mm256_set1_epi8((char)(63 - slash))))));
-        const __m256i sextets = _mm256_add_epi8(letters, distances);
-        const __m256i pairs = _mm256_maddubs_epi16(sextets, _mm256_set1_epi32(0x01400140));
-        const __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
-        const __m256i bytes =
-            _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(groups, order), together);
+    while (count - read >= 4 * 32 + 13) {
+        __m256i foreign = _mm256_setzero_si256();
+        for (int step = 0; step < 4; step++)
+            _mm256_storeu_si256(
+                (__m256i *)(target + 24 * step),
+                csignet_base64_bytes_avx2(source + read + 32 * step, rules, &foreign));
+        if (!_mm256_testz_si256(foreign, foreign)) return read;
+        target += 4 * 24;
+        read += 4 * 32;
+    }
+    while (count - read >= 32 + 13) {
+        __m256i foreign = _mm256_setzero_si256();
+        const __m256i bytes = csignet_base64_bytes_avx2(source + read, rules, &foreign);
+        if (!_mm256_testz_si256(foreign, foreign)) return read;
         _mm256_storeu_si256((__m256i *)target, bytes);
         target += 24;
         read += 32;

@@ -69,6 +69,31 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
     return status == 1 && written == count;
 }
 
+// HKDF-Expand (RFC 5869, section 2.3) with SHA-256, in a context that has the pseudorandom key.
+static inline SIGNET_MUST_CHECK int copenssl_hkdf_expand(
+    EVP_MAC_CTX *context, const void *info, size_t info_count, void *target, size_t count) {
+    unsigned char block[32];
+    size_t written = 0;
+    int status = 1;
+    for (unsigned char number = 1; status == 1 && written < count; number++) {
+        if (number > 1
+            && (copenssl_mac_restart(context) != 1
+                || copenssl_mac_update(context, block, sizeof block) != 1))
+            status = 0;
+        else if (copenssl_mac_update(context, info, info_count) != 1
+            || copenssl_mac_update(context, &number, 1) != 1
+            || copenssl_mac_finish(context, block, sizeof block) != 1)
+            status = 0;
+        else {
+            const size_t step = count - written < sizeof block ? count - written : sizeof block;
+            memcpy((unsigned char *)target + written, block, step);
+            written += step;
+        }
+    }
+    OPENSSL_cleanse(block, sizeof block);
+    return status;
+}
+
 // Digest
 
 static inline SIGNET_MUST_CHECK int copenssl_digest_start(

@@ -44,6 +44,42 @@ package enum AES256GCM {
         return (ciphertext, tag)
     }
 
+    /// Encrypts in place: `text` is the plaintext before, and the ciphertext after. A nonce must never
+    /// be used twice under one key.
+    ///
+    /// - Returns: The tag.
+    /// - Throws: `CryptoFailure`; what `text` held is wiped.
+    package static func seal(
+        inPlace text: inout [UInt8], key: Span<UInt8>, nonce: Span<UInt8>,
+        authenticating associated: Span<UInt8>
+    ) throws(CryptoFailure) -> [UInt8] {
+        let operation = "AES-256-GCM seal"
+        let cipher = unsafe try demand(operation, text.span, key, nonce, associated)
+        let context = unsafe try newContext(operation)
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        var tag = [UInt8](repeating: 0, count: tagByteCount)
+        let status = unsafe tag.withUnsafeMutableBytes { tag in
+            unsafe text.withUnsafeMutableBytes { text in
+                unsafe key.withUnsafeBytes { key in
+                    unsafe nonce.withUnsafeBytes { nonce in
+                        unsafe associated.withUnsafeBytes { associated in
+                            unsafe copenssl_gcm_seal(
+                                context, cipher, key.baseAddress, nonce.baseAddress,
+                                associated.baseAddress, Int32(associated.count),
+                                text.baseAddress, Int32(text.count), text.baseAddress,
+                                tag.baseAddress)
+                        }
+                    }
+                }
+            }
+        }
+        guard status == 1 else {
+            wipe(&text)
+            throw CryptoFailure.library(operation)
+        }
+        return tag
+    }
+
     /// Decrypts, after the tag has been found to hold.
     ///
     /// - Throws: `CryptoFailure`; with `isAuthenticationFailure` where the tag does not hold. What

@@ -112,6 +112,25 @@ package enum HMAC {
         unsafe pool.retire(context)
     }
 
+    /// Fills `target` with the blocks of HKDF-Expand (RFC 5869, section 2.3), all under one set-up of
+    /// the key; at most 255 of 32 bytes.
+    static func expand(
+        to target: inout MutableSpan<UInt8>, key: Span<UInt8>, info: Span<UInt8>
+    ) throws(CryptoFailure) {
+        let context = unsafe try sha256.keyed(key, .sha256)
+        let status = unsafe info.withUnsafeBytes { info in
+            unsafe target.withUnsafeMutableBytes { target in
+                unsafe copenssl_hkdf_expand(
+                    context, info.baseAddress, info.count, target.baseAddress, target.count)
+            }
+        }
+        guard status == 1 else {
+            unsafe EVP_MAC_CTX_free(context)
+            throw CryptoFailure.library("HKDF expand")
+        }
+        unsafe sha256.retire(context)
+    }
+
     private static func add(_ bytes: Span<UInt8>, to context: OpaquePointer) -> Bool {
         unsafe bytes.withUnsafeBytes { bytes in
             unsafe copenssl_mac_update(context, bytes.baseAddress, bytes.count) == 1

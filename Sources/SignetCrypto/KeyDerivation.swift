@@ -30,27 +30,7 @@ package enum HKDF {
         }
         return try SecretBytes(count: count) {
             (target: inout MutableSpan<UInt8>) throws(CryptoFailure) in
-            var block = try SecretBytes(count: digestCount) {
-                (block: inout MutableSpan<UInt8>) throws(CryptoFailure) in
-                let number: [UInt8] = [1]
-                try HMAC.write(to: &block, key: pseudorandomKey, .sha256, info, number.span)
-            }
-            var offset = 0
-            var number: UInt8 = 1
-            while true {
-                let step = min(digestCount, count - offset)
-                for index in 0..<step { target[offset + index] = block.bytes[index] }
-                offset += step
-                if offset == count { return }
-                number += 1
-                let counter = [number]
-                let next = try SecretBytes(count: digestCount) {
-                    (next: inout MutableSpan<UInt8>) throws(CryptoFailure) in
-                    try HMAC.write(
-                        to: &next, key: pseudorandomKey, .sha256, block.bytes, info, counter.span)
-                }
-                block = next
-            }
+            try HMAC.expand(to: &target, key: pseudorandomKey, info: info)
         }
     }
 }

@@ -107,6 +107,11 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return isString(at: element.index, text.description)
     }
 
+    /// Whether a string element's text, escapes undone, is the given one byte for byte.
+    public func isString(_ element: Element, _ text: String) -> Bool {
+        element.kind == .string && isString(at: element.index, text)
+    }
+
     /// The tree of an element.
     public func value(_ element: Element) -> JSONValue {
         if isComplete {

@@ -83,7 +83,14 @@ extension JSONScanner {
     ) throws(JSONError) -> Int {
         let count = bytes.count
         var at = start &+ 1
+        // Most strings are short; only a long one is worth looking at in blocks.
+        var blocksFrom = at &+ 32
         while at < count {
+            if at >= blocksFrom {
+                at = plainEnd(bytes, at)
+                blocksFrom = at &+ 64
+                guard at < count else { break }
+            }
             if let word = word(bytes, at: at) {
                 let special = specialBytes(word)
                 at &+= special == 0 ? 8 : special.trailingZeroBitCount &>> 3
@@ -106,6 +113,27 @@ extension JSONScanner {
         throw .malformed(
             at: count, found: "the end of the text",
             wanted: "the end of the string that begins at byte \(start)")
+    }
+
+    /// The position of the first block of 64 bytes that is not all plain ASCII of a string's inside.
+    ///
+    /// The compiler makes vectors of the inner loop: it has one sum and no way out before its end.
+    private static func plainEnd(_ bytes: borrowing Span<UInt8>, _ start: Int) -> Int {
+        var at = start
+        while at >= 0, at <= bytes.count &- 64 {
+            let block = bytes.extracting(at..<at &+ 64)
+            var found: UInt8 = 0
+            for offset in block.indices {
+                let byte = block[offset]
+                // As a signed number, what is not ASCII is below the space too.
+                found |=
+                    (Int8(bitPattern: byte) < 0x20 ? 1 : 0) | (byte == ASCII.quote ? 1 : 0)
+                    | (byte == ASCII.backslash ? 1 : 0)
+            }
+            if found != 0 { return at }
+            at &+= 64
+        }
+        return at
     }
 
     /// The position behind an escape; a surrogate pair is one.

@@ -25,7 +25,7 @@ struct JSONScanner {
         self.recordedDepth = recordedDepth
         self.nodes = []
         self.top = Frame(isObject: false, node: -1, count: 0, names: names.open())
-        nodes.reserveCapacity(recordedDepth < 3 ? 16 : min(size / 12 + 4, 1 << 20))
+        nodes.reserveCapacity(recordedDepth < 3 ? 16 : min(size / 12 + 4, 1 << 10))
     }
 
     /// Validates a whole JSON text and gives its nodes, the root first.

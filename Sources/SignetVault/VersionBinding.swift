@@ -66,10 +66,15 @@ public struct VersionBinding: Sendable, Hashable {
     static func problem(with text: String) -> String? {
         if text.isEmpty { return "is empty" }
         if text.utf8.count > 255 { return "is longer than 255 bytes" }
-        let isControl = text.unicodeScalars.contains {
-            $0.value < 0x20 || (0x7f...0x9f) ~= $0.value
+        var last: UInt8 = 0
+        for byte in text.utf8 {
+            // U+0080 to U+009F are C2 80 to C2 9F.
+            if byte < 0x20 || byte == 0x7f || (last == 0xc2 && byte < 0xa0) {
+                return "holds a control character"
+            }
+            last = byte
         }
-        return isControl ? "holds a control character" : nil
+        return nil
     }
 }
 

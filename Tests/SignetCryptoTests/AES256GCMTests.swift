@@ -56,6 +56,29 @@ import Testing
         #expect(copy(secret) == plaintext)
     }
 
+    @Test(arguments: [0, 1, 15, 16, 17, 1000, 100_000])
+    func sealsInPlaceToTheSame(_ count: Int) throws {
+        let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let sealed = try seal(plaintext)
+        var text = plaintext
+        let tag = try AES256GCM.seal(
+            inPlace: &text, key: Self.key.span, nonce: Self.nonce.span,
+            authenticating: bytes("header").span)
+        #expect(text == sealed.ciphertext && tag == sealed.tag)
+        #expect(plaintext.count == count && (count == 0 || text != plaintext))
+    }
+
+    @Test func sealingInPlaceRefusesSizesToo() {
+        for (keyCount, nonceCount) in [(16, 12), (33, 12), (32, 11), (32, 16), (0, 12), (32, 0)] {
+            var text = bytes("text")
+            #expect(throws: CryptoFailure.self) {
+                try AES256GCM.seal(
+                    inPlace: &text, key: [UInt8](repeating: 1, count: keyCount).span,
+                    nonce: [UInt8](repeating: 1, count: nonceCount).span, authenticating: Span())
+            }
+        }
+    }
+
     @Test(arguments: [0, 1, 4, 8, 12, 15, 17, 32])
     func refusesATagOfLength(_ count: Int) throws {
         let sealed = try seal(bytes("configuration"))

@@ -72,13 +72,46 @@ import Testing
 
     /// One foreign letter at each place of a text long enough for every way of reading.
     @Test func refusesAForeignLetterAnywhere() {
-        let text = bytes(Base64.encode([UInt8](repeating: 0xa5, count: 60), .url))
-        let letters = Set(bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"))
-        for place in text.indices {
-            for letter in UInt8.min...UInt8.max {
-                var changed = text
-                changed[place] = letter
-                #expect((Base64.decode(changed, .url) != nil) == letters.contains(letter))
+        let common = bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        for (form, more) in [(Base64.Form.url, "-_"), (.standard, "+/")] {
+            // Three times four steps of 32 letters, one step, words and the end.
+            var text = bytes(Base64.encode([UInt8](repeating: 0xa5, count: 348), form))
+            let letters = Set(common + bytes(more))
+            var right = 0
+            for place in text.indices {
+                let kept = text[place]
+                for letter in UInt8.min...UInt8.max {
+                    text[place] = letter
+                    if (Base64.decode(text, form) != nil) == letters.contains(letter) {
+                        right += 1
+                    }
+                }
+                text[place] = kept
+            }
+            #expect(right == text.count * 256)
+        }
+    }
+
+    /// Every letter in every place of a step, with the value that the other letters do not hide.
+    @Test func decodesEveryLetterInEveryPlace() {
+        for (form, last) in [(Base64.Form.url, "-_"), (.standard, "+/")] {
+            let alphabet = bytes(
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last)
+            for turn in 0..<64 {
+                let text = (0..<320).map { alphabet[($0 * 7 + turn) % 64] }
+                let plain = Base64.decode(text, form)
+                #expect(plain?.count == 240)
+                for (index, letter) in text.enumerated() {
+                    let bit = index * 6
+                    let word =
+                        UInt16(plain?[bit / 8] ?? 0) << 8
+                        | UInt16(bit / 8 + 1 < 240 ? plain?[bit / 8 + 1] ?? 0 : 0)
+                    let sextet = Int(word >> UInt16(10 - bit % 8)) & 63
+                    if alphabet[sextet] != letter {
+                        Issue.record("letter \(index) of turn \(turn)")
+                        return
+                    }
+                }
             }
         }
     }

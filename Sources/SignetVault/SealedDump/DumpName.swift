@@ -43,14 +43,21 @@ struct DumpName: Sendable, Hashable {
     ///
     /// - Throws: `malformed-dump` where it is not of the form, or a part is not canonical.
     init(parsing text: [UInt8]) throws(VaultError) {
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        var parts: [Range<Int>] = []
+        parts.reserveCapacity(8)
+        var start = 0
+        for index in text.indices where text[index] == UInt8(ascii: ".") {
+            parts.append(start..<index)
+            start = index + 1
+        }
+        parts.append(start..<text.count)
         guard parts.count == 8,
-            let scheme = Scheme(rawValue: String(decoding: parts[0], as: UTF8.self))
+            let scheme = Scheme(rawValue: String(decoding: text[parts[0]], as: UTF8.self))
         else {
             throw VaultError(.malformedDump, "\"kid\" is none of signet1 with its seven parts")
         }
-        let salt = try Self.bytes(parts[2], "salt")
-        let commitment = try Self.bytes(parts[3], "commitment")
+        let salt = try Self.bytes(text, parts[2], "salt")
+        let commitment = try Self.bytes(text, parts[3], "commitment")
         guard salt.count == Self.saltByteCount, commitment.count == Self.commitmentByteCount else {
             throw VaultError(
                 .malformedDump,
@@ -58,16 +65,16 @@ struct DumpName: Sendable, Hashable {
                     + "wanted 32 each")
         }
         self.scheme = scheme
-        self.keyID = try Self.name(parts[1], "the key's id")
+        self.keyID = try Self.name(text, parts[1], "the key's id")
         self.salt = salt
         self.commitment = commitment
         self.binding = VersionBinding(
             app: .init(
-                try Self.name(parts[4], "the app's id"),
-                try Self.name(parts[5], "the app's version")),
+                try Self.name(text, parts[4], "the app's id"),
+                try Self.name(text, parts[5], "the app's version")),
             system: .init(
-                try Self.name(parts[6], "the system's id"),
-                try Self.name(parts[7], "the system's version")))
+                try Self.name(text, parts[6], "the system's id"),
+                try Self.name(text, parts[7], "the system's version")))
         self.text = text
     }
 
@@ -99,18 +106,18 @@ struct DumpName: Sendable, Hashable {
     }
 
     private static func bytes(
-        _ part: ArraySlice<UInt8>, _ what: String
+        _ text: [UInt8], _ part: Range<Int>, _ what: StaticString
     ) throws(VaultError) -> [UInt8] {
-        guard let bytes = Base64.decode(Array(part), .url) else {
+        guard let bytes = Base64.decode(text.span.extracting(part), .url) else {
             throw VaultError(.malformedDump, "\"kid\": \(what) is not canonical base64url")
         }
         return bytes
     }
 
     private static func name(
-        _ part: ArraySlice<UInt8>, _ what: String
+        _ text: [UInt8], _ part: Range<Int>, _ what: StaticString
     ) throws(VaultError) -> String {
-        guard let text = String(validating: try bytes(part, what), as: UTF8.self) else {
+        guard let text = String(validating: try bytes(text, part, what), as: UTF8.self) else {
             throw VaultError(.malformedDump, "\"kid\": \(what) is not UTF-8")
         }
         if let problem = VersionBinding.problem(with: text) {

@@ -73,8 +73,8 @@ struct DumpPlaintext: Sendable {
         }
         let values = try member("values")
         let origins = try member("origins")
-        guard Self.identity(reader.value(try member("app"))) == binding.app,
-            Self.identity(reader.value(try member("system"))) == binding.system
+        guard Self.is(try member("app"), of: reader, binding.app),
+            Self.is(try member("system"), of: reader, binding.system)
         else { throw Self.tampered("disagrees with the dump's name about the versions") }
         guard let sequence = reader.number(try member("sequence"))?.int64, sequence >= 1 else {
             throw Self.tampered("has no sequence from 1")
@@ -114,11 +114,20 @@ struct DumpPlaintext: Sendable {
         }
     }
 
-    private static func identity(_ value: JSONValue) -> VersionBinding.Identity? {
-        guard let object = value.object, object.count == 2, let id = object["id"]?.string,
-            let version = object["version"]?.string
-        else { return nil }
-        return .init(id, version)
+    /// Whether an element is the object of exactly this id and version.
+    private static func `is`(
+        _ element: JSONReader.Element, of reader: JSONReader, _ identity: VersionBinding.Identity
+    ) -> Bool {
+        let members = reader.members(of: element)
+        // Names come once each, so two that are asked for are all there are.
+        return members.count == 2
+            && members.contains {
+                reader.isString($0.name, "id") && reader.isString($0.value, identity.id)
+            }
+            && members.contains {
+                reader.isString($0.name, "version")
+                    && reader.isString($0.value, identity.version)
+            }
     }
 
     /// A time of RFC 3339, section 5.6, in UTC or with an offset.

@@ -92,6 +92,7 @@ extension SealedDump {
     private static func requireVersion(
         _ found: String, _ running: String, _ what: String, accepting older: [String]
     ) throws(VaultError) {
+        if sameBytes(found, running) { return }
         let both = "the dump is of \(what) \(quoted(found)), wanted \(quoted(running))"
         switch VersionOrder.of(found, against: running) {
         case .same: return

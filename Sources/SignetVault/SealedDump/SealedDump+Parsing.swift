@@ -61,6 +61,7 @@ extension SealedDump {
 
     private static func name(_ header: [UInt8]) throws(VaultError) -> DumpName {
         let json = try decode(header, 0..<header.count, "the header")
+        if let kid = kidOfUsualForm(json) { return try DumpName(parsing: kid) }
         let value: JSONValue
         do {
             value = try JSONValue(parsing: json, maximumDepth: 2)
@@ -79,15 +80,34 @@ extension SealedDump {
         return try DumpName(parsing: Array(kid.utf8))
     }
 
+    /// What stands before and behind the kid in the header that we write.
+    private static let headerStart = Array(
+        #"{"alg":"dir","enc":"A256GCM","typ":"signet-dump","cty":"application/json","kid":""#.utf8)
+    private static let headerEnd = Array("\"}".utf8)
+
+    /// The kid of a header that is as we write it, letter by letter; nil for any other header, which
+    /// may be as good but must be read as JSON.
+    private static func kidOfUsualForm(_ json: [UInt8]) -> [UInt8]? {
+        guard json.count > headerStart.count + headerEnd.count,
+            json[..<headerStart.count].elementsEqual(headerStart),
+            json[(json.count - headerEnd.count)...].elementsEqual(headerEnd)
+        else { return nil }
+        let kid = json[headerStart.count..<(json.count - headerEnd.count)]
+        // Nothing that JSON gives a meaning inside a string, nor ends it.
+        let isPlain = kid.allSatisfy { byte in
+            byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"")
+                && byte != UInt8(ascii: "\\")
+        }
+        return isPlain ? Array(kid) : nil
+    }
+
     /// The header's JSON for a name; the members in their usual order.
     static func headerJSON(_ name: DumpName) -> [UInt8] {
         var json: [UInt8] = []
-        json.reserveCapacity(96 + name.text.count)
-        json.append(
-            contentsOf: #"{"alg":"dir","enc":"A256GCM","typ":"signet-dump","#.utf8)
-        json.append(contentsOf: #""cty":"application/json","kid":""#.utf8)
-        json.append(contentsOf: name.text)  // base64url and points: nothing to escape
-        json.append(contentsOf: "\"}".utf8)
+        json.reserveCapacity(headerStart.count + name.text.count + headerEnd.count)
+        json += headerStart
+        json += name.text  // base64url and points: nothing to escape
+        json += headerEnd
         return json
     }
 

@@ -60,12 +60,13 @@ extension SealedDump {
         }
         let plaintext = DumpPlaintext.bytes(
             binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: tail)
-        try self.init(sealing: plaintext, with: root, for: binding, now: now, salt: salt)
+        try self.init(sealing: consume plaintext, with: root, for: binding, now: now, salt: salt)
     }
 
     /// Seals bytes that must be a dump's plaintext for the same binding.
     init(
-        sealing plaintext: [UInt8], with root: DumpRoot, for binding: VersionBinding, now: Int64,
+        sealing plaintext: consuming [UInt8], with root: DumpRoot, for binding: VersionBinding,
+        now: Int64,
         salt: [UInt8]
     ) throws(VaultError) {
         guard plaintext.count <= Self.plaintextLimit else {
@@ -83,11 +84,11 @@ extension SealedDump {
             root.scheme, keyID: root.id, salt: salt,
             commitment: keys.material.bytes.extracting(DumpKeys.commitment), binding: binding)
         let header = Base64.encodeBytes(Self.headerJSON(name).span, .url)
-        let ciphertext: [UInt8]
+        var ciphertext = consume plaintext
         let tag: [UInt8]
         do {
-            (ciphertext, tag) = try AES256GCM.seal(
-                plaintext.span, key: keys.material.bytes.extracting(DumpKeys.contentKey),
+            tag = try AES256GCM.seal(
+                inPlace: &ciphertext, key: keys.material.bytes.extracting(DumpKeys.contentKey),
                 nonce: keys.material.bytes.extracting(DumpKeys.nonce),
                 authenticating: header.span)
         } catch {
