@@ -79,7 +79,16 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: One byte or more.
     /// - Throws: `KeyError` as `load` does; an empty passphrase is `malformedKeys`.
     package func loadPassphrase() throws(KeyError) -> SecretBytes {
-        var (bytes, isPrivate) = try read(limit: 65_536)
+        try loadSecret("passphrase", limit: 65_536)
+    }
+
+    /// Reads a secret, as a passphrase is read.
+    ///
+    /// - Parameters:
+    ///   - what: What an error calls it.
+    ///   - limit: The most bytes of it.
+    package func loadSecret(_ what: String, limit: Int) throws(KeyError) -> SecretBytes {
+        var (bytes, isPrivate) = try read(limit: limit)
         defer { wipe(&bytes) }
         guard isPrivate else { throw permissions() }
         var count = bytes.count
@@ -88,7 +97,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             count -= 1
         }
         guard count > 0 else {
-            throw KeyError(code: .malformedKeys, message: "\(description): an empty passphrase")
+            throw KeyError(code: .malformedKeys, message: "\(description): an empty \(what)")
         }
         return SecretBytes(copying: bytes.span.extracting(first: count))
     }

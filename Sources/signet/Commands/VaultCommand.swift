@@ -10,6 +10,10 @@ struct VaultCommand: AsyncParsableCommand {
         subcommands: [
             VaultPublicCommand.self, VaultSealCommand.self, VaultOpenCommand.self,
             VaultInspectCommand.self, VaultRebindCommand.self, VaultExportKeyCommand.self,
+            VaultGetCommand.self,
+            VaultSetCommand.self,
+            VaultDiffCommand.self,
+            VaultMergeCommand.self,
         ])
 }
 

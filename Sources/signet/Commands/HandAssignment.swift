@@ -1,0 +1,131 @@
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// A key and where its new value comes from, as `vault set` is given it.
+struct HandAssignment {
+    private enum Source {
+        case argument(String)
+        case file(String)
+        case source(String)
+        case terminal
+    }
+
+    private let rule: KeyRule
+    private let source: Source
+
+    /// The key.
+    var name: String { rule.name }
+
+    /// Whether its value is all of standard input.
+    var readsStandardInput: Bool {
+        switch source {
+        case .file("-"), .source("fd:0"): true
+        default: false
+        }
+    }
+
+    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that fits.
+    ///
+    /// - Throws: `unknown-config-key`; `secret-in-arguments` for a secret key's value.
+    init(_ text: String, _ schema: Schema) throws {
+        if let rule = schema.rule(named: text) {
+            self.rule = rule
+            self.source = .terminal
+            return
+        }
+        let (rule, sign, rest) = try Self.split(text, schema, signs: "=@")
+        self.rule = rule
+        if sign == UInt8(ascii: "@") || rest == "-" {
+            self.source = .file(rest)
+            return
+        }
+        guard rule.isPublic else {
+            let name = printable(rule.name)
+            throw ToolError(
+                .usage, "secret-in-arguments",
+                "\(quoted(rule.name)) is secret, and others can read an argument list; give "
+                    + "\(name)@FILE, \(name)=- for standard input, --from \(name)=env:NAME, or "
+                    + "\(name) alone to be asked")
+        }
+        self.source = .argument(rest)
+    }
+
+    /// Reads `KEY=SOURCE`.
+    ///
+    /// - Throws: `unknown-config-key`.
+    init(from text: String, _ schema: Schema) throws {
+        let (rule, _, rest) = try Self.split(text, schema, signs: "=")
+        self.rule = rule
+        self.source = rest == PassphraseOption.prompt ? .terminal : .source(rest)
+    }
+
+    private static func split(
+        _ text: String, _ schema: Schema, signs: String
+    ) throws -> (rule: KeyRule, sign: UInt8, rest: String) {
+        let text = text.utf8
+        let fitting = schema.rules.filter { rule in
+            text.starts(with: rule.name.utf8)
+                && text.dropFirst(rule.name.utf8.count).first.map(signs.utf8.contains) == true
+        }
+        if let rule = fitting.max(by: { $0.name.utf8.count < $1.name.utf8.count }) {
+            let rest = text.dropFirst(rule.name.utf8.count)
+            return (
+                rule, rest[rest.startIndex], String(decoding: rest.dropFirst(), as: UTF8.self)
+            )
+        }
+        // Without a sign the whole may be a value that was meant for another place.
+        guard let end = text.firstIndex(where: signs.utf8.contains), end > text.startIndex else {
+            throw ToolError.usage(
+                "an argument names no key of the schema; wanted KEY and one of \(signs) behind it")
+        }
+        let name = String(decoding: text[..<end], as: UTF8.self)
+        throw VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
+    }
+
+    /// Reads the value and takes it for one of the key's type.
+    ///
+    /// - Throws: `unreadable-file`, `malformed-input`, `wrong-type`, and what `KeySource` throws.
+    func value() throws -> JSONValue {
+        try rule.value(ofText: try text(), from: "what is set")
+    }
+
+    private func text() throws -> String {
+        switch source {
+        case .argument(let text): return text
+        case .file(let path):
+            var bytes = try InputFile.read(path, limit: Self.limit)
+            defer { wipe(&bytes) }
+            if bytes.last == 0x0A { bytes.removeLast() }
+            return try Self.text(bytes.span, of: rule.name)
+        case .source(let words):
+            let secret = try KeySource(words).loadSecret("value", limit: Self.limit)
+            return try Self.text(secret.bytes, of: rule.name)
+        case .terminal:
+            let secret = try SecretPrompt.askTwice("New value of \(printable(rule.name))")
+            return try Self.text(secret.bytes, of: rule.name)
+        }
+    }
+
+    private static let limit = 16 << 20
+
+    private static func text(_ bytes: Span<UInt8>, of name: String) throws -> String {
+        let copy = (0..<bytes.count).map { bytes[$0] }
+        guard let text = String(validating: copy, as: UTF8.self) else {
+            throw VaultError(.malformedInput, "the new value of \(quoted(name)) is not UTF-8")
+        }
+        return text
+    }
+}
+
+extension SecretPrompt {
+    /// Asks for a secret twice, because what is typed blindly may hold a slip.
+    static func askTwice(_ subject: String) throws -> SecretBytes {
+        let typed = try ask("\(subject): ")
+        let again = try ask("\(subject), once more: ")
+        guard constantTimeEqual(typed.bytes, again.bytes) else {
+            throw ToolError(.usage, "input-mismatch", "the two inputs are not the same")
+        }
+        return SecretBytes(copying: typed.bytes)
+    }
+}

@@ -1,0 +1,204 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault diff`: what differs between two dumps, or between a dump and the inputs of another.
+struct VaultDiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Print what differs between two dumps: keys and origins.",
+        discussion: """
+            Values are printed of keys that --schema makes public, and of all with --show-secrets. \
+            Exit 0: nothing differs; 1: something does.
+
+            Both dumps must be of the first one's app and version, or of the versions that are \
+            named. With --defaults (and --schema) the one dump is compared with what sealing these \
+            inputs would give.
+
+            --textconv lists one dump of any version as lines for git diff; a secret stands there \
+            as a fingerprint that only the root can make: \
+            git config diff.signet.textconv 'signet vault diff --textconv --keys keys'.
+            """)
+
+    @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"))
+    var file: String
+
+    @Argument(help: ArgumentHelp("The dump after.", valueName: "OTHER"))
+    var other: String?
+
+    @OptionGroup var key: VaultKeyOptions
+
+    @Option(help: ArgumentHelp("The app that the dumps must be of.", valueName: "ID"))
+    var appID: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An app version that a dump may be of; may be repeated.", valueName: "V"))
+    var appVersion: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A system version that a dump may be of; may be repeated.", valueName: "V"))
+    var systemVersion: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Compare with these built-in values in place of OTHER.", valueName: "FILE"))
+    var defaults: String?
+
+    @Option(
+        help: ArgumentHelp("Beside --defaults, a launch value.", valueName: "KEY=VALUE"))
+    var launch: [String] = []
+
+    @Option(help: ArgumentHelp("Beside --defaults, the fetched values.", valueName: "FILE"))
+    var fetched: String?
+
+    @Flag(help: "List one dump as lines to be compared.")
+    var textconv = false
+
+    @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        let ways = [other != nil, defaults != nil, textconv].count(where: \.self)
+        guard ways == 1 else {
+            throw ValidationError("wanted one of OTHER, --defaults FILE and --textconv")
+        }
+        guard defaults == nil || disclosure.schema != nil else {
+            throw ValidationError("--defaults needs --schema FILE")
+        }
+        guard defaults != nil || (launch.isEmpty && fetched == nil) else {
+            throw ValidationError("--launch and --fetched need --defaults FILE")
+        }
+    }
+
+    func run() throws {
+        let disclosure = try disclosure.load()
+        let dump = try SealedDump(contentsOf: file)
+        let keys = try key.load()
+        let opened = try open(dump, like: dump, keys)
+        if textconv { return try list(opened, keys, disclosure) }
+        let diff = DumpDiff(
+            from: DumpContents(opened), to: try after(dump, keys, disclosure.schema))
+        try common.terminal.result(
+            [
+                "equal": .bool(diff.isEmpty),
+                "changes": .array(diff.changes.map { Self.object($0, disclosure) }),
+            ],
+            lines: Self.table(diff.changes.map { Self.row($0, disclosure) }))
+        if !diff.isEmpty { throw ExitStatus.refused }
+    }
+
+    private func after(
+        _ dump: SealedDump, _ keys: VaultKeys, _ schema: Schema?
+    ) throws(VaultError) -> DumpContents {
+        if let other {
+            return DumpContents(try open(SealedDump(contentsOf: other), like: dump, keys))
+        }
+        guard let defaults, let schema else { return DumpContents() }
+        return DumpContents(
+            try GlobalConfiguration(
+                schema: schema, defaults: .file(defaults), launch: .texts(launch),
+                fetched: fetched.map(ConfigurationInput.file) ?? .none))
+    }
+
+    /// Opens a dump of a named version, or of the version of the first.
+    private func open(
+        _ dump: SealedDump, like first: SealedDump, _ keys: VaultKeys
+    ) throws(VaultError) -> OpenedDump {
+        func wanted(_ found: String, _ named: [String], _ first: String) -> String {
+            named.isEmpty
+                ? first : named.first { $0.utf8.elementsEqual(found.utf8) } ?? named[0]
+        }
+        let (app, system) = (first.binding.app, first.binding.system)
+        return try dump.open(
+            with: keys,
+            for: VersionBinding(
+                app: .init(
+                    appID ?? app.id, wanted(dump.binding.app.version, appVersion, app.version)),
+                system: .init(
+                    system.id,
+                    wanted(dump.binding.system.version, systemVersion, system.version))))
+    }
+
+    // MARK: - Two dumps
+
+    private static func object(
+        _ change: DumpDiff.Change, _ disclosure: VaultDisclosure
+    ) -> JSONValue {
+        var object: JSONObject = [
+            "key": .string(change.name), "change": .string(change.kind.rawValue),
+        ]
+        for (name, entry) in [("before", change.before), ("after", change.after)] {
+            guard let entry else { continue }
+            var told: JSONObject = ["origin": .string(entry.origin.rawValue)]
+            if disclosure.allows(change.name, entry.value) { told["value"] = entry.value }
+            object[name] = .object(told)
+        }
+        return .object(object)
+    }
+
+    /// Kind, key, origin and value, with an arrow where before and after differ.
+    private static func row(
+        _ change: DumpDiff.Change, _ disclosure: VaultDisclosure
+    ) -> [String] {
+        let entries = [change.before, change.after].compactMap(\.self)
+        let origins = entries.map(\.origin.rawValue)
+        let values = entries.map { entry in
+            disclosure.allows(change.name, entry.value) ? printable(entry.value.text) : "secret"
+        }
+        let isOneValue = change.kind == .origin || Set(values) == ["secret"]
+        return [
+            change.kind.rawValue, printable(change.name),
+            (Set(origins).count == 1 ? [origins[0]] : origins).joined(separator: " -> "),
+            (isOneValue ? [values[0]] : values).joined(separator: " -> "),
+        ]
+    }
+
+    private static func table(_ rows: [[String]]) -> [String] {
+        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { text, width in
+                text + String(repeating: " ", count: width - text.count)
+            }.joined(separator: "  ") + "  " + row[3]
+        }
+    }
+
+    // MARK: - One dump
+
+    private func list(
+        _ opened: OpenedDump, _ keys: VaultKeys, _ disclosure: VaultDisclosure
+    ) throws {
+        let contents = DumpContents(opened)
+        let fingerprint = try ValueFingerprint(of: opened.dump, with: keys)
+        var entries: [JSONValue] = []
+        let (app, system) = (opened.binding.app, opened.binding.system)
+        var lines = [
+            "app \(printable(app.id)) \(printable(app.version))",
+            "system \(printable(system.id)) \(printable(system.version))",
+            "key \(printable(opened.keyID))", "sequence \(opened.sequence)",
+        ]
+        let names = contents.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for name in names {
+            guard let entry = contents[name] else { continue }
+            var told: JSONObject = [
+                "key": .string(name), "origin": .string(entry.origin.rawValue),
+            ]
+            let shown: String
+            if disclosure.allows(name, entry.value) {
+                told["value"] = entry.value
+                shown = printable(entry.value.text)
+            } else {
+                let text = try fingerprint.text(of: entry.value, named: name)
+                told["fingerprint"] = .string(text)
+                shown = "secret \(text)"
+            }
+            entries.append(.object(told))
+            lines.append("\(printable(name)) (\(entry.origin.rawValue)) \(shown)")
+        }
+        try common.terminal.result(
+            [
+                "sequence": .number(JSONNumber(opened.sequence)), "entries": .array(entries),
+            ], lines: lines)
+    }
+}

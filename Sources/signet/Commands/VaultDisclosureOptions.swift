@@ -1,0 +1,33 @@
+import ArgumentParser
+import SignetJSON
+import SignetVault
+
+/// Which values of a dump may be printed.
+struct VaultDisclosureOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What says which keys are public; without it every key is secret.", valueName: "FILE"))
+    var schema: String?
+
+    @Flag(help: "Print the values of secret keys too.")
+    var showSecrets = false
+
+    /// Reads the schema.
+    func load() throws(VaultError) -> VaultDisclosure {
+        VaultDisclosure(
+            schema: try schema.map { path throws(VaultError) in try Schema(contentsOf: path) },
+            showsSecrets: showSecrets)
+    }
+}
+
+/// Tells which values may be printed: those of public keys, and all where it was asked for.
+struct VaultDisclosure {
+    let schema: Schema?
+    let showsSecrets: Bool
+
+    /// Whether a key's value may be printed. A value that a public key's rule refuses, because it is
+    /// of another type or looks like a secret, may not.
+    func allows(_ name: String, _ value: JSONValue) -> Bool {
+        showsSecrets || schema?.rule(named: name)?.allowsShowing(value) == true
+    }
+}

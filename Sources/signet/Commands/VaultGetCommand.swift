@@ -1,0 +1,79 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault get`: single values of a sealed dump.
+struct VaultGetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print values of a sealed dump.",
+        discussion: """
+            A string is printed as it is, any other value as JSON, one a line in the order of the \
+            keys. A key is secret unless --schema says that it is public; a secret value is printed \
+            only with --show-secrets. A key without a value ends with exit 1 and no output.
+            """)
+
+    @Argument(help: ArgumentHelp("The dump; - is standard input.", valueName: "FILE"))
+    var file: String
+
+    @Argument(help: ArgumentHelp("The keys of the values.", valueName: "KEY"))
+    var names: [String]
+
+    @OptionGroup var key: VaultKeyOptions
+    @OptionGroup var binding: VaultBindingOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "An older version whose dumps may be read; may be repeated.", valueName: "V"))
+    var acceptAppVersion: [String] = []
+
+    @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let disclosure = try disclosure.load()
+        let contents = DumpContents(
+            try SealedDump(contentsOf: file).open(
+                with: try key.load(), for: binding.binding, accepting: acceptAppVersion))
+        var values = JSONObject()
+        var origins = JSONObject()
+        var lines: [UInt8] = []
+        for name in names {
+            guard let entry = contents[name] else { throw Self.missing(name, disclosure.schema) }
+            guard disclosure.allows(name, entry.value) else {
+                let why = disclosure.schema == nil ? ": no --schema says that it is public" : ""
+                throw ToolError(
+                    .usage, "secret-value",
+                    "\(quoted(name)) is secret\(why); --show-secrets prints it")
+            }
+            values[name] = entry.value
+            origins[name] = .string(entry.origin.rawValue)
+            lines += try line(entry.value, name) + [0x0A]
+        }
+        try common.terminal.result(
+            ["values": .object(values), "origins": .object(origins)], text: lines)
+    }
+
+    /// A value as scripts take it.
+    private func line(_ value: JSONValue, _ name: String) throws(ToolError) -> [UInt8] {
+        guard let text = value.string else { return value.serialized() }
+        guard names.count == 1 || common.json || !text.utf8.contains(0x0A) else {
+            throw .usage(
+                "\(quoted(name)) holds more than one line, which cannot be told from the other "
+                    + "keys' lines; ask for it alone or with --json")
+        }
+        // What a server once sent must not steer the terminal of who looks at it.
+        return Array(
+            (StandardStreams.isTerminal(.standardOutput) ? Terminal.printable(text) : text).utf8)
+    }
+
+    private static func missing(_ name: String, _ schema: Schema?) -> any Error {
+        if let schema, schema.rule(named: name) == nil {
+            return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
+        }
+        return ToolError(.refused, "no-value", "the dump has no value for \(quoted(name))")
+    }
+}
+
+/// A configuration key's name for a message.
+func quoted(_ name: String) -> String { "\"\(printable(name))\"" }

@@ -1,0 +1,113 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault set`: single values of a sealed dump changed.
+struct VaultSetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change values of a sealed dump.",
+        discussion: """
+            KEY=VALUE for a public key; KEY@FILE for what a file holds, KEY=- for standard input, \
+            --from KEY=SOURCE for a variable, a descriptor or a command, and KEY alone to be asked \
+            on the terminal. A secret value in the argument list is refused: others on the machine \
+            can read it there. VALUE is text for a string, else JSON; of a file or a source one \
+            final newline is dropped.
+
+            All values are checked against the schema; then the dump is sealed with the next \
+            sequence, or left untouched where nothing changes. A value keeps its origin where the \
+            schema still allows it; a new one is of launch, else of defaults, else fetched.
+            """)
+
+    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
+    var file: String
+
+    @Argument(help: ArgumentHelp("What is set.", valueName: "KEY=VALUE"))
+    var assignments: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A value from a file that only its owner may read, env:NAME, fd:N, credential:NAME or "
+                + "command:LINE; may be repeated.", valueName: "KEY=SOURCE"))
+    var from: [String] = []
+
+    @Option(help: ArgumentHelp("A key that loses its value; may be repeated.", valueName: "KEY"))
+    var unset: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The origin that the values get: defaults, launch or fetched.", valueName: "ORIGIN"))
+    var origin: String?
+
+    @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
+    var schema: String
+
+    @OptionGroup var key: VaultKeyOptions
+    @OptionGroup var binding: VaultBindingOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        guard !assignments.isEmpty || !from.isEmpty || !unset.isEmpty else {
+            throw ToolError.usage("nothing to set: wanted KEY=VALUE, --from or --unset")
+        }
+        let origin = try origin.map(Self.origin)
+        let schema = try Schema(contentsOf: schema)
+        let given =
+            try assignments.map { try HandAssignment($0, schema) }
+            + from.map { try HandAssignment(from: $0, schema) }
+        try requireOnce(given.map(\.name) + unset)
+        guard given.count(where: \.readsStandardInput) <= 1 else {
+            throw ToolError.usage("only one value can come from standard input")
+        }
+        let values = try given.map { ($0.name, try $0.value()) }
+        var before = DumpContents()
+        let opened = try DumpFile(file).update(with: try key.load(), for: binding.binding) {
+            opened throws(VaultError) in
+            before = DumpContents(opened)
+            var contents = before
+            for name in unset { contents[name] = nil }
+            for (name, value) in values {
+                contents = contents.setting(name, to: value, as: origin, schema: schema)
+            }
+            guard contents != before else { return nil }
+            try contents.requireAllowed(by: schema)
+            return (contents.ordered(by: schema), after: 0)
+        }
+        try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: file, opened)
+    }
+
+    private static func origin(_ text: String) throws(ToolError) -> ConfigurationOrigin {
+        guard let origin = ConfigurationOrigin(rawValue: text) else {
+            throw .usage("--origin is \(quoted(text)), wanted defaults, launch or fetched")
+        }
+        return origin
+    }
+
+    private func requireOnce(_ names: [String]) throws(ToolError) {
+        for (index, name) in names.enumerated()
+        where names[..<index].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+            throw .usage("\(quoted(name)) is given twice")
+        }
+    }
+}
+
+extension Terminal {
+    /// Tells which keys of a dump were changed by hand; never a value.
+    func tell(_ diff: DumpDiff, of file: String, _ opened: OpenedDump) throws(ToolError) {
+        try result(
+            [
+                "out": .string(file), "sequence": .number(JSONNumber(opened.sequence)),
+                "changes": .array(
+                    diff.changes.map {
+                        ["key": .string($0.name), "change": .string($0.kind.rawValue)]
+                    }),
+            ],
+            lines: diff.isEmpty
+                ? [
+                    "nothing to change in \(SignetCrypto.printable(file)) (sequence \(opened.sequence))"
+                ]
+                : diff.changes.map { "\($0.kind.rawValue) \(SignetCrypto.printable($0.name))" } + [
+                    "sealed \(SignetCrypto.printable(file)) (sequence \(opened.sequence))"
+                ])
+    }
+}
