@@ -6,13 +6,30 @@ import SignetCrypto
 /// writes it beside the old one with mode 0600, flushes it, renames it over the old one, flushes the
 /// folder, and reads back and opens what then stands there. A kill at any moment leaves the old
 /// dump or the new one, and an error leaves no temporary file.
+///
+/// With a state file the highest sequence seen is kept beside the dump, with a MAC, so that an older
+/// dump that somebody put back is noticed. The dump is written first: a kill between the two leaves a
+/// dump that is newer than the state says, which opens.
 public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// Where the dump is.
     public let path: String
 
+    /// Where the highest sequences seen are kept, or nil.
+    public let state: String?
+    /// What becomes of a dump with a lower sequence than one that was seen.
+    public let rollback: RollbackPolicy
+
     /// Names a file, which need not be there yet.
-    public init(_ path: String) {
+    ///
+    /// - Parameters:
+    ///   - path: The dump; to be opened, `-` is standard input.
+    ///   - state: A file for the highest sequences seen, made at the first use; it serves the dumps
+    ///     of one root. nil: none is kept.
+    ///   - rollback: What becomes of a dump with a lower sequence than one that was seen.
+    public init(_ path: String, state: String? = nil, rollback: RollbackPolicy = .refuse) {
         self.path = path
+        self.state = state
+        self.rollback = rollback
     }
 
     /// The path.
@@ -24,14 +41,32 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///   - keys: What opens it.
     ///   - binding: The app and the network system that run.
     ///   - olderAppVersions: Older versions of the app whose dumps may be read; never a newer one.
+    ///   - olderSystemVersions: The same of the network system.
     ///   - now: Unix seconds for the key's dates; nil is the clock's.
-    /// - Throws: `unreadable-file`, `malformed-dump`, and as `SealedDump.open`.
+    /// - Throws: `unreadable-file`, `malformed-dump`, and as `SealedDump.open`. With a state file
+    ///   `rolled-back` where the policy refuses it, `state-tampered`, `unwritable-file`.
     public func open(
         with keys: VaultKeys, for binding: VersionBinding,
-        accepting olderAppVersions: [String] = [], now: Int64? = nil
+        accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
+        now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        try SealedDump(contentsOf: path)
-            .open(with: keys, for: binding, accepting: olderAppVersions, now: now)
+        let opened = try SealedDump(contentsOf: path).open(
+            with: keys, for: binding, accepting: olderAppVersions, system: olderSystemVersions,
+            now: now)
+        return try checked(opened, with: keys, recording: true)
+    }
+
+    /// Holds a dump that was opened against the state file, if there is one.
+    ///
+    /// - Parameter recording: Whether a higher sequence is noted; else nothing is written.
+    /// - Throws: `rolled-back`, `state-tampered`, `unwritable-file`.
+    package func checked(
+        _ opened: OpenedDump, with keys: VaultKeys, recording: Bool
+    ) throws(VaultError) -> OpenedDump {
+        guard let state else { return opened }
+        let check = try StateFile(path: state).check(
+            opened, under: keys.root(of: opened.dump), recording: recording)
+        return try reported(check, of: opened)
     }
 
     /// Seals a configuration into the file, whole or not at all.
@@ -57,12 +92,13 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
         let root = try keys.root(sealingAs: keyID)
-        return try replace(openingWith: keys, for: binding, now: now) {
-            old throws(VaultError) in
-            try SealedDump(
-                tail: configuration.sealedTail,
-                sequence: Self.sequence(after: old, keys, binding, now), with: root, for: binding,
-                now: now, salt: SealedDump.newSalt())
+        return try change(openedWith: keys, at: now, alsoVouching: root) { old throws(VaultError) in
+            let floor = max(
+                old.sequence(of: binding.app, with: keys, at: now), try old.seen(binding) ?? 0)
+            let dump = try SealedDump(
+                tail: configuration.sealedTail, sequence: Self.sequence(after: floor), with: root,
+                for: binding, now: now, salt: SealedDump.newSalt())
+            return .to(dump, under: root, of: keys, from: nil)
         }
     }
 
@@ -71,19 +107,21 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - keys: What opens it; the root stays the same.
-    ///   - old: The app and versions that the dump must be of.
+    ///   - old: The app and versions that the dump must be of, exactly.
     ///   - new: The app and versions that open the result.
     ///   - now: Unix seconds; nil is the clock's.
     /// - Returns: The inside of what was read back.
-    /// - Throws: `unreadable-file`, `unwritable-file`, and as `SealedDump.open`.
+    /// - Throws: `unreadable-file`, `unwritable-file`, and as `open`.
     @discardableResult
     public func rebind(
         with keys: VaultKeys, from old: VersionBinding, to new: VersionBinding, now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        return try replace(openingWith: keys, for: new, now: now) { dump throws(VaultError) in
-            let opened = try present(dump).open(with: keys, for: old, now: now)
-            return try opened.resealed(as: opened.sealedTail, with: keys, for: new, now: now)
+        return try change(openedWith: keys, at: now) { present throws(VaultError) in
+            let opened = try present.open(with: keys, for: old, at: now)
+            let root = try keys.root(of: opened.dump)
+            return try present.resealed(
+                opened, as: opened.sealedTail, under: root, of: keys, for: new, at: now)
         }
     }
 
@@ -93,109 +131,23 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///   - keys: What opens it; the root stays the same.
     ///   - binding: The app and versions that the dump must be of, exactly.
     ///   - now: Unix seconds; nil is the clock's.
-    ///   - change: Gets the inside and gives what takes its place, with a sequence that the new one
+    ///   - edit: Gets the inside and gives what takes its place, with a sequence that the new one
     ///     must be beyond; nil leaves the file as it is.
     /// - Returns: The inside of what was read back, or of what was left as it is.
-    /// - Throws: `unreadable-file`, `unwritable-file`, what `change` throws, and as
-    ///   `SealedDump.open`.
+    /// - Throws: `unreadable-file`, `unwritable-file`, what `edit` throws, and as `open`.
     @discardableResult
     package func update(
         with keys: VaultKeys, for binding: VersionBinding, now: Int64? = nil,
-        _ change: (OpenedDump) throws(VaultError) -> (contents: DumpContents, after: Int64)?
+        _ edit: (OpenedDump) throws(VaultError) -> (contents: DumpContents, after: Int64)?
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        return try replace(openingWith: keys, for: binding, now: now) { dump throws(VaultError) in
-            let opened = try present(dump).open(with: keys, for: binding, now: now)
-            guard let changed = try change(opened) else { return nil }
-            return try opened.resealed(
-                as: changed.contents.sealedTail, after: changed.after, with: keys, for: binding,
-                now: now)
+        return try change(openedWith: keys, at: now) { present throws(VaultError) in
+            let opened = try present.open(with: keys, for: binding, at: now)
+            guard let changed = try edit(opened) else { return .unchanged(opened) }
+            let root = try keys.root(of: opened.dump)
+            return try present.resealed(
+                opened, as: changed.contents.sealedTail, after: changed.after, under: root,
+                of: keys, for: binding, at: now)
         }
-    }
-
-    // MARK: - The one way
-
-    /// Puts a new dump in the place of the one that is there.
-    ///
-    /// - Parameter make: Gets the dump that is there, or nil where no file is, and gives the new
-    ///   one; nil leaves the file as it is.
-    private func replace(
-        openingWith keys: VaultKeys, for binding: VersionBinding, now: Int64,
-        _ make: (Present) throws(VaultError) -> SealedDump?
-    ) throws(VaultError) -> OpenedDump {
-        let old = try read()
-        guard let new = try make(old) else {
-            return try present(old).open(with: keys, for: binding, now: now)
-        }
-        try new.write(to: path)
-        // Opened from what was just compared with `new`, byte by byte.
-        return try new.open(with: keys, for: binding, now: now)
-    }
-
-    /// What is at the path before a change.
-    private enum Present {
-        case nothing
-        case dump(SealedDump)
-        /// Cut short or damaged, but once a dump.
-        case broken(VaultError)
-    }
-
-    private func present(_ old: Present) throws(VaultError) -> SealedDump {
-        switch old {
-        case .dump(let dump): return dump
-        case .broken(let error): throw error
-        case .nothing:
-            throw VaultError(.unreadableFile, "\(self): no dump is there")
-        }
-    }
-
-    private func read() throws(VaultError) -> Present {
-        let bytes: [UInt8]
-        do throws(FileFailure) {
-            bytes = try PrivateFile.read(path, limit: SealedDump.sizeLimit, requirePrivate: false)
-        } catch {
-            if error.kind == .notFound { return .nothing }
-            throw VaultError(
-                error.kind == .wrongKind ? .unwritableFile : .unreadableFile, error.message)
-        }
-        if bytes.isEmpty { return .nothing }
-        do {
-            return .dump(try SealedDump(parsing: bytes))
-        } catch {
-            // A dump begins with the base64url of `{"`.
-            guard bytes.starts(with: "eyJ".utf8) else {
-                throw VaultError(
-                    .malformedDump, "\(self): it is no sealed dump, so it is not replaced")
-            }
-            return .broken(error.naming(path))
-        }
-    }
-
-    private static func sequence(
-        after old: Present, _ keys: VaultKeys, _ binding: VersionBinding, _ now: Int64
-    ) -> Int64 {
-        guard case .dump(let dump) = old, sameBytes(dump.binding.app.id, binding.app.id),
-            let opened = try? dump.open(with: keys, now: now), opened.sequence < .max
-        else { return 1 }
-        return opened.sequence + 1
-    }
-}
-
-extension OpenedDump {
-    /// A dump of the next sequence under the same root id.
-    ///
-    /// - Parameter other: A sequence that the new one must be beyond too.
-    func resealed(
-        as tail: [UInt8], after other: Int64 = 0, with keys: VaultKeys,
-        for binding: VersionBinding, now: Int64
-    ) throws(VaultError) -> SealedDump {
-        let sequence = max(sequence, other)
-        guard sequence < .max else {
-            throw VaultError(.malformedInput, "the dump's sequence cannot go on")
-        }
-        let root = try keys.root(named: keyID, dump.name.scheme)
-        return try SealedDump(
-            tail: tail, sequence: sequence + 1, with: root, for: binding, now: now,
-            salt: SealedDump.newSalt())
     }
 }

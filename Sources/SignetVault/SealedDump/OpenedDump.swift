@@ -6,6 +6,9 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     public let dump: SealedDump
     /// Whether it is of the very version that runs; an older one is for reading only.
     public let isExactVersion: Bool
+    /// What the file of sequences seen says of it; nil where none was asked for. After a change it
+    /// is about the dump that was there before, and after sealing about the new one.
+    public internal(set) var rollback: RollbackCheck?
     private let inside: DumpPlaintext
 
     init(dump: SealedDump, isExactVersion: Bool, inside: DumpPlaintext) {

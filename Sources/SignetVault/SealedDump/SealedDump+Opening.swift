@@ -11,6 +11,7 @@ extension SealedDump {
     ///   - keys: The set that holds the root under the id that the dump names, or the passphrase.
     ///   - binding: The app and the network system that run.
     ///   - olderAppVersions: Older versions of the app whose dumps may be read; never a newer one.
+    ///   - olderSystemVersions: The same of the network system.
     ///   - now: Unix seconds for the key's dates; nil is the clock's.
     /// - Returns: The inside, proved whole.
     /// - Throws: `wrong-app`, `wrong-system`, `newer-version`, `older-version`, `other-version` (naming both
@@ -18,9 +19,10 @@ extension SealedDump {
     ///   `wrong-key-use` for a key that is no vault root.
     public func open(
         with keys: VaultKeys, for binding: VersionBinding,
-        accepting olderAppVersions: [String] = [], now: Int64? = nil
+        accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
+        now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        try requireBinding(to: binding, accepting: olderAppVersions)
+        try requireBinding(to: binding, accepting: olderAppVersions, olderSystemVersions)
         return try open(with: keys, isExactVersion: self.binding == binding, now: now)
     }
 
@@ -40,7 +42,7 @@ extension SealedDump {
     public func exportKey(
         with keys: VaultKeys, for binding: VersionBinding? = nil, now: Int64? = nil
     ) throws(VaultError) -> JSONObject {
-        if let binding { try requireBinding(to: binding, accepting: []) }
+        if let binding { try requireBinding(to: binding) }
         let derived = try derivedKeys(with: keys, now: now)
         _ = try plaintext(derived)
         let contentKey = derived.material.bytes.extracting(DumpKeys.contentKey)
@@ -58,18 +60,21 @@ extension SealedDump {
     }
 
     /// Opens the dump whatever version it is of.
+    ///
+    /// - Parameter acceptingEndedKey: Whether a key may be revoked or expired.
     func open(
-        with keys: VaultKeys, isExactVersion: Bool = false, now: Int64?
+        with keys: VaultKeys, isExactVersion: Bool = false, acceptingEndedKey: Bool = false,
+        now: Int64?
     ) throws(VaultError) -> OpenedDump {
-        OpenedDump(
-            dump: self, isExactVersion: isExactVersion,
-            inside: try plaintext(try derivedKeys(with: keys, now: now)))
+        let keys = try derivedKeys(with: keys, acceptingEndedKey: acceptingEndedKey, now: now)
+        return OpenedDump(
+            dump: self, isExactVersion: isExactVersion, inside: try plaintext(keys))
     }
 
     // MARK: - Before cryptography
 
     func requireBinding(
-        to running: VersionBinding, accepting older: [String]
+        to running: VersionBinding, accepting olderApp: [String] = [], _ olderSystem: [String] = []
     ) throws(VaultError) {
         try running.requireUsable()
         guard sameBytes(binding.app.id, running.app.id) else {
@@ -84,9 +89,10 @@ extension SealedDump {
                     + "wanted \(quoted(running.system.id))")
         }
         try Self.requireVersion(
-            binding.app.version, running.app.version, "app version", accepting: older)
+            binding.app.version, running.app.version, "app version", accepting: olderApp)
         try Self.requireVersion(
-            binding.system.version, running.system.version, "system version", accepting: [])
+            binding.system.version, running.system.version, "system version",
+            accepting: olderSystem)
     }
 
     private static func requireVersion(
@@ -108,10 +114,10 @@ extension SealedDump {
     // MARK: - Cryptography
 
     private func derivedKeys(
-        with keys: VaultKeys, now: Int64?
+        with keys: VaultKeys, acceptingEndedKey: Bool = false, now: Int64?
     ) throws(VaultError) -> DumpKeys {
         let root = try keys.root(named: keyID, name.scheme)
-        try root.requireUsable(at: now ?? UnixTime.now())
+        try root.requireUsable(at: now ?? UnixTime.now(), evenIfEnded: acceptingEndedKey)
         let derived = try root.keys(salt: name.salt, info: name.info)
         guard derived.fit(name.commitment) else {
             throw VaultError(

@@ -25,6 +25,11 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// The root that a dump names.
+    func root(of dump: SealedDump) throws(VaultError) -> DumpRoot {
+        try root(named: dump.keyID, dump.name.scheme)
+    }
+
+    /// The root of a name.
     func root(named keyID: String, _ scheme: DumpName.Scheme) throws(VaultError) -> DumpRoot {
         switch (source, scheme) {
         case (.set(let set), .root):
@@ -105,27 +110,48 @@ enum DumpRoot: Sendable {
         }
     }
 
+    /// - Parameter evenIfEnded: Whether the key may be revoked or expired.
     /// - Throws: `key-revoked`, `key-expired`, `key-not-yet-valid`; a passphrase has no dates.
-    func requireUsable(at now: Int64) throws(VaultError) {
-        if case .key(let key) = self { try VaultError.requireUsable(key, at: now) }
+    func requireUsable(at now: Int64, evenIfEnded: Bool = false) throws(VaultError) {
+        guard case .key(let key) = self else { return }
+        do throws(VaultError) {
+            try VaultError.requireUsable(key, at: now)
+        } catch {
+            guard evenIfEnded, error.code == .keyRevoked || error.code == .keyExpired else {
+                throw error
+            }
+        }
     }
 
     /// Derives the keys of a dump (CONTRACT section 3).
     ///
     /// - Throws: `wrong-key-use` for a key that is no vault root; `crypto-failure`.
     func keys(salt: [UInt8], info: [UInt8]) throws(VaultError) -> DumpKeys {
-        func derive(_ root: Span<UInt8>) throws(KeyError) -> DumpKeys {
+        DumpKeys(material: try derive(salt: salt, info: info, count: DumpKeys.byteCount))
+    }
+
+    /// Derives bytes from the root by HKDF-SHA256; for a passphrase the salt is scrypt's too.
+    ///
+    /// - Parameters:
+    ///   - salt: 32 random bytes, or none for what must be the same each time.
+    ///   - info: A label of the use, and what it is bound to.
+    ///   - count: How many bytes.
+    /// - Throws: `wrong-key-use` for a key that is no vault root; `crypto-failure`.
+    func derive(salt: [UInt8], info: [UInt8], count: Int) throws(VaultError) -> SecretBytes {
+        func expand(_ root: Span<UInt8>) throws(KeyError) -> SecretBytes {
             do throws(CryptoFailure) {
-                return try DumpKeys(root: root, salt: salt, info: info)
+                let pseudorandomKey = try HKDF.extract(salt: salt.span, inputKey: root)
+                return try HKDF.expand(
+                    pseudorandomKey: pseudorandomKey.bytes, info: info.span, count: count)
             } catch {
                 throw KeyError(code: .cryptography, message: error.description)
             }
         }
         do throws(KeyError) {
             switch self {
-            case .key(let key): return try key.withVaultRoot(derive)
+            case .key(let key): return try key.withVaultRoot(expand)
             case .passphrase(let passphrase, _):
-                return try passphrase.withRoot(salt: salt, derive)
+                return try passphrase.withRoot(salt: salt, expand)
             }
         } catch {
             throw VaultError(error)

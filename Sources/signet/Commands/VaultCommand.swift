@@ -1,5 +1,6 @@
 import ArgumentParser
 import SignetCrypto
+import SignetJSON
 import SignetVault
 
 /// Everything about the configuration and its sealed dump.
@@ -10,6 +11,7 @@ struct VaultCommand: AsyncParsableCommand {
         subcommands: [
             VaultPublicCommand.self, VaultSealCommand.self, VaultOpenCommand.self,
             VaultInspectCommand.self, VaultRebindCommand.self, VaultExportKeyCommand.self,
+            VaultRekeyCommand.self,
             VaultGetCommand.self,
             VaultSetCommand.self,
             VaultDiffCommand.self,
@@ -73,6 +75,54 @@ struct VaultKeyOptions: ParsableArguments {
             return .passphrase(try option.load(askingTwice: twice))
         }
         return .keys(try KeySource(keys ?? "").load())
+    }
+}
+
+/// The highest sequence seen, and what becomes of an older dump.
+struct VaultStateOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the highest sequence seen is kept; an older dump is then refused.",
+            valueName: "FILE"))
+    var state: String?
+
+    @Flag(help: "Let a dump with a lower sequence than one that was seen pass, and say so.")
+    var acceptRollback = false
+
+    func validate() throws {
+        guard !acceptRollback || state != nil else {
+            throw ValidationError("--accept-rollback needs --state FILE")
+        }
+    }
+
+    /// The dump's file with its state file.
+    func dump(_ path: String?) -> DumpFile {
+        DumpFile(path ?? "-", state: state, rollback: acceptRollback ? .report : .refuse)
+    }
+
+    /// Says on standard error what a person should know.
+    func note(_ opened: OpenedDump, _ terminal: Terminal) {
+        guard let check = opened.rollback, let state else { return }
+        if check.isRolledBack {
+            terminal.note(
+                "the dump has sequence \(check.sequence), and \(check.highestSeen ?? 0) was seen "
+                    + "before: an older dump was put back (accepted)")
+        } else if check.isFirstUse {
+            terminal.note(
+                "\(state) knew nothing of this app: its first use, or somebody took it away")
+        }
+    }
+
+    /// The member `rollback` of a result, or nothing.
+    static func object(_ opened: OpenedDump) -> JSONObject {
+        guard let check = opened.rollback else { return [:] }
+        return [
+            "rollback": [
+                "sequence": .number(JSONNumber(check.sequence)),
+                "highestSeen": check.highestSeen.map { .number(JSONNumber($0)) } ?? .null,
+                "firstUse": .bool(check.isFirstUse), "rolledBack": .bool(check.isRolledBack),
+            ]
+        ]
     }
 }
 

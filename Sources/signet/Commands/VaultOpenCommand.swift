@@ -6,7 +6,10 @@ import SignetVault
 struct VaultOpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open", abstract: "Print the configuration of a sealed dump, secrets too.",
-        discussion: "With --json the whole inside: versions, sequence, time, values and origins.")
+        discussion: """
+            With --json the whole inside: versions, sequence, time, values and origins; with --state \
+            also "rollback". Dumps of older versions on a list are read, and never changed.
+            """)
 
     @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
     var file: String?
@@ -19,13 +22,22 @@ struct VaultOpenCommand: ParsableCommand {
             "An older version whose dumps may be read; may be repeated.", valueName: "V"))
     var acceptAppVersion: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "An older version of the network system; may be repeated.", valueName: "V"))
+    var acceptSystemVersion: [String] = []
+
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let dump = try SealedDump(contentsOf: file)
-        let opened = try dump.open(
-            with: try key.load(), for: binding.binding, accepting: acceptAppVersion)
+        let opened = try state.dump(file).open(
+            with: try key.load(), for: binding.binding, accepting: acceptAppVersion,
+            system: acceptSystemVersion)
+        state.note(opened, common.terminal)
+        var inside = opened.plaintext
+        for (name, value) in VaultStateOptions.object(opened) { inside[name] = value }
         try common.terminal.result(
-            opened.plaintext, text: JSONValue.object(opened.values).serialized(.pretty) + [0x0A])
+            inside, text: JSONValue.object(opened.values).serialized(.pretty) + [0x0A])
     }
 }

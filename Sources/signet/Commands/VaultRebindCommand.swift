@@ -32,25 +32,38 @@ struct VaultRebindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The system's version that it shall be of.", valueName: "V"))
     var toSystemVersion: String = SignetVersion.current
 
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let opened = try DumpFile(file).rebind(
+        let opened = try state.dump(file).rebind(
             with: try key.load(),
             from: VersionBinding(
                 app: appID, version: fromAppVersion, systemVersion: fromSystemVersion),
             to: VersionBinding(app: appID, version: toAppVersion, systemVersion: toSystemVersion))
+        state.note(opened, common.terminal)
         let app = opened.binding.app
-        let system = opened.binding.system
         try common.terminal.result(
-            [
-                "out": .string(file), "sequence": .number(JSONNumber(opened.sequence)),
-                "app": ["id": .string(app.id), "version": .string(app.version)],
-                "system": ["id": .string(system.id), "version": .string(system.version)],
-            ],
+            DumpReport.object(opened, file),
             lines: [
                 "\(printable(file)) is now bound to \(printable(app.id)) \(printable(app.version)) "
                     + "(sequence \(opened.sequence))"
             ])
+    }
+}
+
+/// What is told of a dump that was changed.
+enum DumpReport {
+    static func object(_ opened: OpenedDump, _ file: String) -> JSONObject {
+        let app = opened.binding.app
+        let system = opened.binding.system
+        var object: JSONObject = [
+            "out": .string(file), "sequence": .number(JSONNumber(opened.sequence)),
+            "keyID": .string(opened.keyID),
+            "app": ["id": .string(app.id), "version": .string(app.version)],
+            "system": ["id": .string(system.id), "version": .string(system.version)],
+        ]
+        for (name, value) in VaultStateOptions.object(opened) { object[name] = value }
+        return object
     }
 }

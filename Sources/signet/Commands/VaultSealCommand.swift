@@ -26,18 +26,21 @@ struct VaultSealCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where the dump is written.", valueName: "FILE"))
     var out: String
 
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let configuration = try inputs.merged()
-        let sealed = try DumpFile(out).seal(
+        let sealed = try state.dump(out).seal(
             configuration, with: try key.load(askingTwice: true), keyID: keyID, for: binding.binding
         )
+        state.note(sealed, common.terminal)
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
         var object: JSONObject = ["out": .string(out), "sequence": .number(JSONNumber(sequence))]
         for (name, value) in dump.inspection { object[name] = value }
+        for (name, value) in VaultStateOptions.object(sealed) { object[name] = value }
         try common.terminal.result(
             object,
             lines: [

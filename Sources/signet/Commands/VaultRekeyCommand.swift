@@ -1,0 +1,81 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault rekey`: a dump under another root.
+struct VaultRekeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey", abstract: "Seal a dump under another root.",
+        discussion: """
+            To another key set (--to-keys), another key of the same set (--to-key-id alone) or a \
+            passphrase (--to-passphrase); new salt, next sequence, written as rebind writes. A dump \
+            that is under the new root already is left as it is, so a run that was killed may be \
+            run again.
+            """)
+
+    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
+    var file: String
+
+    @OptionGroup var key: VaultKeyOptions
+
+    @Option(help: ArgumentHelp("The new key set, as --keys.", valueName: "SOURCE"))
+    var toKeys: String?
+
+    @Option(help: ArgumentHelp("The new passphrase, as --passphrase.", valueName: "SOURCE"))
+    var toPassphrase: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The new root's id, if its set has several; with a passphrase any name.",
+            valueName: "ID"))
+    var toKeyID: String?
+
+    @Flag(
+        help: """
+            Open with a key that is revoked or expired, to get away from it. Never the new one.
+            """)
+    var acceptEndedKey = false
+
+    @OptionGroup var binding: VaultBindingOptions
+    @OptionGroup var state: VaultStateOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard toKeys == nil || toPassphrase == nil else {
+            throw ValidationError("wanted at most one of --to-keys and --to-passphrase")
+        }
+        guard toKeys != nil || toPassphrase != nil || toKeyID != nil else {
+            throw ValidationError(
+                "wanted the new root: --to-keys SOURCE, --to-passphrase SOURCE or --to-key-id ID")
+        }
+    }
+
+    func run() throws {
+        let keys = try key.load()
+        let newKeys: VaultKeys
+        if let toPassphrase {
+            let option = PassphraseOption(text: toPassphrase, subject: "New passphrase")
+            newKeys = .passphrase(try option.load(askingTwice: true))
+        } else if let toKeys {
+            newKeys = .keys(try KeySource(toKeys).load())
+        } else {
+            newKeys = keys
+        }
+        let before = try SealedDump(contentsOf: file)
+        let opened = try state.dump(file).rekey(
+            with: keys, to: newKeys, keyID: toKeyID, for: binding.binding,
+            acceptingEndedKey: acceptEndedKey)
+        state.note(opened, common.terminal)
+        let isChanged = opened.dump != before
+        var object = DumpReport.object(opened, file)
+        object["changed"] = .bool(isChanged)
+        let root = opened.dump.isPassphraseSealed ? "a passphrase, as key" : "key"
+        try common.terminal.result(
+            object,
+            lines: [
+                "\(printable(file)) is \(isChanged ? "now" : "already") under \(root) "
+                    + "\(printable(opened.keyID)) (sequence \(opened.sequence))"
+            ])
+    }
+}
