@@ -14,6 +14,7 @@ demo:
 test:
 	@Scripts/install-dependencies
 	@Scripts/python-peers >/dev/null
+	Scripts/test-configuration
 	swift test --disable-xctest
 
 check:

@@ -39,17 +39,26 @@ let package = Package(
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
         .library(name: "SignetVault", targets: ["SignetVault"]),
+        .library(name: "SignetConfiguration", targets: ["SignetConfiguration"]),
         .library(name: "SignetSigning", targets: ["SignetSigning"]),
         .library(name: "SignetPinning", targets: ["SignetPinning"]),
         .library(name: "SignetRPC", targets: ["SignetRPC"]),
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
+    traits: [
+        .trait(
+            name: "Configuration",
+            description: "SignetConfiguration: the vault's public view for swift-configuration.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // Fetched and built only with the trait Configuration.
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     ],
     targets: [
         .systemLibrary(
@@ -75,6 +84,15 @@ let package = Package(
             "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
             resources: [.embedInCode("Schemes/Documents")]),
         module("SignetVault", ["SignetCrypto", "SignetJSON"]),
+        // Empty without the trait Configuration; its tests are a package of their own, which sets it.
+        module(
+            "SignetConfiguration",
+            [
+                "SignetCrypto", "SignetJSON", "SignetVault",
+                .product(
+                    name: "Configuration", package: "swift-configuration",
+                    condition: .when(traits: ["Configuration"])),
+            ]),
         module("SignetTransport", ["SignetPinning", httpTypes]),
         module(
             "SignetCurl",

@@ -19,7 +19,7 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
 
 /// A name for a message: in quotes, cut after 120 scalars, and with what a terminal would obey or
 /// hide (control and format characters, line separators) as `\u{…}`.
-func quoted(_ name: String) -> String {
+package func quoted(_ name: String) -> String {
     var text = "\""
     for (position, scalar) in name.unicodeScalars.enumerated() {
         guard position < 120 else {

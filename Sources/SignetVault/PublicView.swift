@@ -84,6 +84,18 @@ public struct PublicView: Sendable, CustomStringConvertible {
         )
     }
 
+    /// The value of a key by its name alone, for adapters to other libraries.
+    ///
+    /// - Returns: Nil where the schema does not have the key or no input sets it.
+    /// - Throws: `not-public` for a secret key, whether it has a value or not.
+    package func checkedValue(named name: String) throws(VaultError) -> CheckedValue? {
+        guard let rule = storage.schema.rule(named: name) else { return nil }
+        guard rule.isPublic else {
+            throw VaultError(.notPublic, "key \(quoted(name)), which is read publicly, is secret")
+        }
+        return slot(KeyNumbers.number(of: rule.name))
+    }
+
     /// Checks that keys can be read: public in the schema, with a value of the key's type.
     ///
     /// - Throws: `unknown-config-key`, `not-public`, `missing-value` or `wrong-type`, naming the key.

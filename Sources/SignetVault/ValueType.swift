@@ -72,6 +72,21 @@ package enum TypedValue: Sendable {
         }
     }
 
+    /// The type.
+    package var type: ValueType {
+        switch self {
+        case .string: .string
+        case .integer: .integer
+        case .number: .number
+        case .boolean: .boolean
+        case .array: .array
+        case .object: .object
+        case .duration: .duration
+        case .url: .url
+        case .bytes: .bytes
+        }
+    }
+
     /// Whether both are the same value of their type: 1 and 1.0 are one number, `90s` and `1m30s`
     /// one duration, and texts are compared as bytes.
     func isSame(as other: TypedValue) -> Bool {

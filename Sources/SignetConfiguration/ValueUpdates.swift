@@ -1,0 +1,64 @@
+#if Configuration
+    import Configuration
+    import SignetVault
+
+    /// One key's values in the snapshots of a configuration, without repetitions.
+    struct ValueUpdates: AsyncSequence, Sendable {
+        typealias Element = Result<LookupResult, any Error>
+        typealias Failure = Never
+
+        let snapshots: LiveConfiguration.Snapshots
+        let key: AbsoluteConfigKey
+        let type: ConfigType
+
+        func makeAsyncIterator() -> Iterator {
+            Iterator(snapshots: snapshots.makeAsyncIterator(), key: key, type: type)
+        }
+
+        struct Iterator: AsyncIteratorProtocol {
+            var snapshots: LiveConfiguration.Snapshots.Iterator
+            let key: AbsoluteConfigKey
+            let type: ConfigType
+            private var last: Result<LookupResult, VaultError>?
+
+            init(
+                snapshots: LiveConfiguration.Snapshots.Iterator, key: AbsoluteConfigKey,
+                type: ConfigType
+            ) {
+                self.snapshots = snapshots
+                self.key = key
+                self.type = type
+            }
+
+            mutating func next(
+                isolation actor: isolated (any Actor)? = #isolation
+            ) async -> Result<LookupResult, any Error>? {
+                while let snapshot = await snapshots.next(isolation: actor) {
+                    let view = snapshot.public
+                    let found = Result { () throws(VaultError) in
+                        try view.lookUp(key, as: type)
+                    }
+                    if let last, isSame(found, last) { continue }
+                    last = found
+                    return found.mapError { $0 }
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Whether two results are the same; texts are compared as bytes, because a service may tell two
+    /// Unicode forms apart.
+    private func isSame(
+        _ left: Result<LookupResult, VaultError>, _ right: Result<LookupResult, VaultError>
+    ) -> Bool {
+        guard left == right else { return false }
+        switch ((try? left.get())?.value?.content, (try? right.get())?.value?.content) {
+        case (.string(let left), .string(let right)):
+            return left.utf8.elementsEqual(right.utf8)
+        case (.stringArray(let left), .stringArray(let right)):
+            return left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+        default: return true
+        }
+    }
+#endif
