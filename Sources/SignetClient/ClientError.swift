@@ -1,6 +1,7 @@
 public import SignetRPC
 internal import SignetSigning
 internal import SignetTransport
+internal import SignetVault
 
 /// Why a call has no value to return.
 ///
@@ -32,6 +33,16 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unknownService = Code("unknown-service")
         /// The configuration of a service cannot be used.
         public static let invalidService = Code("invalid-service")
+        /// A key that the network system reads has a value that it cannot work with.
+        public static let invalidConfiguration = Code("invalid-configuration")
+        /// The configuration says nothing of the scenario that a call names.
+        public static let unknownScenario = Code("unknown-scenario")
+        /// The plan for fetching values cannot work with the configuration's defaults and launch values.
+        public static let invalidPlan = Code("invalid-plan")
+        /// The reply's business code means failure.
+        public static let businessCode = Code("business-code")
+        /// The system was started without what the call needs.
+        public static let notConfigured = Code("not-configured")
         /// The URL is none, or no rule of the configuration allows it.
         public static let refusedURL = Code("refused-url")
         /// The host is pinned, and the engine that was chosen checks no pins.
@@ -75,6 +86,10 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ClientError {
+    init(_ error: VaultError) {
+        self.init(.processing, Code(error.code.name), error.message)
+    }
+
     init(_ error: TransportError) {
         self.init(.noReply, Code(error.code.name), error.message)
     }

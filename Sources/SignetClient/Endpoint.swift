@@ -12,6 +12,11 @@ public protocol Endpoint: Encodable, Sendable {
     static var service: Service { get }
     /// The procedure's name.
     static var method: RPCMethod { get }
+    /// The scenario whose limits hold for the call; nil for the service's own.
+    static var scenario: Scenario? { get }
+    /// Whether the call does no harm where it reaches the server twice, so that it may be tried again
+    /// after a status of `retry.statusCodes`.
+    static var isRepeatable: Bool { get }
 }
 
 /// A resource of a REST service with a typed representation.
@@ -26,4 +31,23 @@ public protocol RESTEndpoint: Encodable, Sendable {
     static var verb: HTTPRequest.Method { get }
     /// The path below the service's base URL, beginning with `/`.
     var path: String { get }
+    /// The scenario whose limits hold for the call; nil for the service's own.
+    static var scenario: Scenario? { get }
+    /// Whether the call, of a method that is not idempotent by itself, does no harm where it reaches the server twice, so that it may be tried again
+    /// after a status of `retry.statusCodes`.
+    static var isRepeatable: Bool { get }
+}
+
+extension Endpoint {
+    /// No scenario: the service's own limits.
+    public static var scenario: Scenario? { nil }
+    /// No: a call is not known to do no harm twice.
+    public static var isRepeatable: Bool { false }
+}
+
+extension RESTEndpoint {
+    /// No scenario: the service's own limits.
+    public static var scenario: Scenario? { nil }
+    /// No: a call is not known to do no harm twice.
+    public static var isRepeatable: Bool { false }
 }

@@ -10,6 +10,8 @@ final class Lifecycle: Sendable {
         var phase = Phase.running
         var callsUnderWay = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
+        var pauses: [Int: Task<Void, Never>] = [:]
+        var nextPause = 0
     }
 
     private let state = Mutex(State())
@@ -38,11 +40,38 @@ final class Lifecycle: Sendable {
     ///
     /// - Returns: Whether this was the first to stop.
     func stop() -> Bool {
-        state.withLock { state in
-            guard state.phase == .running else { return false }
+        let pauses = state.withLock { state -> [Task<Void, Never>]? in
+            guard state.phase == .running else { return nil }
             state.phase = .stopping
-            return true
+            defer { state.pauses = [:] }
+            return Array(state.pauses.values)
         }
+        for pause in pauses ?? [] { pause.cancel() }
+        return pauses != nil
+    }
+
+    /// Waits between two attempts, for less where the system stops or the caller is cancelled.
+    ///
+    /// - Returns: Whether another attempt may be made.
+    func pause(_ duration: Duration) async -> Bool {
+        let sleeper = Task { () -> Void in try? await Task.sleep(for: duration) }
+        let number = state.withLock { state -> Int? in
+            guard state.phase == .running else { return nil }
+            state.nextPause += 1
+            state.pauses[state.nextPause] = sleeper
+            return state.nextPause
+        }
+        guard let number else {
+            sleeper.cancel()
+            return false
+        }
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
+        state.withLock { $0.pauses[number] = nil }
+        return isRunning && !Task.isCancelled
     }
 
     /// Returns when no call is under way.

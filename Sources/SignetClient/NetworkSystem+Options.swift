@@ -10,8 +10,12 @@ extension NetworkSystem {
         public var connectTo: [EngineRequest.ConnectTo] = []
         /// The largest body of a reply, in bytes.
         public var maximumReplySize = 64 << 20
+        /// What ``NetworkSystem/monitor`` seals the configuration with; nil where nobody monitors.
+        public var sealing: Sealing?
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
+        /// False tries out what a build does that may not switch; true gives no build what it has not.
+        package var mayBeSwitched = true
         /// Whether a service without pins is spoken to.
         fileprivate var allowsUnpinnedServices = false
 
@@ -35,6 +39,8 @@ extension NetworkSystem {
 }
 
 extension NetworkSystem.Options {
+    var isModeSwitchable: Bool { RunMode.isSwitchable && mayBeSwitched }
+
     /// The pin policy that the services of a configuration make together; no other host is
     /// spoken to.
     func policy(
@@ -42,18 +48,23 @@ extension NetworkSystem.Options {
     ) throws(ClientError) -> PinPolicy {
         var pins: [HostName: [Pin]] = [:]
         var unpinned: Set<HostName> = []
+        for configuration in services.values where !configuration.pins.isEmpty {
+            let host = try RequestURL(configuration.baseURL).host()
+            for pin in configuration.pins where pins[host]?.contains(pin) != true {
+                pins[host, default: []].append(pin)
+            }
+        }
         for (service, configuration) in services {
             let host = try RequestURL(configuration.baseURL).host()
             if configuration.pins.isEmpty {
+                if configuration.mayShareItsHostsPins, pins[host] != nil { continue }
                 guard allowsUnpinnedServices else {
                     throw ClientError(
                         .processing, .invalidService,
-                        "services.\(service).pins has no value, and a service without pins is "
+                        "services.\(Self.pinsKey(service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
-            } else {
-                pins[host, default: []] += configuration.pins
             }
         }
         do throws(PinError) {
@@ -66,5 +77,11 @@ extension NetworkSystem.Options {
         } catch {
             throw ClientError(.processing, .invalidService, error.message)
         }
+    }
+
+    /// The key that a service's pins are read from, behind `services.`.
+    private static func pinsKey(_ service: Service) -> String {
+        let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[1] == "cdn" ? "\(parts[0]).cdnPins" : "\(service).pins"
     }
 }

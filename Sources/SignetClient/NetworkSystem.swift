@@ -5,46 +5,51 @@ internal import SignetCurl
 internal import SignetJSON
 public import SignetPinning
 public import SignetRPC
-internal import SignetSigning
 internal import SignetTransport
 public import SignetVault
+internal import Synchronization
 
 /// The client network system: one entry point for every call of a program.
 ///
 /// It is started once from a configuration, takes calls until it is shut down, and every call ends
 /// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent where the
-/// pins allow it, and unboxed, in this order.
+/// pins allow it, and unboxed, in this order. It keeps to its end the configuration that it began
+/// with; ``update(_:keys:)`` changes what later calls see.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
 
-    private let lifecycle = Lifecycle()
-    private let engine: any HTTPEngine
-    private let services: [Service: PreparedService]
-    private let policy: PinPolicy?
-    private let urlRules: URLRules
-    private let options: Options
-    private let logger: Logger
+    let lifecycle = Lifecycle()
+    let engine: any HTTPEngine
+    let box: SnapshotBox
+    let options: Options
+    let logger = Logger(label: "signet.client")
+
+    let fetcher: Fetcher?
+    let history: Mutex<History>
+
+    /// How the system started, and what was fetched last.
+    struct History: Sendable {
+        var start: StartReport
+        var fetch: FetchReport?
+    }
 
     private init(
-        engine: any HTTPEngine, services: [Service: PreparedService], policy: PinPolicy?,
-        urlRules: URLRules, options: Options
+        engine: any HTTPEngine, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?
     ) {
         self.engine = engine
-        self.services = services
-        self.policy = policy
-        self.urlRules = urlRules
+        self.box = SnapshotBox(snapshot)
         self.options = options
-        self.logger = Logger(label: "signet.client")
+        self.fetcher = fetcher
+        self.history = Mutex(History(start: StartReport(snapshot.mode)))
     }
 
     // MARK: Start and end
 
-    /// Starts a system with the services, URL rules and pins of a configuration.
+    /// Starts a system with the services, URL rules, limits and pins of a configuration.
     ///
     /// - Parameters:
-    ///   - configuration: Its keys `services.NAME.…` (see ``ServiceConfiguration``) and `urlRules.…`
-    ///     are read now and never again.
+    ///   - configuration: What is read of it stands in the article <doc:ConfigurationKeys>.
     ///   - keys: The keys that the services sign with.
     ///   - options: Trust, limits and the weak choices.
     /// - Throws: `ClientError` where a service cannot work: a pattern or URL that is none, a service
@@ -52,11 +57,7 @@ public final class NetworkSystem: Sendable {
     public static func start(
         _ configuration: GlobalConfiguration, keys: KeySet? = nil, options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
-        let services = try ServiceConfiguration.all(in: configuration)
-        let policy = try options.policy(of: services)
-        return try await start(
-            services: services, keys: keys, policy: policy, urlRules: URLRules(configuration),
-            options: options)
+        try started(SystemSnapshot(configuration, keys: keys, options: options), options)
     }
 
     /// Starts a system with services given as values.
@@ -71,19 +72,14 @@ public final class NetworkSystem: Sendable {
         services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
-        try await start(
-            services: services, keys: keys, policy: policy, urlRules: URLRules(), options: options)
+        try started(
+            SystemSnapshot(services: services, keys: keys, policy: policy, options: options),
+            options)
     }
 
-    private static func start(
-        services: [Service: ServiceConfiguration], keys: KeySet?, policy: PinPolicy?,
-        urlRules: URLRules, options: Options
-    ) async throws(ClientError) -> NetworkSystem {
-        var prepared: [Service: PreparedService] = [:]
-        for (service, configuration) in services {
-            prepared[service] = try PreparedService(
-                service, configuration, keys: keys, maximumReplySize: options.maximumReplySize)
-        }
+    static func started(
+        _ snapshot: SystemSnapshot, _ options: Options, fetcher: Fetcher? = nil
+    ) throws(ClientError) -> NetworkSystem {
         let engine: any HTTPEngine
         do throws(TransportError) {
             if let given = options.engine {
@@ -96,9 +92,10 @@ public final class NetworkSystem: Sendable {
         } catch {
             throw ClientError(error)
         }
-        return NetworkSystem(
-            engine: engine, services: prepared, policy: policy, urlRules: urlRules,
-            options: options)
+        let system = NetworkSystem(
+            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher)
+        if fetcher == nil { system.logStart(system.startReport) }
+        return system
     }
 
     /// Stops the system: takes no more calls, gives those under way some time, and ends the rest.
@@ -125,7 +122,9 @@ public final class NetworkSystem: Sendable {
     ///   service said no, or the format was wrong on one side.
     public func send<Call: Endpoint>(_ endpoint: Call) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
-        let reply = try await call(Call.service, RPCCall(Call.method, parameters))
+        let reply = try await call(
+            Call.service, RPCCall(Call.method, parameters), scenario: Call.scenario,
+            isRepeatable: Call.isRepeatable)
         return try Self.decode(Call.Success.self, reply)
     }
 
@@ -137,7 +136,8 @@ public final class NetworkSystem: Sendable {
     ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
         let reply = try await call(
-            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters), path: endpoint.path)
+            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters), path: endpoint.path,
+            scenario: Call.scenario, isRepeatable: Call.isRepeatable)
         return try Self.decode(Call.Success.self, reply)
     }
 
@@ -148,38 +148,43 @@ public final class NetworkSystem: Sendable {
     ///   - call: Method, parameters, and whether an answer is wanted; with REST the method is the
     ///     HTTP method.
     ///   - path: What is added to the base URL's path, beginning with `/`; nil for nothing.
+    ///   - scenario: Whose limits hold; nil for the service's own.
+    ///   - isRepeatable: Whether the call does no harm where it reaches the server twice.
     /// - Throws: `ClientError`.
     public func call(
-        _ service: Service, _ call: RPCCall, path: String? = nil
+        _ service: Service, _ call: RPCCall, path: String? = nil, scenario: Scenario? = nil,
+        isRepeatable: Bool = false
     ) async throws(ClientError) -> UnboxedReply {
-        try await admitted(service) { service throws(ClientError) in
-            let url = try service.url(below: path)
-            try self.urlRules.check(url)
-            let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
-            let frozen = service.freeze(boxed, at: url)
-            let reply = try await self.attempt(frozen, by: service)
-            return try Self.rpc { () throws(RPCError) in
-                try service.adapter.unbox(reply, to: boxed)
-            }
+        try await admitted(service, scenario) { admission throws(ClientError) in
+            var admission = admission
+            admission.rules.isRepeatable = isRepeatable
+            return try await self.complete(call, path: path, admission)
         }
     }
 
     /// Makes several JSON-RPC 2.0 calls in one request.
     ///
+    /// Business codes (`responseChecks.…`) are not looked at.
+    ///
     /// - Throws: `ClientError` where the whole batch fails; what became of each call stands in the
     ///   result.
     public func batch(
-        _ service: Service, _ calls: [RPCCall]
+        _ service: Service, _ calls: [RPCCall], scenario: Scenario? = nil
     ) async throws(ClientError) -> BatchReply {
-        try await admitted(service) { service throws(ClientError) in
-            try self.urlRules.check(service.url)
+        try await admitted(service, scenario) { admission throws(ClientError) in
+            let service = admission.service
+            try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
                 throw ClientError(
                     .processing, ClientError.Code("unsupported-call"),
                     "only JSON-RPC 2.0 knows batches")
             }
-            let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: calls) }
-            let reply = try await self.attempt(service.freeze(boxed, at: service.url), by: service)
+            var full: [RPCCall] = []
+            for call in calls { full.append(try service.joiningCommonParameters(call)) }
+            let batch = full
+            let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
+            let reply = try await self.attempt(
+                admission.freeze(boxed, at: service.url), for: admission)
             return try Self.rpc { () throws(RPCError) in
                 try adapter.unboxBatch(reply, to: boxed)
             }
@@ -194,109 +199,21 @@ public final class NetworkSystem: Sendable {
     ///   - target: Path and query as they are to be sent, beginning with `/`.
     ///   - fields: The request's fields; Host is made from the base URL.
     ///   - body: The body, byte for byte.
+    ///   - scenario: Whose limits hold; nil for the service's own.
     /// - Returns: The reply, whatever its status.
     /// - Throws: `ClientError` where no reply came.
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: [UInt8]
+        body: [UInt8], scenario: Scenario? = nil
     ) async throws(ClientError) -> RawReply {
-        try await admitted(service) { service throws(ClientError) in
-            let url = try RequestURL("\(service.url.scheme)://\(service.url.authority)\(target)")
-            try self.urlRules.check(url)
+        try await admitted(service, scenario) { admission throws(ClientError) in
+            let base = admission.service.url
+            let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
+            try admission.snapshot.urlRules.check(url)
             let head = HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority, path: url.target,
                 headerFields: fields)
-            return try await self.attempt(FrozenRequest(head: head, body: body), by: service)
-        }
-    }
-
-    // MARK: The way of a request
-
-    /// Step 0: every call is let in once and leaves once.
-    private func admitted<Result>(
-        _ name: Service,
-        _ work: (PreparedService) async throws(ClientError) -> Result
-    ) async throws(ClientError) -> Result {
-        guard lifecycle.admit() else {
-            throw ClientError(.processing, .notRunning, "the network system is shut down")
-        }
-        defer { lifecycle.leave() }
-        guard let service = services[name] else {
-            throw ClientError(
-                .processing, .unknownService, "the configuration has no service \(name)")
-        }
-        return try await work(service)
-    }
-
-    /// Step 9: each attempt is signed anew; only a call that cannot have reached the server is
-    /// tried again.
-    private func attempt(
-        _ request: FrozenRequest, by service: PreparedService
-    ) async throws(ClientError) -> RawReply {
-        var attempt = 1
-        while true {
-            do throws(ClientError) {
-                return try await send(signed(request, by: service), by: service)
-            } catch {
-                guard attempt < service.configuration.attempts, error.neverReachedTheServer,
-                    !Task.isCancelled, lifecycle.isRunning
-                else { throw error }
-                logger.info(
-                    "trying again",
-                    metadata: ["code": "\(error.code.name)", "attempt": "\(attempt)"])
-                attempt += 1
-            }
-        }
-    }
-
-    private func signed(
-        _ request: FrozenRequest, by service: PreparedService
-    ) throws(ClientError) -> FrozenRequest {
-        guard let signer = service.signer else { return request }
-        do {
-            return try request.signed(by: signer, at: UnixTime.now())
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
-    /// An engine that cannot pin gets no request to a host that the policy pins or refuses.
-    private func requireEngine(for service: PreparedService) throws(ClientError) {
-        guard let policy, !engine.capabilities.pinsPublicKeys else { return }
-        let decision = policy.decision(
-            for: try service.url.host(), isSecure: service.url.scheme == "https",
-            now: UnixTime.now())
-        if let refusal = decision.refusal {
-            throw ClientError(
-                .noReply, ClientError.Code(refusal.code.name), refusal.message)
-        }
-        guard !decision.isPinned else {
-            throw ClientError(
-                .processing, .engineCannotPin,
-                "the engine \(engine.capabilities.name) cannot check the pins of "
-                    + service.url.authority)
-        }
-    }
-
-    private func send(
-        _ request: FrozenRequest, by service: PreparedService
-    ) async throws(ClientError) -> RawReply {
-        try requireEngine(for: service)
-        do throws(TransportError) {
-            var outgoing = EngineRequest(request.head, body: request.body)
-            outgoing.policy = policy
-            outgoing.timeout = service.configuration.timeout
-            outgoing.maximumBodySize = options.maximumReplySize
-            outgoing.connectTo = options.connectTo
-            let response = try await engine.send(outgoing)
-            let body = try await response.body.collect(limit: options.maximumReplySize)
-            logger.debug(
-                "reply", metadata: ["status": "\(response.response.status.code)"])
-            return RawReply(
-                status: response.response.status.code,
-                fields: response.response.headerFields, body: body)
-        } catch {
-            throw ClientError(error)
+            return try await self.attempt(FrozenRequest(head: head, body: body), for: admission)
         }
     }
 
@@ -325,7 +242,7 @@ public final class NetworkSystem: Sendable {
         }
     }
 
-    private static func rpc<Value>(
+    static func rpc<Value>(
         _ work: () throws(RPCError) -> Value
     ) throws(ClientError) -> Value {
         do {
@@ -333,23 +250,5 @@ public final class NetworkSystem: Sendable {
         } catch {
             throw ClientError(error)
         }
-    }
-}
-
-extension PreparedService {
-    /// Step 4: the base URL, with a resource's path where one is given.
-    func url(below path: String?) throws(ClientError) -> RequestURL {
-        guard let path else { return url }
-        return try url.appending(path: path)
-    }
-
-    /// Step 7: from here on the request's bytes do not change.
-    func freeze(_ boxed: BoxedRequest, at url: RequestURL) -> FrozenRequest {
-        var fields = configuration.commonFields
-        for field in boxed.fields { fields[field.name] = field.value }
-        let head = HTTPRequest(
-            method: boxed.method, scheme: url.scheme, authority: url.authority,
-            path: boxed.target(joinedTo: url.target), headerFields: fields)
-        return FrozenRequest(head: head, body: boxed.body)
     }
 }

@@ -286,11 +286,26 @@ public struct SelfCheck: Sendable {
         _ configuration: GlobalConfiguration?, _ policy: PinPolicy
     ) -> [Authority] {
         var authorities: [Authority] = []
-        let services = configuration.flatMap { try? ServiceConfiguration.all(in: $0) } ?? [:]
-        for service in services.values {
-            guard let url = try? RequestURL(service.baseURL), url.scheme == "https",
-                let authority = try? Authority(parsing: url.authority),
-                !authorities.contains(authority)
+        let services =
+            configuration.flatMap {
+                try? ServiceConfiguration.all(in: $0, usesTestServers: false)
+            } ?? [:]
+        func authority(_ service: ServiceConfiguration) -> Authority? {
+            guard let url = try? RequestURL(service.baseURL), url.scheme == "https" else {
+                return nil
+            }
+            return try? Authority(parsing: url.authority)
+        }
+        for service in services.values where !service.mayShareItsHostsPins {
+            guard let authority = authority(service), !authorities.contains(authority) else {
+                continue
+            }
+            authorities.append(authority)
+        }
+        // Content delivery shows the same keys as a service of its host.
+        for service in services.values where service.mayShareItsHostsPins {
+            guard let authority = authority(service),
+                !authorities.contains(where: { $0.host == authority.host })
             else { continue }
             authorities.append(authority)
         }

@@ -11,6 +11,10 @@ public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     /// Names a service by a literal.
     public init(stringLiteral name: String) { self.name = name }
 
+    /// The service's content delivery, which is there where `services.NAME.cdnURL` has a value: REST,
+    /// unsigned, and pinned by `services.NAME.cdnPins` or the pins of another service of its host.
+    public var cdn: Service { Service("\(name).cdn") }
+
     /// The name.
     public var description: String { name }
 

@@ -1,6 +1,6 @@
 public import HTTPTypes
 internal import SignetCrypto
-internal import SignetJSON
+public import SignetJSON
 public import SignetPinning
 internal import SignetVault
 
@@ -47,24 +47,30 @@ public struct ServiceConfiguration: Sendable {
     public var pins: [Pin]
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
+    /// Parameters by name that every call carries; a call's own of the same name wins (object
+    /// `services.NAME.commonParameters`).
+    public var commonParameters: JSONObject
     /// How long one attempt may take, from the first name look-up to the last byte of the reply
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
     /// How often a call is tried where no byte of it can have reached the server (integer
     /// `services.NAME.attempts`, 1...10).
     public var attempts: Int
+    /// Whether the pins of another service of the same host are enough.
+    var mayShareItsHostsPins = false
 
     /// Describes a service by values.
     public init(
         baseURL: String, payloadProtocol: PayloadProtocol, signing: Signing? = nil,
-        pins: [Pin] = [], commonFields: HTTPFields = [:], timeout: Duration = .seconds(30),
-        attempts: Int = 1
+        pins: [Pin] = [], commonFields: HTTPFields = [:],
+        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 1
     ) {
         self.baseURL = baseURL
         self.payloadProtocol = payloadProtocol
         self.signing = signing
         self.pins = pins
         self.commonFields = commonFields
+        self.commonParameters = commonParameters
         self.timeout = timeout
         self.attempts = attempts
     }
@@ -73,11 +79,17 @@ public struct ServiceConfiguration: Sendable {
 extension ServiceConfiguration {
     /// Reads every service of a configuration.
     ///
-    /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot.
+    /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot. With
+    /// `services.NAME.cdnURL` there is also `Service.cdn` of it.
     ///
+    /// - Parameters:
+    ///   - configuration: Where the keys are.
+    ///   - usesTestServers: Whether `testBaseURL` and `testPins` take the place of `baseURL` and `pins`,
+    ///     which production never lets them.
+    ///   - only: The one service that is wanted; nil is all.
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
-    package static func all(
-        in configuration: GlobalConfiguration
+    static func all(
+        in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil
     ) throws(ClientError) -> [Service: ServiceConfiguration] {
         var services: [Service: ServiceConfiguration] = [:]
         for key in configuration.schema.keys {
@@ -85,23 +97,22 @@ extension ServiceConfiguration {
             guard parts.count == 3, parts[0] == "services", parts[2] == "baseURL",
                 configuration.value(named: key) != nil
             else { continue }
-            let name = String(parts[1])
-            services[Service(name)] = try ServiceConfiguration(named: name, in: configuration)
+            let service = Service(String(parts[1]))
+            guard wanted == nil || wanted == service || wanted == service.cdn else { continue }
+            let reader = SettingsReader(
+                configuration, prefix: "services.\(service).", code: .invalidService)
+            let settings = try ServiceConfiguration(reader, usesTestServers: usesTestServers)
+            services[service] = settings
+            services[service.cdn] = try settings.cdn(reader)
         }
         return services
     }
 
-    private init(
-        named name: String, in configuration: GlobalConfiguration
-    ) throws(ClientError) {
-        let reader = ServiceReader(prefix: "services.\(name).", configuration: configuration)
-        guard let baseURL = try reader.read("baseURL", String.self) else {
+    private init(_ reader: SettingsReader, usesTestServers: Bool) throws(ClientError) {
+        let test = usesTestServers ? try Self.url(reader, "testBaseURL") : nil
+        let own = try Self.url(reader, "baseURL")
+        guard let baseURL = test ?? own else {
             throw reader.invalid("baseURL", "has no value")
-        }
-        do {
-            _ = try RequestURL(baseURL)
-        } catch {
-            throw reader.invalid("baseURL", "cannot be used: \(error.message)")
         }
         guard let protocolName = try reader.read("protocol", String.self) else {
             throw reader.invalid("protocol", "has no value")
@@ -120,13 +131,10 @@ extension ServiceConfiguration {
         } else if try reader.read("signing.key", String.self) != nil {
             throw reader.invalid("signing.key", "has a value without signing.scheme")
         }
-        for text in try reader.read("pins", [String].self) ?? [] {
-            do {
-                self.pins.append(try Pin(parsing: text))
-            } catch {
-                throw reader.invalid("pins", error.message)
-            }
-        }
+        let ownPins = try Self.pins(reader, "pins") ?? []
+        let testPins = test == nil ? nil : try Self.pins(reader, "testPins")
+        self.pins = testPins ?? ownPins
+        self.commonParameters = try reader.read("commonParameters", JSONObject.self) ?? [:]
         for (field, value) in try reader.read("commonFields", JSONObject.self) ?? [:] {
             guard let field = HTTPField.Name(field), let text = value.string,
                 HTTPField.isValidValue(text)
@@ -144,24 +152,40 @@ extension ServiceConfiguration {
             self.attempts = attempts
         }
     }
-}
-
-/// Reads the keys of one service, with errors that name key and never value.
-private struct ServiceReader {
-    let prefix: String
-    let configuration: GlobalConfiguration
-
-    func read<Value: ConfigurationValue>(
-        _ name: String, _ type: Value.Type
-    ) throws(ClientError) -> Value? {
-        guard let checked = configuration.value(named: prefix + name) else { return nil }
-        guard let value = Value(checked) else {
-            throw invalid(name, "is of another type than the network system reads")
-        }
-        return value
+    /// The service's content delivery: plain, unsigned, on a host that is pinned like any other.
+    private func cdn(_ reader: SettingsReader) throws(ClientError) -> ServiceConfiguration? {
+        guard let url = try Self.url(reader, "cdnURL") else { return nil }
+        var cdn = ServiceConfiguration(
+            baseURL: url, payloadProtocol: .rest, pins: try Self.pins(reader, "cdnPins") ?? [],
+            timeout: timeout, attempts: attempts)
+        cdn.mayShareItsHostsPins = true
+        return cdn
     }
 
-    func invalid(_ name: String, _ what: String) -> ClientError {
-        ClientError(.processing, .invalidService, "\(prefix)\(name) \(what)")
+    private static func url(
+        _ reader: SettingsReader, _ name: String
+    ) throws(ClientError) -> String? {
+        guard let text = try reader.read(name, String.self) else { return nil }
+        do {
+            _ = try RequestURL(text)
+        } catch {
+            throw reader.invalid(name, "cannot be used: \(error.message)")
+        }
+        return text
+    }
+
+    private static func pins(
+        _ reader: SettingsReader, _ name: String
+    ) throws(ClientError) -> [Pin]? {
+        guard let texts = try reader.read(name, [String].self) else { return nil }
+        var pins: [Pin] = []
+        for text in texts {
+            do {
+                pins.append(try Pin(parsing: text))
+            } catch {
+                throw reader.invalid(name, error.message)
+            }
+        }
+        return pins
     }
 }

@@ -7,7 +7,6 @@ import SignetPinning
 import SignetRPC
 import SignetTransport
 import SignetVault
-import Synchronization
 import TestSupport
 import Testing
 
@@ -182,34 +181,6 @@ import Testing
     }
 }
 
-/// An engine that records what it is given and answers with an order.
-private final class RecordingEngine: HTTPEngine {
-    let capabilities: EngineCapabilities
-    let requests = Mutex<[EngineRequest]>([])
-    let failures: Mutex<Int>
-
-    init(pins: Bool, failingFirst failures: Int = 0) {
-        capabilities = EngineCapabilities(
-            name: "recording", pinsPublicKeys: pins, speaksHTTP2: false)
-        self.failures = Mutex(failures)
-    }
-
-    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
-        requests.withLock { $0.append(request) }
-        let fails = failures.withLock { left in
-            left -= 1
-            return left >= 0
-        }
-        if fails { throw TransportError(code: .connect, message: "down") }
-        let body = #"{"jsonrpc":"2.0","id":1,"result":null}"#
-        return EngineResponse(
-            response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array(body.utf8)),
-            httpVersion: .init(major: 1, minor: 1))
-    }
-
-    func shutdown() async {}
-}
-
 @Suite struct EngineChoiceTests {
     private static func system(
         _ engine: RecordingEngine, attempts: Int = 1, policy: PinPolicy?
@@ -245,7 +216,7 @@ private final class RecordingEngine: HTTPEngine {
             try await system.call("a", RPCCall("m"))
         }
         #expect(error?.code.name == code)
-        #expect(engine.requests.withLock(\.count) == 0)
+        #expect(engine.count == 0)
         await system.shutdown()
     }
 
@@ -253,7 +224,7 @@ private final class RecordingEngine: HTTPEngine {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: nil)
         _ = try await system.call("a", RPCCall("m"))
-        let requests = engine.requests.withLock { $0 }
+        let requests = engine.requests
         #expect(requests.count == 3)
         #expect(Set(requests.map(\.body)).count == 1)
         let name = try #require(HTTPField.Name("Signet-Signature"))
@@ -268,7 +239,7 @@ private final class RecordingEngine: HTTPEngine {
             try await system.call("a", RPCCall("m"))
         }
         #expect(error?.code.name == "connect")
-        #expect(engine.requests.withLock(\.count) == 2)
+        #expect(engine.count == 2)
         await system.shutdown()
     }
 }

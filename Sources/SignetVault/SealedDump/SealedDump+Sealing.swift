@@ -21,6 +21,26 @@ extension GlobalConfiguration {
             salt: SealedDump.newSalt())
     }
 
+    /// Seals the whole configuration under a root of a key set, or a passphrase.
+    ///
+    /// - Parameters:
+    ///   - keys: What seals it.
+    ///   - keyID: The root's id; nil is the set's only root. A passphrase takes any id, and without
+    ///     one `passphrase`.
+    ///   - binding: What opens the dump again.
+    ///   - sequence: 1 for the first dump, and one more for each that replaces another.
+    ///   - now: Unix seconds for the key's dates and `sealedAt`; nil is the clock's.
+    /// - Returns: The dump, not yet written anywhere.
+    /// - Throws: `unknown-key`, and as `seal(with:for:sequence:now:)`.
+    public func seal(
+        with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
+        sequence: Int64 = 1, now: Int64? = nil
+    ) throws(VaultError) -> SealedDump {
+        try SealedDump(
+            tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID), for: binding,
+            now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
+    }
+
     /// Seals with a salt that the caller chose; a salt must never come twice.
     func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64, now: Int64, salt: [UInt8]

@@ -1,0 +1,67 @@
+public import SignetRPC
+public import SignetVault
+
+/// How the fetched values of a configuration are asked for at the start, and what holds without them.
+///
+/// The request goes to a service of the configuration as it is made of defaults and launch values
+/// alone; it is signed and pinned like any call. Fetched values therefore never change where the next
+/// ones come from, how that request is signed or which pins hold for it: a wrong value, once fetched,
+/// cannot lock a client out of its correction.
+public struct FetchPlan: Sendable {
+    /// What is done where nothing was fetched and there are no last good values.
+    public enum Otherwise: Sendable, Hashable {
+        /// The system does not start.
+        case refuse
+        /// It starts with defaults and launch values.
+        case proceed
+    }
+
+    /// Where the last good fetched values are kept: a sealed dump that holds nothing else.
+    public struct LastGood: Sendable {
+        /// The dump's file; it need not be there yet.
+        public var file: DumpFile
+        /// What seals the dump, and the app and versions it is bound to.
+        public var sealing: Sealing
+        /// Older versions of the app whose values may be used too, after an upgrade.
+        public var acceptedAppVersions: [String]
+
+        /// Names a file and what seals it.
+        public init(file: DumpFile, sealing: Sealing, acceptedAppVersions: [String] = []) {
+            self.file = file
+            self.sealing = sealing
+            self.acceptedAppVersions = acceptedAppVersions
+        }
+    }
+
+    /// The service that is asked.
+    public var service: Service
+    /// The remote procedure, or with REST the HTTP method. The result is the flat JSON object
+    /// KEY:VALUE of the fetched values.
+    public var method: RPCMethod
+    /// What is added to the base URL's path, beginning with `/`; nil for nothing.
+    public var path: String?
+    /// Names of public keys whose values are sent as parameters of these names; one that has no
+    /// value is left out.
+    public var parameters: [String]
+    /// The end of all attempts together.
+    public var timeout: Duration = .seconds(10)
+    /// The largest reply, in bytes.
+    public var maximumReplySize = 1 << 20
+    /// Where the last good values are kept; nil is nowhere.
+    public var lastGood: LastGood?
+    /// What is done without any values.
+    public var otherwise: Otherwise
+
+    /// Plans a fetch.
+    public init(
+        service: Service, method: RPCMethod, path: String? = nil, parameters: [String] = [],
+        lastGood: LastGood? = nil, otherwise: Otherwise = .refuse
+    ) {
+        self.service = service
+        self.method = method
+        self.path = path
+        self.parameters = parameters
+        self.lastGood = lastGood
+        self.otherwise = otherwise
+    }
+}

@@ -1,0 +1,298 @@
+internal import Logging
+public import SignetCrypto
+internal import SignetJSON
+internal import SignetRPC
+public import SignetVault
+internal import Synchronization
+
+/// Whom a running system asks for fetched values: fixed at the start by defaults and launch values.
+struct Fetcher: Sendable {
+    let plan: FetchPlan
+    /// Made of defaults and launch values; holds only the service that is asked.
+    let snapshot: SystemSnapshot
+    let parameters: RPCParameters?
+}
+
+// MARK: - Fetched values
+
+extension NetworkSystem {
+    /// Starts a system whose configuration is merged from defaults, launch values and values fetched
+    /// from a service.
+    ///
+    /// The request for the fetched values is itself built from defaults and launch values, signed and
+    /// pinned. The reply is read strictly and checked by the schema like any input, and a system that
+    /// could not work with it does not take it. On any failure the last good fetched values are used,
+    /// checked again; ``startReport`` says so, with the reason. Good values are kept, sealed, for the
+    /// next start.
+    ///
+    /// - Parameters:
+    ///   - schema: What may be set, by whom and to what.
+    ///   - defaults: The values built into the program.
+    ///   - launch: The values given when the program was started.
+    ///   - plan: Whom to ask, where the last good values are, and what holds without any.
+    ///   - required: The public keys that the program reads.
+    ///   - keys: The keys that the services sign with.
+    ///   - options: Trust, limits and the weak choices.
+    ///   - now: Unix seconds for the dates of keys and dumps; nil is the clock's.
+    /// - Throws: As the other `start`; `invalid-plan` where defaults and launch values lack the service or
+    ///   a parameter is no public key; where nothing was fetched, no last good values are there and the
+    ///   plan refuses, the failure of the fetch; `cancelled`, without looking at last good values.
+    public static func start<each Value: ConfigurationValue>(
+        schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
+        fetching plan: FetchPlan,
+        requiring required: repeat ConfigurationKey<each Value, Public>,
+        keys: KeySet? = nil, options: Options = Options(), now: Int64? = nil
+    ) async throws(ClientError) -> NetworkSystem {
+        let base: GlobalConfiguration
+        do {
+            base = try GlobalConfiguration(schema: schema, defaults: defaults, launch: launch)
+        } catch {
+            throw ClientError(error)
+        }
+        let fetcher = try Fetcher(plan, base, keys, options)
+        let system = try started(fetcher.snapshot, options, fetcher: fetcher)
+        do throws(ClientError) {
+            try await system.begin(base, now: now ?? UnixTime.now()) {
+                configuration throws(VaultError) in
+                let live = LiveConfiguration(configuration)
+                try live.require(repeat each required)
+                return live.current
+            }
+            return system
+        } catch {
+            await system.shutdown(gracePeriod: .zero)
+            throw error
+        }
+    }
+
+    /// Asks for the fetched values again and changes the configuration to them.
+    ///
+    /// The service is the one that was asked at the start, whatever has been fetched since. On failure
+    /// nothing changes.
+    ///
+    /// - Parameter now: Unix seconds; nil is the clock's.
+    /// - Returns: What became of it; also ``lastFetch``.
+    /// - Throws: `not-configured` where the system was started without a plan; the failure of the fetch; as
+    ///   `update`.
+    @discardableResult
+    public func refetch(now: Int64? = nil) async throws(ClientError) -> FetchReport {
+        guard let fetcher else {
+            throw ClientError(
+                .processing, .notConfigured, "the system was started without a plan for fetching")
+        }
+        let now = now ?? UnixTime.now()
+        do throws(ClientError) {
+            let values = try await ask(fetcher)
+            try change { current throws(ClientError) in
+                let base = current.configuration ?? values
+                return try SystemSnapshot(
+                    base.fetching(values), keys: current.keys, options: self.options)
+            }
+            return keep(values, FetchReport(source: .fetched, askedAt: now), fetcher, now)
+        } catch {
+            history.withLock { history in
+                history.fetch?.askedAt = now
+                history.fetch?.failure = .init(error)
+            }
+            throw error
+        }
+    }
+
+    /// What became of the last time that fetched values were asked for; nil where none were planned.
+    public var lastFetch: FetchReport? { history.withLock { $0.fetch } }
+
+    /// How the system started.
+    public var startReport: StartReport { history.withLock { $0.start } }
+
+    // MARK: The steps
+
+    /// Fetches, or takes what is there instead, and puts the whole configuration in place.
+    private func begin(
+        _ base: GlobalConfiguration, now: Int64,
+        requiring: (GlobalConfiguration) throws(VaultError) -> GlobalConfiguration
+    ) async throws(ClientError) {
+        guard let fetcher else { return }
+        func take(_ values: GlobalConfiguration?) throws(ClientError) {
+            let merged = try values.map { values throws(ClientError) in try base.fetching(values) }
+            let whole: GlobalConfiguration
+            do {
+                whole = try requiring(merged ?? base)
+            } catch {
+                throw ClientError(error)
+            }
+            try change { current throws(ClientError) in
+                try SystemSnapshot(whole, keys: current.keys, options: self.options)
+            }
+        }
+        let failure: ClientError
+        do throws(ClientError) {
+            let values = try await ask(fetcher)
+            try take(values)
+            let report = FetchReport(source: .fetched, askedAt: now)
+            return finishStart(keep(values, report, fetcher, now))
+        } catch {
+            // Who gave up wants no other values instead.
+            if Task.isCancelled || error.code.name == "cancelled" { throw error }
+            failure = error
+        }
+        var report = FetchReport(source: .none, askedAt: now, failure: .init(failure))
+        var keeping: ClientError?
+        if let place = fetcher.plan.lastGood {
+            do {
+                let last = LastGoodValues(place: place, schema: base.schema, now: now)
+                let found = try last.read()
+                try take(found.values)
+                report.source = .lastGood
+                report.kept = found.kept
+                return finishStart(report)
+            } catch let error as VaultError {
+                keeping = ClientError(error)
+            } catch let error as ClientError {
+                keeping = error
+            } catch {
+                keeping = nil
+            }
+            report.keepingFailure = keeping.map(FetchReport.Failure.init)
+        }
+        guard fetcher.plan.otherwise == .proceed else {
+            let rest = keeping.map { "\($0.code.name): \($0.message)" } ?? "the plan names no file"
+            throw ClientError(
+                failure.kind, failure.code,
+                "the configuration was not fetched: \(failure.message); "
+                    + "no last good values either (\(rest))",
+                status: failure.status, serverError: failure.serverError)
+        }
+        try take(nil)
+        finishStart(report)
+    }
+
+    /// Makes the call and reads its result as fetched values.
+    private func ask(_ fetcher: Fetcher) async throws(ClientError) -> GlobalConfiguration {
+        let plan = fetcher.plan
+        let reply = try await admitted(plan.service, nil, in: fetcher.snapshot) {
+            admission throws(ClientError) in
+            var admission = admission
+            admission.rules.deadline = .now + plan.timeout
+            admission.rules.maximumReplySize = min(
+                plan.maximumReplySize, admission.rules.maximumReplySize)
+            // Asking for a configuration changes nothing.
+            admission.rules.isRepeatable = true
+            return try await self.complete(
+                RPCCall(plan.method, fetcher.parameters), path: plan.path, admission)
+        }
+        guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
+            throw ClientError(
+                .processing, .typeMismatch, "the reply holds no values", status: reply.status)
+        }
+        do {
+            return try GlobalConfiguration(
+                schema: schema, defaults: .none, fetched: .json(result.bytes))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// Keeps good values for the next start; where that fails the system runs all the same.
+    private func keep(
+        _ values: GlobalConfiguration, _ report: FetchReport, _ fetcher: Fetcher, _ now: Int64
+    ) -> FetchReport {
+        var report = report
+        if let place = fetcher.plan.lastGood {
+            do {
+                let last = LastGoodValues(place: place, schema: values.schema, now: now)
+                report.kept = try last.write(values)
+            } catch {
+                report.keepingFailure = .init(ClientError(error))
+                logger.warning(
+                    "fetched values could not be kept",
+                    metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
+            }
+        }
+        let done = report
+        history.withLock { $0.fetch = done }
+        return report
+    }
+
+    /// Writes the start down, once, and says it in the log.
+    private func finishStart(_ report: FetchReport) {
+        let snapshot = box.snapshot
+        let start = StartReport(snapshot.mode, fetch: report)
+        history.withLock { history in
+            history.start = start
+            history.fetch = report
+        }
+        logStart(start)
+    }
+
+    func logStart(_ report: StartReport) {
+        var metadata: Logger.Metadata = ["mode": "\(report.mode.rawValue)"]
+        if !report.ignored.isEmpty {
+            metadata["ignored"] = "\(report.ignored.joined(separator: ", "))"
+        }
+        if !report.simulated.isEmpty {
+            metadata["simulated"] = "\(report.simulated.joined(separator: ", "))"
+        }
+        if let fetch = report.fetch {
+            metadata["values"] = "\(fetch.source.rawValue)"
+            if let failure = fetch.failure {
+                metadata["code"] = "\(failure.code)"
+                metadata["reason"] = "\(failure.message)"
+            }
+        }
+        let isPlain =
+            report.ignored.isEmpty && report.simulated.isEmpty
+            && report.fetch?.failure == nil
+        logger.log(level: isPlain ? .info : .warning, "started", metadata: metadata)
+    }
+}
+
+extension Fetcher {
+    /// Prepares the one service that is asked, and the parameters.
+    fileprivate init(
+        _ plan: FetchPlan, _ base: GlobalConfiguration, _ keys: KeySet?,
+        _ options: NetworkSystem.Options
+    ) throws(ClientError) {
+        func invalid(_ what: String) -> ClientError {
+            ClientError(.processing, .invalidPlan, "the plan for fetching: \(what)")
+        }
+        guard plan.timeout > .zero, plan.maximumReplySize > 0 else {
+            throw invalid("timeout and maximumReplySize must be above zero")
+        }
+        var parameters = JSONObject()
+        for name in plan.parameters {
+            guard let rule = base.schema.rule(named: name), rule.isPublic else {
+                throw invalid("the parameter \(name) is no public key of the schema")
+            }
+            if let value = base.publicValues[name] { parameters[name] = value }
+        }
+        self.plan = plan
+        self.parameters = parameters.isEmpty ? nil : .object(parameters)
+        self.snapshot = try SystemSnapshot(
+            base, keys: keys, options: options, only: plan.service)
+        guard snapshot.services[plan.service] != nil else {
+            throw invalid("defaults and launch values have no service \(plan.service)")
+        }
+    }
+}
+
+extension GlobalConfiguration {
+    /// This configuration with the values of one that holds nothing but fetched ones.
+    fileprivate func fetching(
+        _ values: GlobalConfiguration
+    ) throws(ClientError) -> GlobalConfiguration {
+        do {
+            return try replacing(.fetched, with: .values(values.values))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}
+
+extension StartReport {
+    /// What holds of a mode.
+    init(_ mode: ModeSettings, fetch: FetchReport? = nil) {
+        self.init(
+            mode: mode.mode, isModeSwitchable: mode.isSwitchable, ignored: mode.ignored,
+            simulated: mode.simulation.keys, fetch: fetch)
+    }
+}

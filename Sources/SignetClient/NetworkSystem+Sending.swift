@@ -1,0 +1,195 @@
+internal import HTTPTypes
+internal import Logging
+internal import SignetCrypto
+internal import SignetJSON
+internal import SignetPinning
+internal import SignetRPC
+internal import SignetSigning
+internal import SignetTransport
+
+/// A call that was let in: the snapshot, service and limits that hold for it to its end.
+struct Admission: Sendable {
+    let snapshot: SystemSnapshot
+    let service: PreparedService
+    var rules: CallRules
+}
+
+// MARK: - The way of a request
+
+extension NetworkSystem {
+    /// Steps 0 and 1: every call is let in once, keeps one snapshot, and leaves once.
+    ///
+    /// - Parameter given: The snapshot to be used; nil is the current one.
+    func admitted<Result>(
+        _ name: Service, _ scenario: Scenario?, in given: SystemSnapshot? = nil,
+        _ work: (Admission) async throws(ClientError) -> Result
+    ) async throws(ClientError) -> Result {
+        guard lifecycle.admit() else { throw Self.notRunning }
+        defer { lifecycle.leave() }
+        let snapshot = given ?? box.snapshot
+        guard let service = snapshot.services[name] else {
+            throw ClientError(
+                .processing, .unknownService, "the configuration has no service \(name)")
+        }
+        let rules = try snapshot.settings.rules(
+            of: service.configuration, in: scenario, maximumReplySize: options.maximumReplySize)
+        return try await work(Admission(snapshot: snapshot, service: service, rules: rules))
+    }
+
+    static var notRunning: ClientError {
+        ClientError(.processing, .notRunning, "the network system is shut down")
+    }
+
+    /// Steps 4 to 12: builds, boxes, freezes, sends, unboxes and checks one call.
+    func complete(
+        _ call: RPCCall, path: String?, _ admission: Admission
+    ) async throws(ClientError) -> UnboxedReply {
+        let service = admission.service
+        let url = try service.url(below: path)
+        try admission.snapshot.urlRules.check(url)
+        let call = try service.joiningCommonParameters(call)
+        let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
+        let raw = try await attempt(admission.freeze(boxed, at: url), for: admission)
+        let reply = try Self.rpc { () throws(RPCError) in
+            try service.adapter.unbox(raw, to: boxed)
+        }
+        try admission.snapshot.settings.checks.check(reply)
+        return reply
+    }
+
+    /// Step 9: each attempt is signed anew. Tried again is what cannot have reached the server, and
+    /// what the server put off, where the configuration and the call allow it.
+    func attempt(
+        _ request: FrozenRequest, for admission: Admission
+    ) async throws(ClientError) -> RawReply {
+        let rules = admission.rules
+        var attempt = 1
+        while true {
+            let isLast = attempt >= rules.attempts
+            do throws(ClientError) {
+                let reply = try await send(signed(request, by: admission.service), for: admission)
+                guard !isLast,
+                    let pause = rules.retry.pause(
+                        after: attempt, of: request.head, isRepeatable: rules.isRepeatable,
+                        reply: reply),
+                    await goesOn(after: attempt, pause, "\(reply.status)", rules)
+                else { return reply }
+            } catch {
+                guard !isLast, error.neverReachedTheServer,
+                    await goesOn(
+                        after: attempt, rules.retry.pause(after: attempt), error.code.name, rules)
+                else { throw error }
+            }
+            attempt += 1
+        }
+    }
+
+    /// Waits before another attempt, and says whether one may be made.
+    private func goesOn(
+        after attempt: Int, _ pause: Duration, _ reason: String, _ rules: CallRules
+    ) async -> Bool {
+        if let deadline = rules.deadline, .now + pause >= deadline { return false }
+        guard await lifecycle.pause(pause) else { return false }
+        logger.info("trying again", metadata: ["after": "\(reason)", "attempt": "\(attempt)"])
+        return true
+    }
+
+    private func signed(
+        _ request: FrozenRequest, by service: PreparedService
+    ) throws(ClientError) -> FrozenRequest {
+        guard let signer = service.signer else { return request }
+        do {
+            return try request.signed(by: signer, at: UnixTime.now())
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// An engine that cannot pin gets no request to a host that the policy pins or refuses.
+    private func requireEngine(for admission: Admission) throws(ClientError) {
+        guard let policy = admission.snapshot.policy, !engine.capabilities.pinsPublicKeys else {
+            return
+        }
+        let url = admission.service.url
+        let decision = policy.decision(
+            for: try url.host(), isSecure: url.scheme == "https", now: UnixTime.now())
+        if let refusal = decision.refusal {
+            throw ClientError(
+                .noReply, ClientError.Code(refusal.code.name), refusal.message)
+        }
+        guard !decision.isPinned else {
+            throw ClientError(
+                .processing, .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the pins of \(url.authority)")
+        }
+    }
+
+    private func send(
+        _ request: FrozenRequest, for admission: Admission
+    ) async throws(ClientError) -> RawReply {
+        try requireEngine(for: admission)
+        try admission.snapshot.mode.simulation.act()
+        let rules = admission.rules
+        let timeout = try rules.timeLeft()
+        do throws(TransportError) {
+            var outgoing = EngineRequest(request.head, body: request.body)
+            outgoing.policy = admission.snapshot.policy
+            outgoing.timeout = timeout
+            outgoing.connectTimeout = min(timeout, rules.connectTimeout ?? outgoing.connectTimeout)
+            outgoing.maximumBodySize = rules.maximumReplySize
+            outgoing.connectTo = options.connectTo
+            let response = try await engine.send(outgoing)
+            let body = try await response.body.collect(limit: rules.maximumReplySize)
+            logger.debug(
+                "reply", metadata: ["status": "\(response.response.status.code)"])
+            return RawReply(
+                status: response.response.status.code,
+                fields: response.response.headerFields, body: body)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}
+
+extension Admission {
+    /// Step 7: from here on the request's bytes do not change.
+    func freeze(_ boxed: BoxedRequest, at url: RequestURL) -> FrozenRequest {
+        var fields = HTTPFields()
+        if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
+        for field in service.configuration.commonFields {
+            if field.name == .userAgent { fields[.userAgent] = nil }
+            fields.append(field)
+        }
+        for field in boxed.fields { fields[field.name] = field.value }
+        let head = HTTPRequest(
+            method: boxed.method, scheme: url.scheme, authority: url.authority,
+            path: boxed.target(joinedTo: url.target), headerFields: fields)
+        return FrozenRequest(head: head, body: boxed.body)
+    }
+}
+
+extension PreparedService {
+    /// Step 4: the base URL, with a resource's path where one is given.
+    func url(below path: String?) throws(ClientError) -> RequestURL {
+        guard let path else { return url }
+        return try url.appending(path: path)
+    }
+
+    /// Step 3: the call with the parameters that all calls of the service carry; its own win.
+    ///
+    /// - Throws: `invalid-params` for parameters by position, which common ones cannot join.
+    func joiningCommonParameters(_ call: RPCCall) throws(ClientError) -> RPCCall {
+        let common = configuration.commonParameters
+        guard !common.isEmpty else { return call }
+        var joined = common
+        switch call.parameters {
+        case nil: break
+        case .object(let own): for (name, value) in own { joined[name] = value }
+        case .array:
+            throw ClientError(
+                .processing, ClientError.Code("invalid-params"),
+                "parameters by position cannot be joined with commonParameters, which are by name")
+        }
+        return RPCCall(call.method, .object(joined), isNotification: call.isNotification)
+    }
+}

@@ -1,0 +1,62 @@
+internal import Logging
+public import SignetCrypto
+public import SignetVault
+
+// MARK: - Changing the configuration while calls run
+
+extension NetworkSystem {
+    /// The public part of the configuration that new calls are made with; nil in a system that was
+    /// started with services as values.
+    public var configuration: PublicView? { box.snapshot.configuration?.public }
+
+    /// The mode that holds: in a build that may not switch always `production`, whatever is set.
+    public var mode: RunMode { box.snapshot.mode.mode }
+
+    /// Puts another configuration in the place of the current one.
+    ///
+    /// Services, signers, pins, URL rules and limits are prepared whole before one swap. Calls under
+    /// way keep what they began with; every attempt of a later call is judged by the new pins, also on
+    /// a connection that an earlier call left open.
+    ///
+    /// - Parameters:
+    ///   - configuration: The new one, such as `LiveConfiguration.set(launch:)` gives.
+    ///   - keys: Other keys to sign with; nil keeps those there are.
+    /// - Throws: As `start`, and `not-running`. Then nothing has changed.
+    public func update(
+        _ configuration: GlobalConfiguration, keys: KeySet? = nil
+    ) throws(ClientError) {
+        try change { current throws(ClientError) in
+            try SystemSnapshot(configuration, keys: keys ?? current.keys, options: self.options)
+        }
+    }
+
+    /// Follows a configuration that changes: takes its current snapshot and each later one, until
+    /// the task is cancelled or the system is shut down.
+    ///
+    /// A snapshot that cannot work is logged and passed over; the system goes on with what it has.
+    public func follow(_ live: LiveConfiguration) async {
+        for await configuration in live.snapshots {
+            do throws(ClientError) {
+                try update(configuration)
+            } catch {
+                if error.code == .notRunning { return }
+                logger.error(
+                    "a changed configuration cannot work and is not used",
+                    metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
+            }
+        }
+    }
+
+    /// Makes a new snapshot of the current one; once more where another change came between.
+    func change(
+        _ make: (SystemSnapshot) throws(ClientError) -> SystemSnapshot
+    ) throws(ClientError) {
+        while true {
+            let (current, generation) = box.numbered
+            let next = try make(current)
+            guard lifecycle.isRunning else { throw Self.notRunning }
+            if box.replace(generation, with: next) { break }
+        }
+        logger.debug("configuration changed", metadata: ["mode": "\(mode.rawValue)"])
+    }
+}

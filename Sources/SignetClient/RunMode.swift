@@ -1,0 +1,150 @@
+internal import SignetVault
+
+/// How a program runs, as its configuration says (string `app.runMode`) and its build allows.
+///
+/// Only a build that may switch, which is a debug build, runs in another mode than production. The
+/// build decides alone: in a release build no value, argument or variable of the surroundings does.
+public enum RunMode: String, Sendable, Hashable, CaseIterable {
+    /// Real servers, nothing simulated.
+    case production
+    /// Test servers and simulations, before a release.
+    case staging
+    /// Test servers and simulations, at work.
+    case development
+
+    /// Whether this build may run in another mode than production.
+    ///
+    /// SwiftPM compiles a package's dependencies with the configuration of the program that uses
+    /// them, so a program's own release build cannot switch, and its debug build can.
+    public static var isSwitchable: Bool {
+        #if DEBUG
+            true
+        #else
+            false
+        #endif
+    }
+}
+
+/// The mode of one configuration, what it simulates, and what is set without effect.
+struct ModeSettings: Sendable {
+    /// The mode that holds.
+    let mode: RunMode
+    /// Whether the build may run in another.
+    let isSwitchable: Bool
+    /// What is simulated; nothing in production.
+    let simulation: Simulation
+    /// Keys that are set and would do something in another build or mode.
+    let ignored: [String]
+
+    /// Real servers only, as in a system that has no configuration.
+    init() {
+        self.mode = .production
+        self.isSwitchable = RunMode.isSwitchable
+        self.simulation = Simulation()
+        self.ignored = []
+    }
+
+    /// Reads the mode and the switches.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where `app.runMode`, `simulation.…` and `services.NAME.testBaseURL` are.
+    ///   - isSwitchable: The build's own answer; tests give the other one.
+    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, where the
+    ///   build may switch; else nothing of this is looked at closely enough to fail.
+    init(
+        _ configuration: GlobalConfiguration, isSwitchable: Bool = RunMode.isSwitchable
+    ) throws(ClientError) {
+        let reader = SettingsReader(configuration)
+        var mode = RunMode.production
+        var ignored: [String] = []
+        if isSwitchable {
+            if let name = try reader.read("app.runMode", String.self) {
+                guard let known = RunMode(rawValue: name) else {
+                    let all = RunMode.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw reader.invalid("app.runMode", "is none of \(all)")
+                }
+                mode = known
+            }
+        } else if let value = configuration.value(named: "app.runMode"),
+            String(value) != RunMode.production.rawValue
+        {
+            ignored.append("app.runMode")
+        }
+        self.mode = mode
+        self.isSwitchable = isSwitchable
+        if mode == .production {
+            self.simulation = Simulation()
+            self.ignored = ignored + Self.switches(in: configuration)
+        } else {
+            self.simulation = try Simulation(reader)
+            self.ignored = []
+        }
+    }
+
+    /// Whether services are asked at their test servers.
+    var usesTestServers: Bool { mode != .production }
+
+    /// Test servers and simulations that are set.
+    private static func switches(in configuration: GlobalConfiguration) -> [String] {
+        configuration.schema.keys.filter { key in
+            guard let value = configuration.value(named: key) else { return false }
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            if parts.first == "simulation" {
+                return Bool(value) != false && Double(value) != 0
+            }
+            return parts.count == 3 && parts[0] == "services" && parts[2] == "testBaseURL"
+        }
+    }
+}
+
+/// Failures that a configuration asks for, to see how a program takes them.
+struct Simulation: Sendable {
+    private var isOffline = false
+    private var timesOut = false
+    private var failureRate = 0.0
+
+    /// Nothing is simulated.
+    init() {}
+
+    /// Reads the switches `simulation.…`.
+    ///
+    /// - Throws: `invalid-configuration`, naming the key.
+    init(_ reader: SettingsReader) throws(ClientError) {
+        isOffline = try reader.read("simulation.offline", Bool.self) ?? false
+        timesOut = try reader.read("simulation.timeout", Bool.self) ?? false
+        failureRate = try reader.read("simulation.failureRate", Double.self) ?? 0
+        guard (0...1).contains(failureRate) else {
+            throw reader.invalid("simulation.failureRate", "is not in 0...1")
+        }
+        if try reader.read("simulation.failure", Bool.self) == true { failureRate = 1 }
+    }
+
+    /// The keys that have an effect.
+    var keys: [String] {
+        var keys: [String] = []
+        if isOffline { keys.append("simulation.offline") }
+        if timesOut { keys.append("simulation.timeout") }
+        if failureRate > 0 {
+            keys.append(failureRate == 1 ? "simulation.failure" : "simulation.failureRate")
+        }
+        return keys
+    }
+
+    /// Whether no host is reached.
+    var reachesNoHost: Bool { isOffline }
+
+    /// Fails in the place of an attempt, at once and without any connection.
+    ///
+    /// - Throws: `connect`, `timeout` or `cut-off`, each saying what simulates it.
+    func act() throws(ClientError) {
+        if isOffline { throw Self.failure("connect", "simulation.offline") }
+        if timesOut { throw Self.failure("timeout", "simulation.timeout") }
+        if failureRate > 0, Double.random(in: 0..<1) < failureRate {
+            throw Self.failure("cut-off", "simulation.failure")
+        }
+    }
+
+    private static func failure(_ code: String, _ key: String) -> ClientError {
+        ClientError(.noReply, ClientError.Code(code), "simulated, as \(key) says; nothing was sent")
+    }
+}

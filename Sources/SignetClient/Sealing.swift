@@ -1,0 +1,18 @@
+public import SignetVault
+
+/// What dumps that the network system makes are sealed with, and the versions they are bound to.
+public struct Sealing: Sendable {
+    /// The vault root or passphrase.
+    public var keys: VaultKeys
+    /// The root's id; nil is the set's only root.
+    public var keyID: String?
+    /// The app and the network system that open the dumps.
+    public var binding: VersionBinding
+
+    /// Says what seals and what opens.
+    public init(keys: VaultKeys, keyID: String? = nil, binding: VersionBinding) {
+        self.keys = keys
+        self.keyID = keyID
+        self.binding = binding
+    }
+}

@@ -1,0 +1,45 @@
+internal import SignetVault
+
+/// Reads keys that the network system knows, with errors that name key and never value.
+struct SettingsReader {
+    let configuration: GlobalConfiguration
+    let prefix: String
+    let code: ClientError.Code
+
+    /// Reads keys below a prefix; `code` is that of its errors.
+    init(
+        _ configuration: GlobalConfiguration, prefix: String = "",
+        code: ClientError.Code = .invalidConfiguration
+    ) {
+        self.configuration = configuration
+        self.prefix = prefix
+        self.code = code
+    }
+
+    /// A value, or nil where no input gives one.
+    ///
+    /// - Throws: The reader's code where it is of another type than the network system reads.
+    func read<Value: ConfigurationValue>(
+        _ name: String, _ type: Value.Type
+    ) throws(ClientError) -> Value? {
+        guard let checked = configuration.value(named: prefix + name) else { return nil }
+        guard let value = Value(checked) else {
+            throw invalid(name, "is of another type than the network system reads")
+        }
+        return value
+    }
+
+    /// What stands behind a prefix in the schema's keys, for keys that have a value.
+    func names(after prefix: String) -> [String] {
+        configuration.schema.keys.compactMap { key in
+            guard key.utf8.starts(with: prefix.utf8), configuration.value(named: key) != nil
+            else { return nil }
+            return String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        }
+    }
+
+    /// The error of a key.
+    func invalid(_ name: String, _ what: String) -> ClientError {
+        ClientError(.processing, code, "\(prefix)\(name) \(what)")
+    }
+}

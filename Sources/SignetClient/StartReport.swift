@@ -1,0 +1,98 @@
+public import SignetJSON
+
+/// How a network system started: its mode, what of its configuration has no effect, and where the
+/// fetched values came from. It holds names of keys, never a value.
+public struct StartReport: Sendable, Hashable, CustomStringConvertible {
+    /// The mode that holds.
+    public internal(set) var mode: RunMode
+    /// Whether the build may run in another mode than production.
+    public internal(set) var isModeSwitchable: Bool
+    /// Keys that are set and ignored, because the build may not switch or the mode is production.
+    public internal(set) var ignored: [String]
+    /// Keys of simulations that take effect.
+    public internal(set) var simulated: [String]
+    /// What became of the fetch; nil where none was planned.
+    public internal(set) var fetch: FetchReport?
+
+    /// The report as JSON.
+    public var json: JSONObject {
+        var object: JSONObject = [
+            "mode": .string(mode.rawValue), "modeSwitchable": .bool(isModeSwitchable),
+            "ignored": .array(ignored.map(JSONValue.string)),
+            "simulated": .array(simulated.map(JSONValue.string)),
+        ]
+        object["fetch"] = fetch.map { .object($0.json) }
+        return object
+    }
+
+    /// The JSON's text.
+    public var description: String { JSONValue.object(json).text }
+}
+
+/// What became of asking for fetched values.
+public struct FetchReport: Sendable, Hashable {
+    /// Where the fetched values came from that the system runs with.
+    public enum Source: String, Sendable, Hashable {
+        /// From the service.
+        case fetched
+        /// From the sealed dump of the last good ones.
+        case lastGood = "last-good"
+        /// From nowhere: the system runs with defaults and launch values.
+        case none
+    }
+
+    /// Why something did not work.
+    public struct Failure: Sendable, Hashable {
+        /// The code in kebab-case.
+        public var code: String
+        /// One line for people, without a value of the configuration.
+        public var message: String
+
+        init(_ error: ClientError) {
+            self.code = error.code.name
+            self.message = error.message
+        }
+
+        var json: JSONValue { ["code": .string(code), "message": .string(message)] }
+    }
+
+    /// A dump of last good values that was used or written.
+    public struct Kept: Sendable, Hashable {
+        /// Its sequence.
+        public var sequence: Int64
+        /// When these values were first kept (RFC 3339).
+        public var sealedAt: String
+        /// The seconds since then; nil where the dump tells no time in UTC.
+        public var age: Int64?
+
+        var json: JSONValue {
+            var object: JSONObject = [
+                "sequence": .number(JSONNumber(sequence)), "sealedAt": .string(sealedAt),
+            ]
+            object["age"] = age.map { .number(JSONNumber($0)) }
+            return .object(object)
+        }
+    }
+
+    /// Where the values came from.
+    public internal(set) var source: Source
+    /// When the service was asked last (Unix seconds).
+    public internal(set) var askedAt: Int64
+    /// Why nothing was fetched when the service was asked last; nil where it was.
+    public internal(set) var failure: Failure?
+    /// The dump of last good values that is there now, where it could be read.
+    public internal(set) var kept: Kept?
+    /// Why the last good values could not be read, or new ones not be kept.
+    public internal(set) var keepingFailure: Failure?
+
+    /// The report as JSON.
+    public var json: JSONObject {
+        var object: JSONObject = [
+            "source": .string(source.rawValue), "askedAt": .number(JSONNumber(askedAt)),
+        ]
+        object["failure"] = failure?.json
+        object["kept"] = kept?.json
+        object["keepingFailure"] = keepingFailure?.json
+        return object
+    }
+}

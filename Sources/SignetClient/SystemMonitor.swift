@@ -1,0 +1,41 @@
+public import SignetVault
+
+/// All that monitoring outside of the network system sees: the whole configuration, sealed.
+///
+/// It can be handed to code that must not read a value. Only who has the vault's keys opens what it
+/// gives.
+public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
+    let box: SnapshotBox
+    let sealing: Sealing
+
+    /// Seals the configuration that new calls are made with.
+    ///
+    /// - Returns: A dump whose sequence counts the system's configurations from 1.
+    /// - Throws: `not-configured` in a system of services given as values; as `GlobalConfiguration.seal`.
+    public func dump() throws(ClientError) -> SealedDump {
+        let (snapshot, number) = box.numbered
+        guard let configuration = snapshot.configuration else {
+            throw ClientError(
+                .processing, .notConfigured, "the system was started without a configuration")
+        }
+        do {
+            return try configuration.seal(
+                with: sealing.keys, keyID: sealing.keyID, for: sealing.binding,
+                sequence: Int64(number))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// Only that it is one.
+    public var description: String { "SystemMonitor(redacted)" }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension NetworkSystem {
+    /// What monitoring gets; nil where the options name nothing to seal with.
+    public var monitor: SystemMonitor? {
+        options.sealing.map { SystemMonitor(box: box, sealing: $0) }
+    }
+}

@@ -1,0 +1,88 @@
+internal import SignetCrypto
+internal import SignetPinning
+internal import SignetVault
+internal import Synchronization
+
+/// All that calls need to know, prepared from one configuration and never changed: a call keeps the
+/// snapshot that it began with.
+final class SystemSnapshot: Sendable {
+    /// What it was made of; nil where services were given as values.
+    let configuration: GlobalConfiguration?
+    let keys: KeySet?
+    let services: [Service: PreparedService]
+    let policy: PinPolicy?
+    let urlRules: URLRules
+    let settings: CallSettings
+    let mode: ModeSettings
+
+    /// Prepares everything that a configuration says, so that a mistake shows now.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the keys are.
+    ///   - keys: The keys that services sign with.
+    ///   - options: Trust and limits.
+    ///   - wanted: The one service that is prepared; nil is all.
+    /// - Throws: `ClientError` that names the key which cannot be worked with.
+    init(
+        _ configuration: GlobalConfiguration, keys: KeySet?, options: NetworkSystem.Options,
+        only wanted: Service? = nil
+    ) throws(ClientError) {
+        self.configuration = configuration
+        self.keys = keys
+        self.mode = try ModeSettings(configuration, isSwitchable: options.isModeSwitchable)
+        let services = try ServiceConfiguration.all(
+            in: configuration, usesTestServers: mode.usesTestServers, only: wanted)
+        self.policy = try options.policy(of: services)
+        self.services = try Self.prepared(services, keys, options)
+        self.urlRules = try URLRules(configuration)
+        self.settings = try CallSettings(configuration)
+    }
+
+    /// Prepares services given as values.
+    init(
+        services: [Service: ServiceConfiguration], keys: KeySet?, policy: PinPolicy?,
+        options: NetworkSystem.Options
+    ) throws(ClientError) {
+        self.configuration = nil
+        self.keys = keys
+        self.mode = ModeSettings()
+        self.policy = policy
+        self.services = try Self.prepared(services, keys, options)
+        self.urlRules = try URLRules()
+        self.settings = CallSettings()
+    }
+
+    private static func prepared(
+        _ services: [Service: ServiceConfiguration], _ keys: KeySet?,
+        _ options: NetworkSystem.Options
+    ) throws(ClientError) -> [Service: PreparedService] {
+        var prepared: [Service: PreparedService] = [:]
+        for (service, configuration) in services {
+            prepared[service] = try PreparedService(
+                service, configuration, keys: keys, maximumReplySize: options.maximumReplySize)
+        }
+        return prepared
+    }
+}
+
+/// The one place that holds the current snapshot; counts how often it was replaced.
+final class SnapshotBox: Sendable {
+    private let state: Mutex<(snapshot: SystemSnapshot, generation: Int)>
+
+    init(_ snapshot: SystemSnapshot) { self.state = Mutex((snapshot, 1)) }
+
+    /// The current snapshot.
+    var snapshot: SystemSnapshot { numbered.snapshot }
+
+    /// The current snapshot, and its number from 1.
+    var numbered: (snapshot: SystemSnapshot, generation: Int) { state.withLock { $0 } }
+
+    /// Puts a snapshot in the place of the one of a number, unless another came between.
+    func replace(_ generation: Int, with snapshot: SystemSnapshot) -> Bool {
+        state.withLock { state in
+            guard state.generation == generation else { return false }
+            state = (snapshot, generation + 1)
+            return true
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import SignetVault
+import TestSupport
+import Testing
+
+/// What a configuration says about calls: scenarios, repeating, checks, common parameters, CDN.
+@Suite struct CallSettingsTests {
+    private static func system(
+        _ values: JSONObject, _ engine: RecordingEngine
+    ) async throws -> NetworkSystem {
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        return try await NetworkSystem.start(Settings.configuration(values), options: options)
+    }
+
+    @Test func aScenariosLimitsWinOverTheServices() async throws {
+        let engine = RecordingEngine(failingFirst: 2)
+        let system = try await Self.system(
+            [
+                "services.a.timeout": "7s", "timeouts.interactive": "2s", "timeouts.connect": "1s",
+                "attempts.interactive": 3, "retry.firstPause": "1ms", "retry.longestPause": "1ms",
+            ], engine)
+        _ = try await system.call("a", RPCCall("m"), scenario: "interactive")
+        #expect(
+            engine.requests.map(\.timeout)
+                == Array(repeating: .seconds(2), count: 3))
+        #expect(engine.requests[0].connectTimeout == .seconds(1))
+        _ = try await system.call("a", RPCCall("m"))
+        #expect(engine.requests[3].timeout == .seconds(7))
+        await system.shutdown()
+    }
+
+    @Test(arguments: ["background", "connect", ""])
+    func aScenarioThatTheConfigurationDoesNotKnowIsRefused(_ name: String) async throws {
+        let engine = RecordingEngine()
+        let system = try await Self.system(
+            ["timeouts.interactive": "2s", "timeouts.connect": "1s"], engine)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall("m"), scenario: Scenario(name))
+        }
+        #expect(error?.code == .unknownScenario)
+        #expect(engine.count == 0)
+        await system.shutdown()
+    }
+
+    @Test(
+        arguments: [
+            // HTTP method, status, Retry-After, whether the program calls it repeatable, attempts made
+            ("GET", 503, nil, false, 3), ("PUT", 502, nil, false, 3), ("POST", 503, nil, false, 1),
+            ("PATCH", 503, nil, false, 1), ("POST", 503, nil, true, 3), ("GET", 500, nil, false, 1),
+            ("GET", 404, nil, true, 1), ("GET", 503, "0", false, 3), ("GET", 503, "60", false, 1),
+            ("GET", 503, "soon", false, 3),
+        ] as [(String, Int, String?, Bool, Int)])
+    func statusesAreTriedAgainWhereThatDoesNoHarm(
+        _ method: String, _ status: Int, _ retryAfter: String?, _ isRepeatable: Bool, _ count: Int
+    ) async throws {
+        var answer = RecordingEngine.Answer(status: status, body: "")
+        answer.fields[.retryAfter] = retryAfter
+        let engine = RecordingEngine(answers: [answer])
+        let system = try await Self.system(
+            [
+                "services.a.protocol": "rest", "services.a.attempts": 3,
+                "retry.statusCodes": [502, 503], "retry.firstPause": "1ms",
+                "retry.longestPause": "2ms",
+            ], engine)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall(RPCMethod(method)), isRepeatable: isRepeatable)
+        }
+        #expect(error?.kind == .status)
+        #expect(error?.status == status)
+        #expect(engine.count == count)
+        await system.shutdown()
+    }
+
+    @Test func aPauseEndsWithTheSystem() async throws {
+        let engine = RecordingEngine(failingFirst: 9)
+        let system = try await Self.system(
+            [
+                "services.a.attempts": 9, "retry.firstPause": "1h", "retry.longestPause": "1h",
+            ], engine)
+        let call = Task { try await system.call("a", RPCCall("m")) }
+        #expect(try await eventually { engine.count == 1 })
+        await system.shutdown()
+        let error = await #expect(throws: ClientError.self) { try await call.value }
+        #expect(error?.code.name == "connect")
+        #expect(engine.count == 1)
+    }
+
+    @Test func aPauseEndsWithItsTask() async throws {
+        let engine = RecordingEngine(failingFirst: 9)
+        let system = try await Self.system(
+            [
+                "services.a.attempts": 9, "retry.firstPause": "1h", "retry.longestPause": "1h",
+            ], engine)
+        let call = Task { try await system.call("a", RPCCall("m")) }
+        #expect(try await eventually { engine.count == 1 })
+        call.cancel()
+        await #expect(throws: ClientError.self) { try await call.value }
+        await system.shutdown()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"code":17,"message":"ZZZZ"}"#, false), (#"{"code":"0"}"#, false),
+            (#"{"code":null}"#, false), (#"{"code":0}"#, true), (#"{"code":200,"a":1}"#, true),
+            ("{}", true), ("null", true), ("[17]", true),
+        ])
+    func aBusinessCodeThatIsNotGoodIsTheServicesError(_ result: String, _ isGood: Bool)
+        async throws
+    {
+        let engine = RecordingEngine(answers: [
+            .init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)
+        ])
+        let system = try await Self.system(
+            ["responseChecks.codeField": "code", "responseChecks.goodCodes": [0, 200]], engine)
+        do throws(ClientError) {
+            _ = try await system.call("a", RPCCall("m"))
+            #expect(isGood)
+        } catch {
+            #expect(!isGood)
+            #expect(error.kind == .service)
+            #expect(error.code == .businessCode)
+            #expect(!error.message.contains("ZZZZ"))
+        }
+        await system.shutdown()
+    }
+
+    @Test func theLargestReplyIsTheConfigurations() async throws {
+        let engine = RecordingEngine()
+        let system = try await Self.system(["responseChecks.maximumBytes": 16], engine)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall("m"))
+        }
+        #expect(error?.code.name == "reply-too-large")
+        #expect(engine.requests[0].maximumBodySize == 16)
+        await system.shutdown()
+    }
+
+    @Test func commonParametersJoinEveryCallAndItsOwnWin() async throws {
+        let engine = RecordingEngine()
+        let system = try await Self.system(
+            [
+                "services.a.protocol": "rest", "services.a.commonParameters": ["v": 1, "w": 2],
+                "app.userAgent": "shop/1",
+            ], engine)
+        _ = try await system.call("a", RPCCall("GET", .object(["w": 3])), path: "/x")
+        _ = try await system.call("a", RPCCall("GET"), path: "/x")
+        #expect(
+            engine.requests.map(\.request.path) == [
+                "/rpc/x?v=1&w=3", "/rpc/x?v=1&w=2",
+            ]
+        )
+        #expect(engine.requests[0].request.headerFields[.userAgent] == "shop/1")
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call("a", RPCCall("POST", .array([1])))
+        }
+        #expect(error?.code.name == "invalid-params")
+        #expect(engine.count == 2)
+        await system.shutdown()
+    }
+
+    @Test func contentDeliveryIsAPlainServiceThatIsPinned() async throws {
+        let engine = RecordingEngine()
+        let pin = "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
+        let system = try await Self.system(
+            [
+                "services.a.cdnURL": "https://cdn.example.com/pictures",
+                "services.a.cdnPins": [.string(pin)], "services.a.commonFields": ["x-own": "1"],
+            ], engine)
+        let picture = try await system.exchange(
+            Service("a").cdn, method: .get, target: "/pictures/1.png", fields: [:], body: [])
+        #expect(picture.status == 200)
+        let sent = try #require(engine.requests.first)
+        #expect(sent.request.authority == "cdn.example.com")
+        #expect(sent.request.headerFields == [:])
+        #expect(sent.policy?.rules.count == 2)
+        await system.shutdown()
+        // On the service's own host its pins are enough.
+        let same = try await Self.system(
+            ["services.a.cdnURL": "https://api.example.com/pictures"], engine)
+        await same.shutdown()
+    }
+
+    @Test(
+        arguments: [
+            ["services.a.cdnURL": "https://cdn.example.com/"],
+            ["services.a.cdnURL": "cdn.example.com"],
+            ["services.a.cdnURL": "https://cdn.example.com/", "services.a.cdnPins": ["sha256/AA"]],
+            ["timeouts.interactive": "0s"], ["attempts.interactive": 0],
+            ["attempts.interactive": 11], ["attempts.interactive": "3"],
+            ["retry.statusCodes": [200]], ["retry.statusCodes": ["503"]],
+            ["retry.statusCodes": 503], ["retry.statusCodes": [600]],
+            ["retry.firstPause": "2s", "retry.longestPause": "1s"],
+            ["responseChecks.codeField": ""], ["responseChecks.codeField": "a..b"],
+            ["responseChecks.codeField": "code"],
+            ["responseChecks.codeField": "code", "responseChecks.goodCodes": []],
+            ["responseChecks.maximumBytes": 0], ["app.userAgent": "a\nb"],
+            ["services.a.commonParameters": [1]],
+        ] as [JSONObject])
+    func refusesSettingsThatCannotWork(_ values: JSONObject) async throws {
+        let error = await #expect(throws: ClientError.self) {
+            try await Self.system(values, RecordingEngine())
+        }
+        let named = values.memberNames.contains { error?.message.contains($0) == true }
+        let isOfCDN = error?.message.contains("cdnPins") == true
+        let isOfCodes = error?.message.contains("responseChecks.goodCodes") == true
+        #expect(named || isOfCDN || isOfCodes, "\(error?.message ?? "")")
+    }
+}

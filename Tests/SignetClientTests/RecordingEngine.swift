@@ -1,0 +1,90 @@
+import HTTPTypes
+import SignetJSON
+import SignetTransport
+import SignetVault
+import Synchronization
+
+/// An engine that records what it is given and answers as it was told, without any network.
+final class RecordingEngine: HTTPEngine {
+    /// An answer: a reply, or a failure.
+    struct Answer: Sendable {
+        var status = 200
+        var body = #"{"jsonrpc":"2.0","id":1,"result":null}"#
+        var fields: HTTPFields = [:]
+        var failure: TransportError?
+    }
+
+    let capabilities: EngineCapabilities
+    private let recorded = Mutex<[EngineRequest]>([])
+    /// The answers to come; when they are used up, the last one goes on.
+    private let answers: Mutex<[Answer]>
+
+    init(pins: Bool = true, answers: [Answer] = [Answer()]) {
+        capabilities = EngineCapabilities(
+            name: "recording", pinsPublicKeys: pins, speaksHTTP2: false)
+        self.answers = Mutex(answers)
+    }
+
+    /// Fails so often, and then answers.
+    convenience init(pins: Bool = true, failingFirst failures: Int) {
+        let down = Answer(failure: TransportError(code: .connect, message: "down"))
+        self.init(pins: pins, answers: Array(repeating: down, count: failures) + [Answer()])
+    }
+
+    /// What it was given so far.
+    var requests: [EngineRequest] { recorded.withLock { $0 } }
+    var count: Int { requests.count }
+
+    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        recorded.withLock { $0.append(request) }
+        let answer = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+        if let failure = answer.failure { throw failure }
+        return EngineResponse(
+            response: HTTPResponse(
+                status: .init(code: answer.status), headerFields: answer.fields),
+            body: ResponseBody(bytes: Self.reply(answer, to: request)),
+            httpVersion: .init(major: 1, minor: 1))
+    }
+
+    func shutdown() async {}
+
+    /// The answer's body, with the id of the call where it has one.
+    private static func reply(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
+        guard case .object(var reply)? = try? JSONValue(parsing: answer.body), reply["id"] != nil,
+            let id = (try? JSONValue(parsing: request.body))?["id"]
+        else { return Array(answer.body.utf8) }
+        reply["id"] = id
+        return JSONValue.object(reply).serialized()
+    }
+}
+
+/// A configuration of a few values, under a schema made for just these.
+enum Settings {
+    /// A service `a` that nobody needs to reach.
+    static let service: JSONObject = [
+        "services.a.baseURL": "https://api.example.com/rpc", "services.a.protocol": "jsonrpc-2.0",
+        "services.a.pins": ["sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="],
+    ]
+
+    /// The values beside those of the service `a`.
+    static func configuration(_ values: JSONObject) throws -> GlobalConfiguration {
+        var all = service
+        for (name, value) in values { all[name] = value }
+        let keys = all.map { name, value in
+            let rule: JSONObject = ["type": .string(type(of: value, name)), "visibility": "public"]
+            return (name: name, value: JSONValue.object(rule))
+        }
+        return try GlobalConfiguration(
+            schema: Schema(["keys": .object(JSONObject(keys))]), defaults: .values(all))
+    }
+
+    private static func type(of value: JSONValue, _ name: String) -> String {
+        if name.hasSuffix("imeout") && name.hasPrefix("services") { return "duration" }
+        if name.hasPrefix("timeouts.") || name.hasSuffix("Pause") { return "duration" }
+        return switch value {
+        case .number(let number): number.isInteger ? "integer" : "number"
+        case .bool: "boolean"
+        default: value.typeName
+        }
+    }
+}
