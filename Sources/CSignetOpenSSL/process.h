@@ -14,6 +14,7 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #if defined(__linux__)
@@ -33,6 +34,7 @@ static inline __attribute__((warn_unused_result)) int csignet_disable_core_dumps
 // Declared by glibc only for those who ask for all of GNU.
 extern char **environ;
 extern int pipe2(int ends[2], int flags);
+extern long syscall(long number, ...);
 
 // A pipe that no child inherits.
 static inline __attribute__((warn_unused_result)) int csignet_pipe(int *reading, int *writing) {
@@ -41,6 +43,36 @@ static inline __attribute__((warn_unused_result)) int csignet_pipe(int *reading,
     *reading = ends[0];
     *writing = ends[1];
     return status == 0;
+}
+
+// Renames within a folder unless the new name is taken. Returns 1, or 0 with the error in `errno`:
+// EEXIST where it is taken, EINVAL or ENOSYS where kernel or file system cannot tell.
+static inline __attribute__((warn_unused_result)) int csignet_rename_new(
+    int folder, const char *from, const char *to) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    return syscall(SYS_renameat2, folder, from, folder, to, 1U /* RENAME_NOREPLACE */) == 0;
+#else
+    (void)folder, (void)from, (void)to;
+    errno = ENOSYS;
+    return 0;
+#endif
+}
+
+// Keeps the signals that people and service managers end programs with from this thread until
+// `csignet_admit_signals`. Returns 1, or 0 where they come as before.
+static inline __attribute__((warn_unused_result)) int csignet_hold_signals(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    sigaddset(&held, SIGQUIT);
+    return pthread_sigmask(SIG_BLOCK, &held, before) == 0;
+}
+
+// Gives this thread the mask it had; a signal that came meanwhile takes effect.
+static inline void csignet_admit_signals(const sigset_t *before) {
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 // Runs `/bin/sh -c line` with nothing to read and with its output going to `output`. The child's

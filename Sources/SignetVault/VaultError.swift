@@ -39,6 +39,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             case malformedInput = "malformed-input"
             case unreadableFile = "unreadable-file"
             case unwritableFile = "unwritable-file"
+            case fileBusy = "file-busy"
             case cryptoFailure = "crypto-failure"
         }
 
@@ -106,6 +107,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unreadableFile = Code(value: .unreadableFile)
         /// A file cannot be written.
         public static let unwritableFile = Code(value: .unwritableFile)
+        /// Another process is changing the file and did not end in time.
+        public static let fileBusy = Code(value: .fileBusy)
         /// OpenSSL refused an operation that has no reason to fail.
         public static let cryptoFailure = Code(value: .cryptoFailure)
 

@@ -161,7 +161,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.path("dump")
         let old = try shopDump(sequence: 4)
-        try old.write(to: path)
+        try PrivateFile.writeAtomically(old.bytes, to: path)
         let new = binding("1.10.0")
         let file = DumpFile(path)
         let opened = try file.rebind(with: .keys(keys), from: shop, to: new, now: noon)

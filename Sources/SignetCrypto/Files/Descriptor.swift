@@ -46,6 +46,42 @@ struct Descriptor: ~Copyable {
         return status
     }
 
+    /// Which file is open.
+    func identity() throws(FileFailure) -> FileIdentity { FileIdentity(try status()) }
+
+    /// What an attempt to lock a file came to.
+    enum LockOutcome { case taken, heldByAnother, unsupported }
+
+    /// Takes the file's lock (`flock`) unless another has it; closing the file gives it back, and so
+    /// does the end of the process, however it ends.
+    func tryLock() throws(FileFailure) -> LockOutcome {
+        while true {
+            if flock(number, LOCK_EX | LOCK_NB) == 0 { return .taken }
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return .heldByAnother
+            case ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL: return .unsupported
+            default: throw FileFailure(path: path, operation: "lock", errno: errno)
+            }
+        }
+    }
+
+    /// Writes zeros over every byte of a regular file and waits until the disk has them.
+    func overwrite() throws(FileFailure) {
+        let size = Int(try status().st_size)
+        guard lseek(number, 0, SEEK_SET) == 0 else {
+            throw FileFailure(path: path, operation: "wipe", errno: errno)
+        }
+        let zeros = [UInt8](repeating: 0, count: min(size, 65_536))
+        var left = size
+        while left > 0 {
+            let count = min(left, zeros.count)
+            try writeAll(zeros.span.extracting(first: count))
+            left -= count
+        }
+        try synchronize()
+    }
+
     /// All bytes from here to the end.
     ///
     /// - Throws: `FileFailure` of kind `tooLarge` as soon as there are more than `limit`.
@@ -103,10 +139,32 @@ struct Descriptor: ~Copyable {
 
     /// Waits until the disk has it.
     func synchronize() throws(FileFailure) {
-        guard fsync(number) == 0 else {
-            throw FileFailure(path: path, operation: "write", errno: errno)
+        while fsync(number) != 0 {
+            guard errno == EINTR else {
+                throw FileFailure(path: path, operation: "write", errno: errno)
+            }
         }
     }
 
     deinit { _ = close(number) }
+}
+
+/// Tells one file from another, also from one that took its name.
+package struct FileIdentity: Sendable, Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+
+    /// What a name in an open folder leads to, links not followed; nil where nothing is.
+    static func named(_ name: String, in folder: borrowing Descriptor) -> FileIdentity? {
+        var status = stat()
+        guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return nil
+        }
+        return FileIdentity(status)
+    }
 }

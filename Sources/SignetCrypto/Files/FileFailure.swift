@@ -10,7 +10,9 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case notFound
         case alreadyExists
-        /// Others than the owner may read or write it.
+        /// Another process is changing it, or changed it meanwhile.
+        case busy
+        /// Others than the owner may read or write it, or it is another user's.
         case permissions
         /// A folder, a device, a pipe or a socket where a file was wanted.
         case wrongKind
@@ -45,6 +47,13 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(
             path: path, operation: operation, reason: unsafe String(cString: strerror(code)),
             kind: kind)
+    }
+
+    /// The failure of one who waited for another process, or another part of this one.
+    static func busy(_ path: String) -> FileFailure {
+        FileFailure(
+            path: path, operation: "change",
+            reason: "another process is changing it; try again when that has ended", kind: .busy)
     }
 
     /// One line: what was tried, on which file, and why not. Control characters are escaped.

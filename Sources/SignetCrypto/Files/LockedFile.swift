@@ -6,11 +6,7 @@
 
 /// A file that one process at a time reads and writes; the others wait for its lock (`flock`).
 package struct LockedFile: ~Copyable {
-    /// Tells one file from another, also from one that took its name.
-    package struct Identity: Sendable, Hashable {
-        let device: UInt64
-        let inode: UInt64
-    }
+    package typealias Identity = FileIdentity
 
     /// Which file is open.
     package let identity: Identity
@@ -50,19 +46,15 @@ package struct LockedFile: ~Copyable {
                     throw FileFailure(path: path, operation: "lock", errno: errno)
                 }
             }
-            let opened = Self.identity(try file.status())
+            let opened = try file.identity()
             var named = stat()
             // Whoever held the lock may have put another file in this one's place.
-            if unsafe stat(path, &named) == 0, Self.identity(named) == opened {
+            if unsafe stat(path, &named) == 0, FileIdentity(named) == opened {
                 self.identity = opened
                 self.file = file
                 return
             }
         }
-    }
-
-    private static func identity(_ status: stat) -> Identity {
-        Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
     /// Bytes of the file.

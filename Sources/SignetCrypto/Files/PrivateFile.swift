@@ -61,21 +61,18 @@ package enum PrivateFile {
 
     /// Puts `bytes` in the place of the file at `path`, or makes it, in one step.
     ///
-    /// The bytes are written beside it under a name nobody can guess, brought to the disk and then
-    /// renamed; so a reader, and a machine that loses power, sees the old file or the new one. An
-    /// error leaves the old file and nothing beside it. What an earlier run that was killed left
-    /// behind is never in the way.
+    /// The bytes are written beside it, brought to the disk and then renamed; so a reader, and a
+    /// machine that loses power, sees the old file or the new one. An error leaves the old file and
+    /// nothing beside it. What an earlier run that was killed left behind is removed.
+    ///
+    /// The mode is `mode`, however wide the old file's was; another user's file stays theirs, or is
+    /// refused; of a file with several names (hard links) this one alone is replaced.
+    ///
+    /// Nothing keeps two processes from losing each other's changes: `FileLock` does.
     package static func writeAtomically(
         _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {
-        let path = try resolved(path)
-        let temporary = try TemporaryFile(beside: path, bytes.span, mode: mode)
-        guard
-            unsafe renameat(
-                temporary.folder.number, temporary.name, temporary.folder.number, temporary.target)
-                == 0
-        else { throw FileFailure(path: path, operation: "write", errno: errno) }
-        try temporary.folder.synchronize()
+        _ = try AtomicWrite.put(bytes.span, at: try resolved(path), mode: mode, .overAnything)
     }
 
     /// Makes a file that was not there; with the same steps, so that it is whole or absent.
@@ -85,29 +82,11 @@ package enum PrivateFile {
     package static func createNew(
         _ bytes: [UInt8], _ path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {
-        let temporary = try TemporaryFile(beside: path, bytes.span, mode: mode)
-        if unsafe linkat(
-            temporary.folder.number, temporary.name, temporary.folder.number, temporary.target, 0)
-            != 0
-        {
-            guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS else {
-                throw FileFailure(path: path, operation: "create", errno: errno)
-            }
-            // A file system without hard links: take the name first, then replace what we put there.
-            _ = try Descriptor(
-                at: temporary.folder.number, temporary.target,
-                flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, shown: path)
-            guard
-                unsafe renameat(
-                    temporary.folder.number, temporary.name, temporary.folder.number,
-                    temporary.target) == 0
-            else { throw FileFailure(path: path, operation: "create", errno: errno) }
-        }
-        try temporary.folder.synchronize()
+        _ = try AtomicWrite.put(bytes.span, at: path, mode: mode, .anew)
     }
 
     /// The file that `path` leads to when it is a link; a link is kept and its target replaced.
-    private static func resolved(_ path: String) throws(FileFailure) -> String {
+    static func resolved(_ path: String) throws(FileFailure) -> String {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
             // A broken link would be replaced by a file in the wrong place.
@@ -124,12 +103,14 @@ package enum PrivateFile {
         return unsafe String(cString: real)
     }
 
-    /// The folder of the file that `path` leads to.
-    static func folder(of path: String) throws(FileFailure) -> String {
-        TemporaryFile.split(try resolved(path)).folder
+    /// A path as its folder, `.` where it names none, and the name after its last slash.
+    static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let folder = String(path[...slash])
+        return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    private static func demandRegular(
+    static func demandRegular(
         _ status: stat, _ path: String, operation: String
     ) throws(FileFailure) {
         let found: String
@@ -142,59 +123,4 @@ package enum PrivateFile {
         }
         throw FileFailure(path: path, operation: operation, reason: found, kind: .wrongKind)
     }
-}
-
-/// A file beside the one that is to come, removed unless it is kept.
-private struct TemporaryFile: ~Copyable {
-    let folder: Descriptor
-    let name: String
-    let target: String
-
-    init(beside path: String, _ bytes: Span<UInt8>, mode: UInt32) throws(FileFailure) {
-        let (folderPath, target) = Self.split(path)
-        guard !target.isEmpty, target != ".", target != ".." else {
-            throw FileFailure(
-                path: path, operation: "write", reason: "it names no file", kind: .wrongKind)
-        }
-        let folder: Descriptor
-        do throws(FileFailure) {
-            folder = try Descriptor(opening: folderPath, O_RDONLY | O_DIRECTORY)
-        } catch {
-            throw FileFailure(
-                path: path, operation: "write", reason: error.reason, kind: error.kind)
-        }
-        let name: String
-        do throws(CryptoFailure) {
-            let suffix = try RandomBytes.bytes(12)
-            name = ".signet-\(Base64.encode(suffix, .url)).tmp"
-        } catch {
-            throw FileFailure(
-                path: path, operation: "write", reason: error.reason, kind: .system)
-        }
-        let file = try Descriptor(
-            at: folder.number, name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-            mode: mode & 0o600, shown: path)
-        do throws(FileFailure) {
-            // The process's mask may have taken bits away, and none was given too many.
-            guard fchmod(file.number, mode) == 0 else {
-                throw FileFailure(path: path, operation: "write", errno: errno)
-            }
-            try file.writeAll(bytes)
-            try file.synchronize()
-        } catch {
-            _ = unsafe unlinkat(folder.number, name, 0)
-            throw error
-        }
-        self.folder = folder
-        self.name = name
-        self.target = target
-    }
-
-    static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
-        let folder = String(path[...slash])
-        return (folder, String(path[path.utf8.index(after: slash)...]))
-    }
-
-    deinit { _ = unsafe unlinkat(folder.number, name, 0) }
 }

@@ -14,6 +14,7 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
             case wrongUse = "wrong-key-use"
             case keyExists = "key-exists"
             case fileExists = "file-exists"
+            case fileBusy = "file-busy"
             case invalidID = "invalid-key-id"
             case noTerminal = "no-terminal"
             case cryptography = "crypto-failure"
@@ -42,6 +43,8 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let keyExists = Code(value: .keyExists)
         /// A file stands where a new one was to be made.
         public static let fileExists = Code(value: .fileExists)
+        /// Another process is changing the file and did not end in time.
+        public static let fileBusy = Code(value: .fileBusy)
         /// The id is empty or holds control characters.
         public static let invalidID = Code(value: .invalidID)
         /// A passphrase was to be asked for, and there is no terminal.

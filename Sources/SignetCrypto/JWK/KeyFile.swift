@@ -17,7 +17,7 @@ package enum KeyFile {
     ///   - append: Whether a set that is there gets the key as its last; its other members stay as
     ///     they are. Without a file, one is made.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
-    ///   `malformedKeys`, `unreadable` or `unwritable`; then the file is as it was.
+    ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`; then the file is as it was.
     package static func add(
         _ kind: Key.Kind, id: String, to path: String, append: Bool
     ) throws(KeyError) {
@@ -28,10 +28,22 @@ package enum KeyFile {
             let key = try generate(kind, id: id)
             return try create(path, key)
         }
-        guard isThere(path) else { return try create(path, try generate(kind, id: id)) }
-        let lock = try FileLock(path)
-        try self.append(try generate(kind, id: id), id: id, to: path)
-        lock.release()
+        let key = try generate(kind, id: id)
+        // Twice at most: made by another process between the look and the writing.
+        for isLast in [false, true] {
+            var lock: FileLock
+            do throws(FileFailure) {
+                lock = try FileLock(guarding: path)
+            } catch {
+                throw unwritable(error)
+            }
+            guard lock.isOfNothing else { return try self.append(key, id: id, to: &lock, path) }
+            do throws(KeyError) {
+                return try create(path, key)
+            } catch {
+                if isLast || error.code != .fileExists { throw error }
+            }
+        }
     }
 
     /// A new key as a JWK. It holds secrets: whoever gets it puts it into a private file.
@@ -84,12 +96,16 @@ package enum KeyFile {
             try PrivateFile.createNew(bytes, path)
         } catch {
             if error.kind == .alreadyExists { throw fileExists(path) }
-            throw KeyError(code: .unwritable, message: error.message)
+            throw unwritable(error)
         }
     }
 
+    private static func unwritable(_ failure: FileFailure) -> KeyError {
+        KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
+    }
+
     private static func append(
-        _ key: JSONObject, id: String, to path: String
+        _ key: JSONObject, id: String, to lock: inout FileLock, _ path: String
     ) throws(KeyError) {
         var old: [UInt8]
         let isPrivate: Bool
@@ -122,9 +138,9 @@ package enum KeyFile {
                 message: "\(printable(path)) would hold more than \(KeySet.maximumByteCount) bytes")
         }
         do throws(FileFailure) {
-            try PrivateFile.writeAtomically(bytes, to: path)
+            try lock.write(bytes)
         } catch {
-            throw KeyError(code: .unwritable, message: error.message)
+            throw unwritable(error)
         }
     }
 
@@ -139,22 +155,4 @@ package enum KeyFile {
             code: .fileExists,
             message: "\(printable(path)) is there already; --append adds a key to it")
     }
-}
-
-/// Keeps two runs that append to one file from losing each other's key.
-///
-/// Each of them replaces the file, so the lock is that of the folder, which stays.
-private struct FileLock: ~Copyable {
-    private let folder: Descriptor
-
-    init(_ path: String) throws(KeyError) {
-        do throws(FileFailure) {
-            folder = try Descriptor(opening: PrivateFile.folder(of: path), O_RDONLY | O_DIRECTORY)
-        } catch {
-            throw KeyError(code: .unwritable, message: error.message)
-        }
-        while flock(folder.number, LOCK_EX) != 0 && errno == EINTR {}
-    }
-
-    consuming func release() { _ = flock(folder.number, LOCK_UN) }
 }

@@ -24,6 +24,37 @@ extension DumpFile {
         openedWith keys: VaultKeys, at now: Int64, alsoVouching root: DumpRoot? = nil,
         acceptingEndedKey: Bool = false, _ make: (Present) throws(VaultError) -> Change
     ) throws(VaultError) -> OpenedDump {
+        while true {
+            var lock = try lock()
+            let present = try present(openedWith: keys, at: now, root, acceptingEndedKey)
+            switch try make(present) {
+            case .unchanged(let opened): return opened
+            case .to(let dump, let root, let keys, let old):
+                let seen = try present.seen(dump.binding)
+                try present.admit(root)
+                guard try write(dump, under: &lock) else { continue }
+                let written = try SealedDump(contentsOf: path)
+                guard written.bytes == dump.bytes else {
+                    throw VaultError(
+                        .unwritableFile, "\(self): what was read back is not what was written")
+                }
+                var opened = try written.open(with: keys, isExactVersion: true, now: now)
+                try present.record(opened, under: root)
+                lock.release()
+                if let old {
+                    opened.rollback = old.rollback
+                } else if state != nil {
+                    opened.rollback = RollbackCheck(sequence: opened.sequence, highestSeen: seen)
+                }
+                return opened
+            }
+        }
+    }
+
+    /// What is at the path, and the roots that may vouch for the state file.
+    private func present(
+        openedWith keys: VaultKeys, at now: Int64, _ root: DumpRoot?, _ acceptingEndedKey: Bool
+    ) throws(VaultError) -> Present {
         let found = try read()
         var roots: [DumpRoot] = []
         if case .dump(let dump) = found, let old = try? keys.root(of: dump),
@@ -32,23 +63,34 @@ extension DumpFile {
             roots.append(old)
         }
         if let root { roots.append(root) }
-        let present = Present(file: self, found: found, roots: roots)
-        switch try make(present) {
-        case .unchanged(let opened): return opened
-        case .to(let dump, let root, let keys, let old):
-            let seen = try present.seen(dump.binding)
-            try present.admit(root)
-            try dump.write(to: path)
-            // Opened from what was just compared with `dump`, byte by byte.
-            var opened = try dump.open(with: keys, isExactVersion: true, now: now)
-            try present.record(opened, under: root)
-            if let old {
-                opened.rollback = old.rollback
-            } else if state != nil {
-                opened.rollback = RollbackCheck(sequence: opened.sequence, highestSeen: seen)
-            }
-            return opened
+        return Present(file: self, found: found, roots: roots)
+    }
+
+    /// Waits until no other process changes the file.
+    private func lock() throws(VaultError) -> FileLock {
+        do throws(FileFailure) {
+            return try FileLock(guarding: path)
+        } catch {
+            throw Self.unwritable(error)
         }
+    }
+
+    /// Writes the dump; false where another process made the file between our look and our writing,
+    /// and all is to be done again.
+    private func write(
+        _ dump: SealedDump, under lock: inout FileLock
+    ) throws(VaultError) -> Bool {
+        do throws(FileFailure) {
+            try lock.write(dump.bytes)
+            return true
+        } catch {
+            if lock.isOfNothing && error.kind == .alreadyExists { return false }
+            throw Self.unwritable(error)
+        }
+    }
+
+    private static func unwritable(_ failure: FileFailure) -> VaultError {
+        VaultError(failure.kind == .busy ? .fileBusy : .unwritableFile, failure.message)
     }
 
     /// The sequence behind another.

@@ -2,10 +2,11 @@ import SignetCrypto
 
 /// A sealed dump in a file, and the one way in which it is changed.
 ///
-/// Every change reads the dump that is there, opens it, makes a new one with the next sequence,
-/// writes it beside the old one with mode 0600, flushes it, renames it over the old one, flushes the
-/// folder, and reads back and opens what then stands there. A kill at any moment leaves the old
-/// dump or the new one, and an error leaves no temporary file.
+/// Every change waits until no other process changes the file, at most 10 s (`file-busy`), reads the
+/// dump that is there, opens it, makes a new one with the next sequence, writes it beside the old one
+/// with mode 0600, flushes it, renames it over the old one, flushes the folder, and reads back and
+/// opens what then stands there. A kill at any moment leaves the old dump or the new one, and an error
+/// leaves no temporary file.
 ///
 /// With a state file the highest sequence seen is kept beside the dump, with a MAC, so that an older
 /// dump that somebody put back is noticed. The dump is written first: a kill between the two leaves a

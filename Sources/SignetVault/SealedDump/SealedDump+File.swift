@@ -18,19 +18,4 @@ extension SealedDump {
             throw error.naming(path)
         }
     }
-
-    /// Writes the dump with mode 0600 beside the path, flushes it, renames it over the path, flushes
-    /// the folder, and reads it back. A kill at any moment leaves the old file or the new one.
-    ///
-    /// - Throws: `unwritable-file`; no temporary file is left behind.
-    public func write(to path: String) throws(VaultError) {
-        do {
-            try PrivateFile.writeAtomically(bytes, to: path)
-        } catch {
-            throw VaultError(.unwritableFile, "\(error)")
-        }
-        guard try SealedDump(contentsOf: path).bytes == bytes else {
-            throw VaultError(.unwritableFile, "\(path): what was read back is not what was written")
-        }
-    }
 }

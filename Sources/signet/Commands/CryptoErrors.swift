@@ -8,7 +8,8 @@ extension FileFailure: CodedError {
     var codeName: String {
         switch (kind, operation) {
         case (.permissions, _): "key-file-permissions"
-        case (_, "write"), (_, "create"): "unwritable-file"
+        case (.busy, _): "file-busy"
+        case (_, "write"), (_, "create"), (_, "change"), (_, "wipe"), (_, "lock"): "unwritable-file"
         default: "unreadable-file"
         }
     }
