@@ -22,8 +22,8 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
         1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10);
     const char p = (char)(plus - 62), s = (char)(slash - 63);
     const __m256i distances = _mm256_setr_epi8(
-        71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, p, s, 65, 0, 0,
-        71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, p, s, 65, 0, 0);
+        65, 71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, p, s, 0, 0,
+        65, 71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, p, s, 0, 0);
     size_t read = 0;
     // The upper half loads 16 bytes from offset 12.
     while (count - read >= 28) {
@@ -38,10 +38,10 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
             _mm256_and_si256(spread, _mm256_set1_epi32(0x003f03f0)),
             _mm256_set1_epi32(0x01000010));
         const __m256i sextets = _mm256_or_si256(odd, even);
-        const __m256i isUpperCase = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), sextets);
-        const __m256i row = _mm256_or_si256(
+        // 0 for upper case, 1 for lower case, and one more for each from the first digit on.
+        const __m256i row = _mm256_sub_epi8(
             _mm256_subs_epu8(sextets, _mm256_set1_epi8(51)),
-            _mm256_and_si256(isUpperCase, _mm256_set1_epi8(13)));
+            _mm256_cmpgt_epi8(sextets, _mm256_set1_epi8(25)));
         const __m256i letters =
             _mm256_add_epi8(sextets, _mm256_shuffle_epi8(distances, row));
         _mm256_storeu_si256((__m256i *)target, letters);
@@ -51,85 +51,86 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
     return read;
 }
 
-// What a letter stands for, and whether it is one, by its two halves of four bits: a letter is foreign
-// where the rows of both share a bit. `slash` shares its upper half with others and is told apart first.
+// What a letter stands for, and whether it is one, by its two halves of four bits: it is one where the
+// rows of both share a bit. What is above `bound` takes the row of the next half, which tells the
+// letter of 63 from those it shares its upper half with.
 struct csignet_letters_avx2 {
-    __m256i low, high, distances, slash, slash_row;
+    __m256i low, high, distances, bound;
 };
 
 SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     uint8_t plus, uint8_t slash) {
     // Bits for the upper half: 1 for 2 (plus, slash), 2 for 3 (digits), 4 for 4 and 6 (from A, a),
-    // 8 for 5 (to Z, slash), 16 for 7 (to z), 32 for the rest.
-    uint8_t low[16], distances[16];
-    for (int half = 0; half < 16; half++) {
-        const int is_plus = plus == (0x20 | half), is_slash = slash == (0x20 | half);
-        low[half] = (uint8_t)(32 | (is_plus || is_slash ? 0 : 1) | (half <= 9 ? 0 : 2)
-                              | (half >= 1 ? 0 : 4)
-                              | (half <= 10 || slash == (0x50 | half) ? 0 : 8)
-                              | (half <= 10 ? 0 : 16));
-        distances[half] = 0;
-    }
+    // 8 for 5 (to Z, slash), 16 for 7 (to z).
+    uint8_t low[16], distances[16] = {0};
+    for (int half = 0; half < 16; half++)
+        low[half] = (uint8_t)((plus == (0x20 | half) || slash == (0x20 | half) ? 1 : 0)
+                              | (half <= 9 ? 2 : 0) | (half >= 1 ? 4 : 0)
+                              | (half <= 10 || slash == (0x50 | half) ? 8 : 0)
+                              | (half <= 10 ? 16 : 0));
+    // The standard's slash comes right behind its plus, that of the URL form behind Z.
+    const uint8_t bound = slash < 'A' ? plus : 'Z';
     distances[2] = (uint8_t)(62 - plus);
-    distances[3] = 4;
-    distances[4] = distances[5] = (uint8_t)-65;
-    distances[6] = distances[7] = (uint8_t)-71;
-    distances[(slash >> 4) | 8] = (uint8_t)(63 - slash);
+    distances[(slash >> 4) + 1] = (uint8_t)(63 - slash);
+    distances['0' / 16 + ('0' > bound)] = 4;
+    distances['A' / 16 + ('A' > bound)] = distances['P' / 16 + ('A' > bound)] = (uint8_t)-65;
+    distances['a' / 16 + 1] = distances['p' / 16 + 1] = (uint8_t)-71;
     struct csignet_letters_avx2 letters;
     letters.low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)low));
     letters.high = _mm256_setr_epi8(
-        32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32,
-        32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32);
+        0, 0, 1, 2, 4, 8, 4, 16, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 1, 2, 4, 8, 4, 16, 0, 0, 0, 0, 0, 0, 0, 0);
     letters.distances = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)distances));
-    letters.slash = _mm256_set1_epi8((char)slash);
-    letters.slash_row = _mm256_set1_epi8(8);
+    letters.bound = _mm256_set1_epi8((char)bound);
     return letters;
 }
 
-// The 24 bytes of 32 letters, in front; adds to `foreign` where one is none of them.
-SIGNET_AVX2 static inline __m256i csignet_base64_bytes_avx2(
-    const uint8_t *source, struct csignet_letters_avx2 rules, __m256i *foreign) {
+// Writes the 24 bytes of 32 letters, and 4 more; a byte of `ours` becomes 0 where one is foreign.
+SIGNET_AVX2 static inline void csignet_base64_step_avx2(
+    const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *ours) {
     const __m256i order = _mm256_setr_epi8(
-        2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1,
-        2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
-    const __m256i together = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
-    const __m256i half = _mm256_set1_epi8(15);
+        2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15,
+        2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15);
     const __m256i letters = _mm256_loadu_si256((const __m256i *)source);
-    const __m256i high = _mm256_and_si256(_mm256_srli_epi32(letters, 4), half);
-    const __m256i low = _mm256_and_si256(letters, half);
-    *foreign = _mm256_or_si256(
-        *foreign,
+    const __m256i high =
+        _mm256_and_si256(_mm256_srli_epi32(letters, 4), _mm256_set1_epi8(15));
+    // A letter above 127 finds 0 in the first row.
+    *ours = _mm256_min_epu8(
+        *ours,
         _mm256_and_si256(
-            _mm256_shuffle_epi8(rules.low, low), _mm256_shuffle_epi8(rules.high, high)));
-    const __m256i isSlash = _mm256_cmpeq_epi8(letters, rules.slash);
-    const __m256i row = _mm256_or_si256(high, _mm256_and_si256(isSlash, rules.slash_row));
+            _mm256_shuffle_epi8(rules.low, letters), _mm256_shuffle_epi8(rules.high, high)));
+    const __m256i row = _mm256_sub_epi8(high, _mm256_cmpgt_epi8(letters, rules.bound));
     const __m256i sextets =
         _mm256_add_epi8(letters, _mm256_shuffle_epi8(rules.distances, row));
     const __m256i pairs = _mm256_maddubs_epi16(sextets, _mm256_set1_epi32(0x01400140));
     const __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
-    return _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(groups, order), together);
+    const __m256i bytes = _mm256_shuffle_epi8(groups, order);
+    _mm_storeu_si128((__m128i *)target, _mm256_castsi256_si128(bytes));
+    _mm_storeu_si128((__m128i *)(target + 12), _mm256_extracti128_si256(bytes, 1));
+}
+
+SIGNET_AVX2 static inline int csignet_all_set_avx2(__m256i bytes) {
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())) == 0;
 }
 
 SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
     const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
     size_t read = 0;
-    // Each step writes 32 bytes, 24 of which stay: the letters behind it make up for the rest.
-    while (count - read >= 4 * 32 + 13) {
-        __m256i foreign = _mm256_setzero_si256();
+    // Each step writes 28 bytes, 24 of which stay: six letters behind it make up for the rest.
+    while (count - read >= 4 * 32 + 6) {
+        __m256i ours = _mm256_set1_epi8(-1);
         for (int step = 0; step < 4; step++)
-            _mm256_storeu_si256(
-                (__m256i *)(target + 24 * step),
-                csignet_base64_bytes_avx2(source + read + 32 * step, rules, &foreign));
-        if (!_mm256_testz_si256(foreign, foreign)) return read;
+            csignet_base64_step_avx2(
+                source + read + 32 * step, target + 24 * step, rules, &ours);
+        if (!csignet_all_set_avx2(ours)) return read;
         target += 4 * 24;
         read += 4 * 32;
     }
-    while (count - read >= 32 + 13) {
-        __m256i foreign = _mm256_setzero_si256();
-        const __m256i bytes = csignet_base64_bytes_avx2(source + read, rules, &foreign);
-        if (!_mm256_testz_si256(foreign, foreign)) return read;
-        _mm256_storeu_si256((__m256i *)target, bytes);
+    while (count - read >= 32 + 6) {
+        __m256i ours = _mm256_set1_epi8(-1);
+        csignet_base64_step_avx2(source + read, target, rules, &ours);
+        if (!csignet_all_set_avx2(ours)) return read;
         target += 24;
         read += 32;
     }
@@ -168,7 +169,7 @@ static inline size_t csignet_base64_encode(
 // `target` has room for the bytes of all `count` letters.
 static inline size_t csignet_base64_decode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
-    if (count < 45 || !csignet_has_avx2()) return 0;
+    if (count < 38 || !csignet_has_avx2()) return 0;
     return csignet_base64_decode_avx2(
         (const uint8_t *)source, count, (uint8_t *)target, plus, slash);
 }

@@ -84,6 +84,46 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
+    /// Goes through an object's members in their order, until `body` gives false; of another value
+    /// there are none.
+    ///
+    /// - Returns: Whether `body` never gave false.
+    package func allMembers(
+        of element: Element, _ body: (_ name: Element, _ value: Element) -> Bool
+    ) -> Bool {
+        guard element.kind == .object, isRecorded(element) else { return true }
+        var index = element.index + 1
+        for _ in 0..<nodes[element.index].count {
+            guard body(self.element(index), self.element(index + 1)) else { return false }
+            index += 1 + Int(nodes[index + 1].size)
+        }
+        return true
+    }
+
+    /// How many members an object has; another value has none.
+    package func memberCount(of element: Element) -> Int {
+        element.kind == .object ? Int(nodes[element.index].count) : 0
+    }
+
+    /// Whether two objects have the same member names in the same order, spelled alike; false may
+    /// still be the same names with other escapes.
+    package func haveSameNames(_ left: Element, _ right: Element) -> Bool {
+        guard left.kind == .object, right.kind == .object, isRecorded(left), isRecorded(right),
+            nodes[left.index].count == nodes[right.index].count
+        else { return false }
+        var one = left.index + 1
+        var two = right.index + 1
+        let span = bytes.span
+        for _ in 0..<nodes[left.index].count {
+            guard isSame(span, nodes[one].inner, span.extracting(nodes[two].inner)) else {
+                return false
+            }
+            one += 1 + Int(nodes[one + 1].size)
+            two += 1 + Int(nodes[two + 1].size)
+        }
+        return true
+    }
+
     /// A string element's text with its escapes undone; of another value nil.
     public func string(_ element: Element) -> String? {
         element.kind == .string ? string(at: element.index) : nil

@@ -167,7 +167,9 @@ struct MemberNames {
     }
 
     private func isEqual(_ left: Entry, _ right: Entry, _ bytes: borrowing Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
+        guard left.count == right.count, left.fingerprint == right.fingerprint else {
+            return false
+        }
         for offset in 0..<Int(left.count) {
             guard byte(left, offset, bytes) == byte(right, offset, bytes) else { return false }
         }
@@ -180,17 +182,26 @@ struct MemberNames {
     }
 
     private func hash(_ entry: Entry, _ bytes: borrowing Span<UInt8>) -> Int {
+        let end = Int(entry.start) + Int(entry.count)
+        return entry.isScratch
+            ? Self.hash(scratch.span, Int(entry.start), end)
+            : Self.hash(bytes, Int(entry.start), end)
+    }
+
+    private static func hash(_ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int) -> Int {
         var hasher = Hasher()
-        var word: UInt64 = 0
-        for offset in 0..<Int(entry.count) {
-            word = word << 8 | UInt64(byte(entry, offset, bytes))
-            if offset & 7 == 7 {
-                hasher.combine(word)
-                word = 0
-            }
+        var at = start
+        while at &+ 8 <= end, let word = word(bytes, at: at) {
+            hasher.combine(word)
+            at &+= 8
         }
-        hasher.combine(word)
-        hasher.combine(entry.count)
+        var rest: UInt64 = 0
+        while at < end {
+            rest = rest << 8 | UInt64(bytes[at])
+            at &+= 1
+        }
+        hasher.combine(rest)
+        hasher.combine(end &- start)
         return hasher.finalize()
     }
 }

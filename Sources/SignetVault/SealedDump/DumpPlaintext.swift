@@ -95,22 +95,20 @@ struct DumpPlaintext: Sendable {
     private static func isOneOriginEach(
         _ reader: JSONReader, _ values: JSONReader.Element, _ origins: JSONReader.Element
     ) -> Bool {
-        let values = reader.members(of: values)
-        let origins = reader.members(of: origins)
-        guard values.count == origins.count,
-            origins.allSatisfy({ origin in
-                reader.isString(origin.value, "defaults") || reader.isString(origin.value, "launch")
-                    || reader.isString(origin.value, "fetched")
-            })
+        guard reader.memberCount(of: values) == reader.memberCount(of: origins),
+            reader.allMembers(
+                of: origins,
+                { _, origin in
+                    reader.isString(origin, "defaults") || reader.isString(origin, "launch")
+                        || reader.isString(origin, "fetched")
+                })
         else { return false }
-        let isSameOrder = zip(values, origins).allSatisfy { value, origin in
-            reader.bytes[value.name.range].elementsEqual(reader.bytes[origin.name.range])
-        }
-        if isSameOrder { return true }
+        if reader.haveSameNames(values, origins) { return true }
         // Both hold each name once, so a name of the one that the other lacks shows in this.
-        let names = Set(values.compactMap { reader.string($0.name).map(ByteName.init) })
-        return origins.allSatisfy { origin in
-            reader.string(origin.name).map { names.contains(ByteName($0)) } ?? false
+        let names = Set(
+            reader.members(of: values).compactMap { reader.string($0.name).map(ByteName.init) })
+        return reader.allMembers(of: origins) { name, _ in
+            reader.string(name).map { names.contains(ByteName($0)) } ?? false
         }
     }
 
@@ -132,6 +130,7 @@ struct DumpPlaintext: Sendable {
 
     /// A time of RFC 3339, section 5.6, in UTC or with an offset.
     private static func isTime(_ text: String) -> Bool {
+        if isUsualTime(text.utf8Span.span) { return true }
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T"),
             UnixTime.parseDate(String(decoding: bytes[..<10], as: UTF8.self)) != nil,
@@ -146,6 +145,24 @@ struct DumpPlaintext: Sendable {
         if rest.elementsEqual("Z".utf8) { return true }
         guard rest.count == 6, "+-".utf8.contains(rest.first!) else { return false }
         return isClock(rest.dropFirst(), limits: [23, 59])
+    }
+
+    /// The largest digit of each place.
+    private static let usualTime = Array("9999-19-29T29:59:59Z".utf8)
+
+    /// Whether it is a time as we write it, on a day that every month has.
+    private static func isUsualTime(_ text: Span<UInt8>) -> Bool {
+        guard text.count == usualTime.count else { return false }
+        for index in usualTime.indices {
+            let limit = usualTime[index]
+            let byte = text[index]
+            let isDigit = (0x30...0x39).contains(limit)
+            guard isDigit ? byte >= 0x30 && byte <= limit : byte == limit else { return false }
+        }
+        func number(_ index: Int) -> Int {
+            Int(text[index] - 0x30) * 10 + Int(text[index + 1] - 0x30)
+        }
+        return (1...12).contains(number(5)) && (1...28).contains(number(8)) && number(11) <= 23
     }
 
     private static func isClock(_ text: ArraySlice<UInt8>, limits: [Int]) -> Bool {
