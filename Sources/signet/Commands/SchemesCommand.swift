@@ -6,7 +6,7 @@ import SignetSigning
 struct SchemesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemes", abstract: "The ways to sign.",
-        subcommands: [SchemesListCommand.self, SchemesShowCommand.self],
+        subcommands: [SchemesListCommand.self, SchemesShowCommand.self, SchemesLintCommand.self],
         defaultSubcommand: SchemesListCommand.self)
 }
 
@@ -38,5 +38,35 @@ struct SchemesShowCommand: ParsableCommand {
         let document = try SigningScheme.insecure.scheme(named: name).document
         try common.terminal.result(
             document, text: JSONValue.object(document).serialized(.pretty) + [0x0A])
+    }
+}
+
+/// `schemes lint`: what is weak about a scheme.
+struct SchemesLintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint", abstract: "Name what is weak about a scheme.",
+        discussion: "Exit 0 when nothing is, 1 when something is, 2 for a document that is none.")
+
+    @Argument(help: "The scheme's document, or the name of one that is built in.")
+    var file: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let isBuiltIn = SigningScheme.names.contains { $0.utf8.elementsEqual(file.utf8) }
+        let scheme =
+            isBuiltIn
+            ? try SigningScheme.insecure.scheme(named: file)
+            : try SigningScheme(file: file, insecure: true)
+        let findings = scheme.findings
+        try common.terminal.result(
+            [
+                "findings": .array(
+                    findings.map {
+                        ["code": .string($0.code.name), "message": .string($0.message)]
+                    })
+            ],
+            lines: findings.map { "\($0.code.name): \($0.message)" })
+        if !findings.isEmpty { throw ExitStatus.refused }
     }
 }

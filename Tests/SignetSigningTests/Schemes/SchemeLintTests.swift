@@ -1,0 +1,109 @@
+import SignetJSON
+import Testing
+
+@testable import SignetSigning
+
+/// What `signet schemes lint` names.
+@Suite struct SchemeLintTests {
+    @Test(arguments: [
+        ("rfc9421", []), ("salted-hmac-v1", []), ("alibaba-acs3", []),
+        ("aws-sigv4", ["no-nonce"]), ("tencent-tc3", ["no-nonce"]), ("wechatpay-v3", ["no-host"]),
+        ("standard-webhooks", ["no-method", "no-host", "no-path", "no-query"]),
+        ("stripe", ["no-nonce", "no-method", "no-host", "no-path", "no-query"]),
+        ("github", ["no-time", "no-nonce", "no-method", "no-host", "no-path", "no-query"]),
+        (
+            "ctnetworking-get",
+            [
+                "unescaped-join", "pair-sort", "broken-hash", "no-hmac", "no-time", "no-nonce",
+                "no-method", "no-host", "no-path", "no-body",
+            ]
+        ),
+        (
+            "wechat-v2",
+            [
+                "re-serialised-body", "unescaped-join", "broken-hash", "no-hmac", "no-time",
+                "no-nonce", "no-method", "no-host", "no-path", "no-query",
+            ]
+        ),
+    ])
+    func builtIn(_ name: String, _ wanted: [String]) throws {
+        let scheme = try SigningScheme.insecure.scheme(named: name)
+        #expect(scheme.findings.map(\.code.name) == wanted)
+    }
+
+    /// A scheme without a weakness, in which one thing is changed.
+    static func scheme(_ changes: JSONObject = [:]) throws -> SigningScheme {
+        var document: JSONObject = [
+            "signet-scheme": 1, "name": "good", "nonce": ["bytes": 16, "as": "hex"],
+            "text": [
+                "join": ["{method}", "{host}", "{target}", "{time}", "{nonce}", "{body}"],
+                "with": "\n",
+            ],
+            "sign": ["hmac": "sha256"],
+            "place": [["header": "X-Sign", "value": "{keyid} {time} {nonce} {signature}"]],
+        ]
+        for (name, value) in changes { document[name] = value }
+        return try .insecure.scheme(document: JSONValue.object(document).serialized())
+    }
+
+    static let weak: [(String, JSONObject)] = [
+        ("broken-hash", ["sign": ["hash": "sha1", "behind": "{secret}"]]),
+        ("broken-hash", ["sign": ["hash": "md5", "before": "{secret}"]]),
+        ("secret-prefix-hash", ["sign": ["hash": "sha256", "before": "{secret}:"]]),
+        ("no-hmac", ["sign": ["hash": "sha256", "behind": "{secret}"]]),
+        ("unescaped-join", ["text": "{method}{host}{target}{time}\n{nonce}\n{body}"]),
+        ("unescaped-join", ["text": "{method}\n{host}\n{target}.{time}\n{nonce}\n{body}"]),
+        ("unescaped-join", ["text": "{method}\n{host}\n{body}\n{target}\n{time}\n{nonce}"]),
+        (
+            "unescaped-join",
+            [
+                "values": [
+                    "p": ["parameters": ["from": ["query"], "decode": true, "sort": "key"]]
+                ],
+                "text": "{method}\n{host}\n{path}\n{time}\n{nonce}\n{p}\n{body}",
+            ]
+        ),
+        (
+            "pair-sort",
+            [
+                "values": [
+                    "p": [
+                        "parameters": [
+                            "from": ["query"], "decode": true, "encode": true, "sort": "pair",
+                        ]
+                    ]
+                ],
+                "text": "{method}\n{host}\n{path}\n{time}\n{nonce}\n{p}\n{body}",
+            ]
+        ),
+        (
+            "re-serialised-body",
+            [
+                "values": [
+                    "p": [
+                        "parameters": [
+                            "from": ["form"], "decode": true, "encode": true, "sort": "key",
+                        ]
+                    ]
+                ],
+                "text": "{method}\n{host}\n{target}\n{time}\n{nonce}\n{p}",
+            ]
+        ),
+        ("no-time", ["text": "{method}\n{host}\n{target}\n{nonce}\n{body}"]),
+        ("no-nonce", ["text": "{method}\n{host}\n{target}\n{time}\n{body}"]),
+        ("no-method", ["text": "{host}\n{target}\n{time}\n{nonce}\n{body}"]),
+        ("no-host", ["text": "{method}\n{target}\n{time}\n{nonce}\n{body}"]),
+        ("no-path", ["text": "{method}\n{host}\n{query}\n{time}\n{nonce}\n{body}"]),
+        ("no-query", ["text": "{method}\n{host}\n{path}\n{time}\n{nonce}\n{body}"]),
+        ("no-body", ["text": "{method}\n{host}\n{target}\n{time}\n{nonce}"]),
+    ]
+
+    @Test func aGoodSchemeHasNone() throws {
+        #expect(try Self.scheme().findings.isEmpty)
+    }
+
+    @Test(arguments: weak)
+    func eachWeaknessIsNamed(_ code: String, _ changes: JSONObject) throws {
+        #expect(try Self.scheme(changes).findings.map(\.code.name).contains(code))
+    }
+}
