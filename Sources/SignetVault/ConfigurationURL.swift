@@ -69,3 +69,21 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
 extension String {
     fileprivate func has(_ byte: UInt8) -> Bool { utf8.contains(byte) }
 }
+
+extension ConfigurationURL: Codable {
+    /// Decodes a string that must be an absolute URL.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let url = ConfigurationURL(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "wanted \(ValueType.url.wanted)")
+        }
+        self = url
+    }
+
+    /// Encodes the URL's text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

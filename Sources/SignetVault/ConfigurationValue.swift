@@ -1,49 +1,49 @@
 public import SignetJSON
 
-/// A value of a configuration that has passed its schema.
-public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Both forms behind one reference, so that a read copies no more than what it returns.
-    private final class Forms: Sendable {
-        let typed: TypedValue
-        let json: JSONValue
-
-        init(_ typed: TypedValue, _ json: JSONValue) {
-            self.typed = typed
-            self.json = json
-        }
-    }
-
-    private let forms: Forms
-
-    init(typed: TypedValue, json: JSONValue) { self.forms = Forms(typed, json) }
-
-    package var typed: TypedValue { forms.typed }
-    /// The value as it stood in its input.
-    package var json: JSONValue { forms.json }
-
-    /// Only the type; a value does not print by accident.
-    public var description: String { "CheckedValue(redacted)" }
-    /// Without children.
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 /// A type that a configuration's value can be read as.
 ///
-/// Conforming: `String` (string, url), `Int` and `Int64` (integer), `Double` (number, integer), `Bool`,
-/// `Duration`, `ConfigurationURL`, `[UInt8]` (bytes), `JSONObject`, `JSONValue`, arrays of `String`, and optionals
-/// of these for keys that may be without a value. An enum of strings or integers conforms by
-/// declaring it.
+/// | the schema's type | read as |
+/// | --- | --- |
+/// | `string` | `String`, an enum of strings |
+/// | `integer` | `Int`, `Int64`, `UInt8`, `Double`, `DecimalNumber`, an enum of integers |
+/// | `number` | `Double`, `DecimalNumber`, `JSONNumber` |
+/// | `boolean` | `Bool` |
+/// | `duration` | `Duration` |
+/// | `url` | `ConfigurationURL`, `String` |
+/// | `bytes` | `[UInt8]` |
+/// | `array` | an array of any of these, `[JSONValue]`, a `Decodable` type |
+/// | `object` | `[String: T]` of any of these, `JSONObject`, a `Decodable` struct |
+///
+/// Elements are read by the type that the rule's `items` names; without one by their JSON. An optional
+/// is for a key that may be without a value, `JSONValue` for any. An enum of strings or integers
+/// and a `Decodable` type conform by declaring it; a `Decodable` type is decoded at each read.
 public protocol ConfigurationValue: Sendable {
     /// What is read where no input gave the key a value; nil where that is an error.
     static var whenAbsent: Self? { get }
     /// Reads a checked value, or gives nil where it is of another type.
     init?(_ value: CheckedValue)
+    /// Reads all elements of a list, or gives nil where one is of another type.
+    static func elements(_ value: CheckedValue) -> [Self]?
 }
 
 extension ConfigurationValue {
     /// Nothing: the key needs a value.
     public static var whenAbsent: Self? { nil }
+
+    /// Reads each element of a list.
+    public static func elements(_ value: CheckedValue) -> [Self]? {
+        guard case .array(let elements) = value.typed else { return nil }
+        var result: [Self] = []
+        result.reserveCapacity(elements.count)
+        for element in elements {
+            guard let element = Self(element) else { return nil }
+            result.append(element)
+        }
+        return result
+    }
 }
+
+// MARK: - Simple values
 
 extension String: ConfigurationValue {
     /// Reads a string or a URL.
@@ -83,6 +83,25 @@ extension Double: ConfigurationValue {
     }
 }
 
+extension DecimalNumber: ConfigurationValue {
+    /// Reads a number or an integer, exactly.
+    public init?(_ value: CheckedValue) {
+        guard let number = JSONNumber(value) else { return nil }
+        self.init(number)
+    }
+}
+
+extension JSONNumber: ConfigurationValue {
+    /// Reads a number or an integer by its text.
+    public init?(_ value: CheckedValue) {
+        switch value.typed {
+        case .number(_, let number): self = number
+        case .integer(let integer): self = value.json.number ?? JSONNumber(integer)
+        default: return nil
+        }
+    }
+}
+
 extension Bool: ConfigurationValue {
     /// Reads a boolean.
     public init?(_ value: CheckedValue) {
@@ -107,10 +126,49 @@ extension ConfigurationURL: ConfigurationValue {
     }
 }
 
-extension JSONObject: ConfigurationValue {
-    /// Reads an object.
+extension UInt8: ConfigurationValue {
+    /// Reads an integer in 0...255.
     public init?(_ value: CheckedValue) {
-        guard case .object(let object) = value.typed else { return nil }
+        guard case .integer(let integer) = value.typed else { return nil }
+        self.init(exactly: integer)
+    }
+
+    /// Reads bytes; a list of numbers is none.
+    public static func elements(_ value: CheckedValue) -> [UInt8]? {
+        if case .bytes(let bytes) = value.typed { bytes } else { nil }
+    }
+}
+
+// MARK: - Lists, maps and JSON
+
+extension Array: ConfigurationValue where Element: ConfigurationValue {
+    /// Reads a list whose elements all can be read; as `[UInt8]`, bytes.
+    public init?(_ value: CheckedValue) {
+        guard let elements = Element.elements(value) else { return nil }
+        self = elements
+    }
+}
+
+extension Dictionary: ConfigurationValue where Key == String, Value: ConfigurationValue {
+    /// Reads a map whose values all can be read.
+    ///
+    /// A map with two names that Swift takes for one, because they are two Unicode forms of one text,
+    /// cannot be read so.
+    public init?(_ value: CheckedValue) {
+        guard case .object(let members) = value.typed else { return nil }
+        self.init(minimumCapacity: members.count)
+        for member in members {
+            guard let value = Value(member.value),
+                updateValue(value, forKey: member.name) == nil
+            else { return nil }
+        }
+    }
+}
+
+extension JSONObject: ConfigurationValue {
+    /// Reads a map as it stands in its input.
+    public init?(_ value: CheckedValue) {
+        guard case .object = value.typed, let object = value.json.object else { return nil }
         self = object
     }
 }
@@ -118,43 +176,6 @@ extension JSONObject: ConfigurationValue {
 extension JSONValue: ConfigurationValue {
     /// Reads any value as its JSON.
     public init?(_ value: CheckedValue) { self = value.json }
-}
-
-/// A type that a configuration's array can be read as an array of, or, for `UInt8`, its bytes.
-public protocol ConfigurationElement: Sendable {
-    /// Reads all elements, or gives nil where one is of another type.
-    static func elements(_ value: CheckedValue) -> [Self]?
-}
-
-extension Array: ConfigurationValue where Element: ConfigurationElement {
-    /// Reads an array of elements of one type; for `UInt8`, bytes.
-    public init?(_ value: CheckedValue) {
-        guard let elements = Element.elements(value) else { return nil }
-        self = elements
-    }
-}
-
-extension UInt8: ConfigurationElement {
-    /// Reads bytes.
-    public static func elements(_ value: CheckedValue) -> [UInt8]? {
-        if case .bytes(let bytes) = value.typed { bytes } else { nil }
-    }
-}
-
-extension String: ConfigurationElement {
-    /// Reads an array of strings.
-    public static func elements(_ value: CheckedValue) -> [String]? {
-        guard case .array(let elements) = value.typed else { return nil }
-        let strings = elements.compactMap(\.string)
-        return strings.count == elements.count ? strings : nil
-    }
-}
-
-extension JSONValue: ConfigurationElement {
-    /// Reads an array of any elements.
-    public static func elements(_ value: CheckedValue) -> [JSONValue]? {
-        if case .array(let elements) = value.typed { elements } else { nil }
-    }
 }
 
 extension Optional: ConfigurationValue where Wrapped: ConfigurationValue {
@@ -168,7 +189,28 @@ extension Optional: ConfigurationValue where Wrapped: ConfigurationValue {
     }
 }
 
+// MARK: - A program's own types
+
 extension ConfigurationValue where Self: RawRepresentable, RawValue: ConfigurationValue {
+    /// Reads a raw value that is one of the cases.
+    public init?(_ value: CheckedValue) {
+        guard let raw = RawValue(value) else { return nil }
+        self.init(rawValue: raw)
+    }
+}
+
+extension ConfigurationValue where Self: Decodable {
+    /// Decodes a value: members by their names, durations, bytes and the rest as `PublicView.decode`.
+    public init?(_ value: CheckedValue) {
+        guard
+            let decoded = try? StrictJSONDecoder().decode(Self.self, from: value.codableForm)
+        else { return nil }
+        self = decoded
+    }
+}
+
+extension ConfigurationValue
+where Self: RawRepresentable, Self: Decodable, RawValue: ConfigurationValue {
     /// Reads a raw value that is one of the cases.
     public init?(_ value: CheckedValue) {
         guard let raw = RawValue(value) else { return nil }

@@ -1,14 +1,25 @@
-import SignetJSON
+public import SignetJSON
 
-/// A JSON number's exact value, for comparing: no rounding to binary64, so that a limit of
-/// 9007199254740992 does not let 9007199254740993 pass.
-struct DecimalNumber: Comparable, Hashable {
+/// A decimal number with all its digits, as for amounts of money: no rounding to binary64, so
+/// 0.1 is a tenth and 9007199254740993 is not 9007199254740992.
+///
+/// Two are equal where their values are: 1, 1.0 and 10e-1 are one number.
+public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The number as a JSON number.
+    public let json: JSONNumber
     private let isNegative: Bool
     /// The value is 0.digits × 10^scale; no zeros at either end, empty for zero.
     private let digits: [UInt8]
     private let scale: Int
 
-    init(_ number: JSONNumber) {
+    /// Takes a number's text (RFC 8259, section 6), or gives nil where it is none.
+    public init?(_ text: String) {
+        guard let number = JSONNumber(text: text) else { return nil }
+        self.init(number)
+    }
+
+    /// Takes a JSON number.
+    public init(_ number: JSONNumber) {
         var digits: [UInt8] = []
         var scale = 0
         var isFraction = false
@@ -35,6 +46,7 @@ struct DecimalNumber: Comparable, Hashable {
         let leading = digits.prefix { $0 == 0x30 }.count
         digits.removeFirst(leading)
         while digits.last == 0x30 { digits.removeLast() }
+        self.json = number
         self.isNegative = isNegative && !digits.isEmpty
         self.digits = digits
         self.scale = digits.isEmpty ? 0 : scale - leading + exponent
@@ -43,7 +55,52 @@ struct DecimalNumber: Comparable, Hashable {
     /// An exponent no text of a sane length reaches by its digits.
     private static let beyond = 1 << 60
 
-    static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
+    /// The number as it was written.
+    public var text: String { json.text }
+
+    /// The nearest binary64 value, or nil where that is not finite.
+    public var double: Double? { json.double }
+
+    /// The value in units of ten to the minus `places`, as an amount in cents with two places: 12.3
+    /// gives 1230, and 0.005 gives nil because nothing is rounded.
+    ///
+    /// - Parameter places: How many decimal places a unit has, from 0.
+    /// - Returns: nil where the value is no whole number of units or does not fit.
+    public func units(places: Int) -> Int64? {
+        guard !digits.isEmpty else { return 0 }
+        guard (0...1000).contains(places), (1...19).contains(scale + places),
+            digits.count <= scale + places
+        else { return nil }
+        var value: Int64 = 0
+        for index in 0..<(scale + places) {
+            let digit = index < digits.count ? Int64(digits[index] - 0x30) : 0
+            let (product, first) = value.multipliedReportingOverflow(by: 10)
+            let (sum, second) = product.subtractingReportingOverflow(digit)
+            guard !first, !second else { return nil }
+            value = sum
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    /// The number as it was written.
+    public var description: String { text }
+
+    /// Whether both have the same value.
+    public static func == (left: DecimalNumber, right: DecimalNumber) -> Bool {
+        left.isNegative == right.isNegative && left.scale == right.scale
+            && left.digits == right.digits
+    }
+
+    /// Feeds the value.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isNegative)
+        hasher.combine(scale)
+        hasher.combine(digits)
+    }
+
+    /// Whether one value is below another, exactly.
+    public static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
         if left.isNegative != right.isNegative { return left.isNegative }
         return left.isNegative ? right.isCloserToZero(than: left) : left.isCloserToZero(than: right)
     }
@@ -52,5 +109,17 @@ struct DecimalNumber: Comparable, Hashable {
         if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
         if scale != other.scale { return scale < other.scale }
         return digits.lexicographicallyPrecedes(other.digits)
+    }
+}
+
+extension DecimalNumber: Codable {
+    /// Decodes a JSON number by its text, with SignetJSON's decoder.
+    public init(from decoder: any Decoder) throws {
+        self.init(try JSONNumber(from: decoder))
+    }
+
+    /// Encodes the JSON number that was taken.
+    public func encode(to encoder: any Encoder) throws {
+        try json.encode(to: encoder)
     }
 }

@@ -14,56 +14,47 @@ public enum ConfigurationOrigin: String, Sendable, Hashable, CaseIterable {
 package struct KeyRule: Sendable {
     /// The key's name.
     package let name: String
-    /// The type every value must have.
-    package let type: ValueType
     /// Whether the value may be seen outside of the sealed dump.
     package let isPublic: Bool
     /// The inputs that may give it.
     package let setBy: Set<ConfigurationOrigin>
     /// What it means, for people.
     package let meaning: String?
+    /// Whether the schema's author says that random text is no secret here.
+    let isNotSecret: Bool
+    let value: ValueRule
+    /// The limits as they stand in the schema.
+    let limits: JSONObject
 
-    let minimum: TypedValue?
-    let maximum: TypedValue?
-    let pattern: ValuePattern?
-    /// Set last while parsing, because the rest of the rule checks it.
-    var allowed: [TypedValue]?
+    /// The type every value must have.
+    package var type: ValueType { value.type }
 
     /// The value in the form of the key's type.
     ///
     /// - Throws: `wrong-type`, `out-of-range`, `pattern-mismatch`, `not-in-list`, or
     ///   `public-value-looks-secret`, naming the key and the input, never the value.
     func checked(_ value: JSONValue, from place: String) throws(VaultError) -> TypedValue {
-        func failed(_ code: VaultError.Code, _ wanted: String) -> VaultError {
-            VaultError(code, "\(quoted(name)) in \(place): \(wanted)")
+        func failed(_ code: VaultError.Code, _ problem: String) -> VaultError {
+            VaultError(code, "\(quoted(name)) in \(place): \(problem)")
         }
         let typed: TypedValue
-        do {
-            typed = try TypedValue(value, as: type)
-        } catch .beyondType {
-            throw failed(.outOfRange, "beyond what \(type.wanted) can hold here (64 bits)")
+        do throws(ValueRule.Refusal) {
+            typed = try self.value.checked(value)
         } catch {
-            throw failed(.wrongType, "found \(value.article), wanted \(type.wanted)")
+            throw failed(error.code, error.problem)
         }
-        if let minimum, typed.isBelow(minimum) {
-            throw failed(.outOfRange, "below the schema's minimum")
-        }
-        if let maximum, maximum.isBelow(typed) {
-            throw failed(.outOfRange, "above the schema's maximum")
-        }
-        if let pattern, let text = value.string, !pattern.matches(text) {
-            throw failed(.patternMismatch, "the value as a whole does not match the pattern")
-        }
-        if let allowed, !allowed.contains(where: { $0.isSame(as: typed) }) {
-            throw failed(.notInList, "none of the \(allowed.count) values the schema lists")
-        }
-        if isPublic, let reason = SecretDetector.reason(in: value) {
-            throw failed(
-                .publicValueLooksSecret,
-                "a public value that looks like a secret (\(reason)); "
-                    + "make the key secret or take the value out")
-        }
+        if let reason = secretReason(in: value) { throw failed(.publicValueLooksSecret, reason) }
         return typed
+    }
+
+    /// Why a value must not be public, or nil.
+    func secretReason(in value: JSONValue) -> String? {
+        guard isPublic, let finding = SecretDetector.finding(in: value) else { return nil }
+        if isNotSecret && !finding.isCertain { return nil }
+        return "a public value that looks like a secret (\(finding.reason)); "
+            + (finding.isCertain
+                ? "make the key secret or take the value out"
+                : "make the key secret, take the value out, or say \"notSecret\": true in the schema")
     }
 }
 

@@ -8,20 +8,25 @@ public struct PublicView: Sendable, CustomStringConvertible {
         let schema: Schema
         let values: JSONObject
         let origins: JSONObject
+        /// Each public key's place in `slots`, in the order of the schema.
+        let keys: [(rule: KeyRule, number: Int)]
 
         init(schema: Schema, settings: [Setting]) {
             var slots: [CheckedValue?] = []
             var values = JSONObject()
             var origins = JSONObject()
+            var keys: [(rule: KeyRule, number: Int)] = []
             for (rule, setting) in zip(schema.rules, settings) where rule.isPublic {
-                guard let winner = setting.winner else { continue }
                 let number = KeyNumbers.number(of: rule.name)
+                keys.append((rule, number))
+                guard let winner = setting.winner else { continue }
                 while slots.count <= number { slots.append(nil) }
                 slots[number] = winner.value
                 values[rule.name] = winner.value.json
                 origins[rule.name] = .string(winner.origin.rawValue)
             }
             self.slots = slots
+            self.keys = keys
             self.schema = schema
             self.values = values
             self.origins = origins
@@ -78,10 +83,12 @@ public struct PublicView: Sendable, CustomStringConvertible {
             throw VaultError(
                 .missingValue, "key \(name), which the program reads: no input sets it")
         }
+        let type = rule.type.rawValue
+        let reason = slot(key.number).flatMap { Self.decodingProblem(Value.self, $0) }
         throw VaultError(
             .wrongType,
-            "key \(name): the value, of type \(rule.type.rawValue), cannot be read as \(Value.self)"
-        )
+            "key \(name): the value, of type \(type), cannot be read as \(Value.self)"
+                + (reason.map { ": \($0)" } ?? ""))
     }
 
     /// The value of a key by its name alone, for adapters to other libraries.
@@ -105,6 +112,18 @@ public struct PublicView: Sendable, CustomStringConvertible {
         repeat _ = try value(for: each keys)
     }
 
+    /// Why a type of the program's own does not decode; names members, never values.
+    private static func decodingProblem(_ type: Any.Type, _ value: CheckedValue) -> String? {
+        guard !(type is any RawRepresentable.Type), let type = type as? any Decodable.Type
+        else { return nil }
+        do throws(JSONError) {
+            _ = try StrictJSONDecoder().decode(type, from: value.codableForm)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     private func read<Value>(_ key: ConfigurationKey<Value, Public>) -> Value? {
         if let value = slot(key.number) { return Value(value) }
         guard Value.whenAbsent != nil, storage.schema.rule(named: key.name)?.isPublic == true
@@ -115,6 +134,11 @@ public struct PublicView: Sendable, CustomStringConvertible {
     @usableFromInline
     func slot(_ number: Int) -> CheckedValue? {
         number < storage.slots.count ? storage.slots[number] : nil
+    }
+
+    /// The public keys with their values, in the order of the schema.
+    var checked: [(rule: KeyRule, value: CheckedValue?)] {
+        storage.keys.map { ($0.rule, slot($0.number)) }
     }
 
     /// The public values as JSON.

@@ -16,7 +16,8 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a schema from JSON.
     ///
     /// - Throws: `malformed-schema` where the JSON is not strict JSON, a member is unknown, or a key
-    ///   contradicts itself (a minimum above its maximum, a listed value of another type).
+    ///   contradicts itself: a minimum above its maximum, a limit that the type does not have, a listed
+    ///   value that the rest of the rule refuses, a pattern that is none, two keys that look the same.
     public init(parsing bytes: [UInt8]) throws(VaultError) {
         let value: JSONValue
         do {
@@ -56,7 +57,14 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         }
         var rules: [KeyRule] = []
         var positions: [ByteName: Int] = [:]
+        // Swift's equality of texts, which takes all Unicode forms of one text for the same.
+        var seen: Set<String> = []
         for (name, description) in keys {
+            guard seen.insert(name).inserted else {
+                throw VaultError(
+                    .malformedSchema,
+                    "key \(quoted(name)): another key differs from it only in its Unicode form")
+            }
             positions[ByteName(name)] = rules.count
             rules.append(try KeyRule(name, description))
         }

@@ -12,6 +12,9 @@ package enum ValueType: String, Sendable, CaseIterable {
     /// Whether a pattern makes sense.
     var isMatchable: Bool { self == .string || self == .url }
 
+    /// Whether a length makes sense.
+    var hasLength: Bool { isText }
+
     /// What is wanted, for a message.
     var wanted: String {
         switch self {
@@ -30,22 +33,27 @@ package enum ValueType: String, Sendable, CaseIterable {
 
 /// A value of the configuration in the form of its type, checked.
 package enum TypedValue: Sendable {
+    /// A member of a map.
+    package typealias Member = (name: String, value: CheckedValue)
+
     case string(String)
     case integer(Int64)
     case number(Double, JSONNumber)
     case boolean(Bool)
-    case array([JSONValue])
-    case object(JSONObject)
+    case array([CheckedValue])
+    case object([Member])
     case duration(Duration)
     case url(ConfigurationURL)
     case bytes([UInt8])
+    /// `null`, or a number beyond binary64, somewhere in a list or a map without a rule for its items.
+    case other
 
     /// Why a JSON value is not of a type.
     enum Mismatch: Error {
         case wrongType, beyondType
     }
 
-    /// Takes a JSON value as a type.
+    /// Takes a JSON value as a type; elements of lists and maps have no rule.
     init(_ value: JSONValue, as type: ValueType) throws(Mismatch) {
         switch (type, value) {
         case (.string, .string(let text)): self = .string(text)
@@ -56,8 +64,7 @@ package enum TypedValue: Sendable {
             guard let double = number.double else { throw .beyondType }
             self = .number(double, number)
         case (.boolean, .bool(let bool)): self = .boolean(bool)
-        case (.array, .array(let elements)): self = .array(elements)
-        case (.object, .object(let object)): self = .object(object)
+        case (.array, .array), (.object, .object): self.init(untyped: value)
         case (.duration, _):
             guard let duration = DurationText.duration(value) else { throw .wrongType }
             self = .duration(duration)
@@ -72,8 +79,8 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// The type.
-    package var type: ValueType {
+    /// The type; nil for an element that has none.
+    package var type: ValueType? {
         switch self {
         case .string: .string
         case .integer: .integer
@@ -84,6 +91,37 @@ package enum TypedValue: Sendable {
         case .duration: .duration
         case .url: .url
         case .bytes: .bytes
+        case .other: nil
+        }
+    }
+
+    /// Takes a JSON value by its own type, where no rule names one.
+    init(untyped value: JSONValue) {
+        switch value {
+        case .null: self = .other
+        case .bool(let bool): self = .boolean(bool)
+        case .string(let text): self = .string(text)
+        case .number(let number):
+            if let integer = number.int64 {
+                self = .integer(integer)
+            } else if let double = number.double {
+                self = .number(double, number)
+            } else {
+                self = .other
+            }
+        case .array(let elements): self = .array(elements.map(CheckedValue.init(untyped:)))
+        case .object(let object):
+            self = .object(object.map { ($0.name, CheckedValue(untyped: $0.value)) })
+        }
+    }
+
+    /// How many scalars a text, or bytes a run of bytes, has.
+    var length: Int? {
+        switch self {
+        case .string(let text): text.unicodeScalars.count
+        case .url(let url): url.text.unicodeScalars.count
+        case .bytes(let bytes): bytes.count
+        default: nil
         }
     }
 
@@ -96,12 +134,23 @@ package enum TypedValue: Sendable {
         case (.number(_, let left), .number(_, let right)):
             DecimalNumber(left) == DecimalNumber(right)
         case (.boolean(let left), .boolean(let right)): left == right
-        case (.array(let left), .array(let right)): left == right
-        case (.object(let left), .object(let right)): left == right
+        case (.array(let left), .array(let right)):
+            left.count == right.count
+                && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.object(let left), .object(let right)):
+            left.count == right.count && Self.haveSameMembers(left, right)
         case (.duration(let left), .duration(let right)): left == right
         case (.url(let left), .url(let right)): sameBytes(left.text, right.text)
         case (.bytes(let left), .bytes(let right)): left == right
         default: false
+        }
+    }
+
+    private static func haveSameMembers(_ left: [Member], _ right: [Member]) -> Bool {
+        let members = Dictionary(
+            right.map { (ByteName($0.name), $0.value) }, uniquingKeysWith: { first, _ in first })
+        return left.allSatisfy { member in
+            members[ByteName(member.name)]?.isSame(as: member.value) == true
         }
     }
 

@@ -156,15 +156,15 @@ import Testing
     }
 
     @Test func namesAreComparedAsBytes() throws {
-        let keys = #"{"é":{"type":"integer"},"e\u0301":{"type":"string"}}"#
-        let merged = try GlobalConfiguration(
-            schema: schema(keys), defaults: json(#"{"é":1,"e\u0301":"x"}"#))
-        #expect(merged.count == 2)
-        #expect(
-            code {
-                _ = try GlobalConfiguration(
-                    schema: schema(#"{"é":{"type":"integer"}}"#), defaults: json(#"{"e\u0301":1}"#))
-            } == "unknown-config-key")
+        for (name, other) in [("é", "e\u{301}"), ("e\u{301}", "é")] {
+            let schema = try Schema(["keys": .object([name: ["type": "integer"]])])
+            let input = ConfigurationInput.values([name: 1])
+            #expect(try GlobalConfiguration(schema: schema, defaults: input).count == 1)
+            #expect(
+                code {
+                    _ = try GlobalConfiguration(schema: schema, defaults: .values([other: 1]))
+                } == "unknown-config-key")
+        }
     }
 
     @Test func aMessageNamesKeyAndInputAndNeverTheValue() throws {

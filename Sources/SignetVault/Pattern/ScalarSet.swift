@@ -1,0 +1,127 @@
+/// A set of Unicode scalars, as a class of a pattern names it.
+struct ScalarSet: Sendable {
+    typealias Range = ClosedRange<UInt32>
+
+    /// Sorted and apart from each other.
+    private(set) var ranges: [Range]
+    /// Categories of `\p{…}`, each whether it is meant or its opposite.
+    private(set) var categories: [(category: ScalarCategory, isMeant: Bool)] = []
+    var isNegated = false
+    var ignoresCase = false
+
+    init(_ ranges: [Range]) { self.ranges = Self.sorted(ranges) }
+
+    init(_ category: ScalarCategory, isMeant: Bool) {
+        self.ranges = []
+        self.categories = [(category, isMeant)]
+    }
+
+    mutating func formUnion(_ other: ScalarSet) {
+        ranges = Self.sorted(ranges + other.ranges)
+        categories += other.categories
+    }
+
+    /// The scalars that none of the ranges holds.
+    static func complement(_ ranges: [Range]) -> ScalarSet {
+        var rest: [Range] = []
+        var next: UInt32 = 0
+        for range in sorted(ranges) {
+            if range.lowerBound > next { rest.append(next...(range.lowerBound - 1)) }
+            next = range.upperBound + 1
+        }
+        if next <= 0x10_ffff { rest.append(next...0x10_ffff) }
+        return ScalarSet(rest)
+    }
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        var isFound = holds(scalar)
+        if !isFound, ignoresCase {
+            let properties = scalar.properties
+            isFound = [properties.lowercaseMapping, properties.uppercaseMapping].contains {
+                $0.unicodeScalars.count == 1 && $0.unicodeScalars.first.map(holds) == true
+            }
+        }
+        return isFound != isNegated
+    }
+
+    private func holds(_ scalar: Unicode.Scalar) -> Bool {
+        ranges.contains { $0.contains(scalar.value) }
+            || categories.contains { $0.category.contains(scalar) == $0.isMeant }
+    }
+
+    private static func sorted(_ ranges: [Range]) -> [Range] {
+        var result: [Range] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            guard let last = result.last, range.lowerBound <= last.upperBound + 1 else {
+                result.append(range)
+                continue
+            }
+            result[result.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        }
+        return result
+    }
+
+    static let digits: [Range] = [0x30...0x39]
+    static let wordCharacters: [Range] = [0x30...0x39, 0x41...0x5a, 0x5f...0x5f, 0x61...0x7a]
+    /// White space and line ends (ECMA-262, section 12.2 and 12.3).
+    static let spaces: [Range] = [
+        0x09...0x0d, 0x20...0x20, 0xa0...0xa0, 0x1680...0x1680, 0x2000...0x200a, 0x2028...0x2029,
+        0x202f...0x202f, 0x205f...0x205f, 0x3000...0x3000, 0xfeff...0xfeff,
+    ]
+    /// What ends a line, which `.` does not match.
+    static let lineEnds: [Range] = [0x0a...0x0a, 0x0d...0x0d, 0x2028...0x2029]
+}
+
+/// A general category of Unicode, by its one or two letters: `L` holds `Lu`, `Ll` and so on.
+struct ScalarCategory: Sendable {
+    private let name: String
+
+    init?(_ name: String) {
+        guard Self.names.contains(name) || Self.names.contains(where: { $0.prefix(1) == name })
+        else { return nil }
+        self.name = name
+    }
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        Self.name(of: scalar.properties.generalCategory).hasPrefix(name)
+    }
+
+    private static let names = [
+        "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe",
+        "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn",
+    ]
+
+    private static func name(of category: Unicode.GeneralCategory) -> String {
+        switch category {
+        case .uppercaseLetter: "Lu"
+        case .lowercaseLetter: "Ll"
+        case .titlecaseLetter: "Lt"
+        case .modifierLetter: "Lm"
+        case .otherLetter: "Lo"
+        case .nonspacingMark: "Mn"
+        case .spacingMark: "Mc"
+        case .enclosingMark: "Me"
+        case .decimalNumber: "Nd"
+        case .letterNumber: "Nl"
+        case .otherNumber: "No"
+        case .connectorPunctuation: "Pc"
+        case .dashPunctuation: "Pd"
+        case .openPunctuation: "Ps"
+        case .closePunctuation: "Pe"
+        case .initialPunctuation: "Pi"
+        case .finalPunctuation: "Pf"
+        case .otherPunctuation: "Po"
+        case .mathSymbol: "Sm"
+        case .currencySymbol: "Sc"
+        case .modifierSymbol: "Sk"
+        case .otherSymbol: "So"
+        case .spaceSeparator: "Zs"
+        case .lineSeparator: "Zl"
+        case .paragraphSeparator: "Zp"
+        case .control: "Cc"
+        case .format: "Cf"
+        case .privateUse: "Co"
+        default: "Cn"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// Forms of text and bytes that are random to look at and public all the same.
+enum PublicForm {
+    /// A pin: `sha256/` and the base64 of 32 bytes (CONTRACT, section 6).
+    static func isPin(_ text: ArraySlice<UInt8>) -> Bool {
+        text.count == 51 && text.starts(with: "sha256/".utf8) && text.last == UInt8(ascii: "=")
+            && text.dropFirst(7).dropLast().allSatisfy(isBase64)
+    }
+
+    /// An identifier in the form of RFC 9562: hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    static func isUUID(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count == 36 else { return false }
+        let groups = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(isHex)
+    }
+
+    /// What stands before a hash that names its own kind at the end of the text: `sha256:` and
+    /// hexadecimal (container images), `sha384-` and base64 (Subresource Integrity, section 3).
+    static func withoutHash(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        for (name, hex, base64) in [("sha256", 64, 44), ("sha384", 96, 64), ("sha512", 128, 88)] {
+            let tail = text.suffix(name.utf8.count + 1 + hex)
+            if tail.starts(with: "\(name):".utf8), tail.dropFirst(7).count == hex,
+                tail.dropFirst(7).allSatisfy(isHex)
+            {
+                return text[..<tail.startIndex]
+            }
+            let other = text.suffix(name.utf8.count + 1 + base64)
+            if other.starts(with: "\(name)-".utf8), other.dropFirst(7).count == base64,
+                other.dropFirst(7).allSatisfy({ isBase64($0) || $0 == UInt8(ascii: "=") })
+            {
+                return text[..<other.startIndex]
+            }
+        }
+        return text
+    }
+
+    /// A public key or a certificate as DER, or a public key of SSH (RFC 4253, section 6.6).
+    static func isKeyOrCertificate(_ bytes: [UInt8]) -> Bool {
+        if bytes.count > 12, bytes[0] == 0, bytes[1] == 0, bytes[2] == 0 {
+            let name = bytes[4...].prefix(Int(bytes[3]))
+            return ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].contains {
+                name.starts(with: $0.utf8)
+            }
+        }
+        // SubjectPublicKeyInfo, Certificate, CertificationRequest, CertificateList: a sequence that
+        // begins with a sequence and ends with a bit string (RFC 5280, section 4.1).
+        guard let parts = members(of: bytes) else { return false }
+        return parts.count <= 3 && parts.first == 0x30 && parts.count > 1 && parts.last == 0x03
+    }
+
+    /// A private key as DER: PKCS #8, also encrypted, PKCS #1, SEC 1; or OpenSSH's.
+    static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: "openssh-key-v1".utf8) { return true }
+        guard let parts = members(of: bytes) else { return false }
+        return parts.starts(with: [0x02, 0x30, 0x04]) || parts.starts(with: [0x02, 0x04])
+            || parts == [0x30, 0x04] || parts.count >= 9 && parts.allSatisfy { $0 == 0x02 }
+    }
+
+    /// The tags within a sequence that is all of the bytes, or nil.
+    private static func members(of bytes: [UInt8]) -> [UInt8]? {
+        guard let outer = element(bytes[...]), outer.tag == 0x30, outer.end == bytes.endIndex
+        else { return nil }
+        var tags: [UInt8] = []
+        var rest = outer.content
+        while !rest.isEmpty {
+            guard let inner = element(rest), tags.count < 16 else { return nil }
+            tags.append(inner.tag)
+            rest = rest[inner.end...]
+        }
+        return tags
+    }
+
+    private static func element(
+        _ bytes: ArraySlice<UInt8>
+    ) -> (tag: UInt8, content: ArraySlice<UInt8>, end: Int)? {
+        guard bytes.count >= 2 else { return nil }
+        var position = bytes.startIndex + 1
+        var count = Int(bytes[position])
+        position += 1
+        if count >= 0x80 {
+            let octets = count & 0x7f
+            guard (1...4).contains(octets), bytes.endIndex - position >= octets else { return nil }
+            count = bytes[position..<(position + octets)].reduce(0) { $0 << 8 | Int($1) }
+            position += octets
+        }
+        guard bytes.endIndex - position >= count else { return nil }
+        return (bytes[bytes.startIndex], bytes[position..<(position + count)], position + count)
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
+            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+    }
+}

@@ -1,0 +1,118 @@
+import SignetJSON
+
+/// What a schema says of a value: its type and its limits; for a list or a map also those of its
+/// elements.
+struct ValueRule: Sendable {
+    /// The type every value must have.
+    let type: ValueType
+    var minimum: TypedValue?
+    var maximum: TypedValue?
+    /// How many scalars a text, or bytes a run of bytes, may have.
+    var length: ClosedRange<Int>?
+    /// How many elements a list or a map may have.
+    var count: ClosedRange<Int>?
+    var pattern: ValuePattern?
+    /// The rule of each element of a list and of each member's value of a map.
+    var items: Items?
+    /// Set last while parsing, because the rest of the rule checks it.
+    var allowed: [TypedValue]?
+
+    /// A rule in a rule.
+    final class Items: Sendable {
+        let rule: ValueRule
+
+        init(_ rule: ValueRule) { self.rule = rule }
+    }
+
+    init(type: ValueType) { self.type = type }
+
+    /// Why a value is refused: the code, and what was found and wanted, without the value.
+    struct Refusal: Error {
+        let code: VaultError.Code
+        let problem: String
+
+        init(_ code: VaultError.Code, _ problem: String) {
+            self.code = code
+            self.problem = problem
+        }
+    }
+
+    /// The value in the form of the rule's type.
+    ///
+    /// - Throws: `wrong-type`, `out-of-range`, `pattern-mismatch` or `not-in-list`.
+    func checked(_ value: JSONValue) throws(Refusal) -> TypedValue {
+        let typed = try typed(value)
+        if let minimum, typed.isBelow(minimum) {
+            throw Refusal(.outOfRange, "below the schema's minimum")
+        }
+        if let maximum, maximum.isBelow(typed) {
+            throw Refusal(.outOfRange, "above the schema's maximum")
+        }
+        if let length, let found = typed.length, !length.contains(found) {
+            throw Refusal(
+                .outOfRange,
+                found < length.lowerBound
+                    ? "shorter than the schema's minLength" : "longer than the schema's maxLength")
+        }
+        if let pattern, let text = value.string, !pattern.matches(text) {
+            throw Refusal(.patternMismatch, "the value as a whole does not match the pattern")
+        }
+        if let allowed, !allowed.contains(where: { $0.isSame(as: typed) }) {
+            throw Refusal(.notInList, "none of the \(allowed.count) values the schema lists")
+        }
+        return typed
+    }
+
+    private func typed(_ value: JSONValue) throws(Refusal) -> TypedValue {
+        switch (type, value) {
+        case (.array, .array(let elements)):
+            try check(count: elements.count)
+            guard let items = items?.rule else { return TypedValue(untyped: value) }
+            var typed: [CheckedValue] = []
+            typed.reserveCapacity(elements.count)
+            for (index, element) in elements.enumerated() {
+                typed.append(try items.element(element, "element \(index)"))
+            }
+            return .array(typed)
+        case (.object, .object(let object)):
+            try check(count: object.count)
+            guard let items = items?.rule else { return TypedValue(untyped: value) }
+            var typed: [TypedValue.Member] = []
+            typed.reserveCapacity(object.count)
+            for (index, member) in object.enumerated() {
+                // A member's name is part of the value, so its place is named instead.
+                let value = try items.element(member.value, "the value of member \(index)")
+                typed.append((member.name, value))
+            }
+            return .object(typed)
+        default: break
+        }
+        do {
+            return try TypedValue(value, as: type)
+        } catch .beyondType {
+            throw Refusal(
+                .outOfRange, "beyond what \(type.wanted) can hold here (64 bits)")
+        } catch {
+            throw Refusal(.wrongType, "found \(value.article), wanted \(type.wanted)")
+        }
+    }
+
+    private func element(_ value: JSONValue, _ place: String) throws(Refusal) -> CheckedValue {
+        do throws(Refusal) {
+            return CheckedValue(typed: try checked(value), json: value)
+        } catch {
+            throw Refusal(error.code, "\(place): \(error.problem)")
+        }
+    }
+
+    private func check(count found: Int) throws(Refusal) {
+        guard let count, !count.contains(found) else { return }
+        let (few, many) =
+            type == .array ? ("minItems", "maxItems") : ("minProperties", "maxProperties")
+        throw Refusal(
+            .outOfRange,
+            found < count.lowerBound
+                ? "fewer elements than the schema's \(few)"
+                : "more elements than the schema's \(many)")
+    }
+}
