@@ -19,7 +19,7 @@
             guard let content = ConfigContent(value, as: type) else {
                 throw VaultError(
                     .wrongType,
-                    "key \(quoted(name)): the value, of type \(value.typed.type.rawValue), "
+                    "key \(quoted(name)): the value, of type \(value.typed.type?.rawValue ?? "null"), "
                         + "cannot be read as \(type.rawValue)")
             }
             return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: false))
@@ -36,16 +36,12 @@
                 case .double: Self.number(value).map(ConfigContent.double)
                 case .bool: Bool(value).map(ConfigContent.bool)
                 case .bytes: [UInt8](value).map(ConfigContent.bytes)
-                case .stringArray: Self.list(value) { $0.string }.map(ConfigContent.stringArray)
-                case .intArray:
-                    Self.list(value) { $0.number.flatMap(Self.integer) }
-                        .map(ConfigContent.intArray)
-                case .doubleArray:
-                    Self.list(value) { $0.number?.double }.map(ConfigContent.doubleArray)
-                case .boolArray: Self.list(value) { $0.bool }.map(ConfigContent.boolArray)
+                case .stringArray: [String](value).map(ConfigContent.stringArray)
+                case .intArray: [Int](value).map(ConfigContent.intArray)
+                case .doubleArray: [Double](value).map(ConfigContent.doubleArray)
+                case .boolArray: [Bool](value).map(ConfigContent.boolArray)
                 case .byteChunkArray:
-                    Self.list(value) { $0.string.flatMap(Self.bytes) }
-                        .map(ConfigContent.byteChunkArray)
+                    Self.byteChunks(value).map(ConfigContent.byteChunkArray)
                 }
             guard let content else { return nil }
             self = content
@@ -70,16 +66,12 @@
             Duration(value).map { $0 / .seconds(1) } ?? Double(value)
         }
 
-        private static func list<Element>(
-            _ value: CheckedValue, _ element: (JSONValue) -> Element?
-        ) -> [Element]? {
-            guard case .array(let values) = value.typed else { return nil }
-            let elements = values.compactMap(element)
-            return elements.count == values.count ? elements : nil
-        }
-
-        private static func integer(_ number: JSONNumber) -> Int? {
-            number.isInteger ? number.int64.flatMap(Int.init(exactly:)) : nil
+        /// Lists of bytes, and of texts in base64 where the schema has no rule for the elements.
+        private static func byteChunks(_ value: CheckedValue) -> [[UInt8]]? {
+            if let chunks = [[UInt8]](value) { return chunks }
+            guard let texts = [String](value) else { return nil }
+            let chunks = texts.compactMap(bytes)
+            return chunks.count == texts.count ? chunks : nil
         }
 
         private static func bytes(_ text: String) -> [UInt8]? {
