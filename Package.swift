@@ -132,7 +132,7 @@ let package = Package(
             [
                 "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
                 "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", "TestSupport",
-                httpTypes,
+                httpTypes, logging,
             ]),
         tests("signet", ["signet", "SignetJSON", "TestSupport"]),
         .testTarget(

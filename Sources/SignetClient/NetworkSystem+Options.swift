@@ -1,3 +1,4 @@
+public import Logging
 internal import SignetPinning
 public import SignetTransport
 
@@ -12,6 +13,8 @@ extension NetworkSystem {
         public var maximumReplySize = 64 << 20
         /// What ``NetworkSystem/monitor`` seals the configuration with; nil where nobody monitors.
         public var sealing: Sealing?
+        /// Where the system tells what it does; no value, key or body is ever told.
+        public var logger = Logger(label: "signet.client")
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
         /// False tries out what a build does that may not switch; true gives no build what it has not.

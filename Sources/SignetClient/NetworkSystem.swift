@@ -23,7 +23,7 @@ public final class NetworkSystem: Sendable {
     let engine: any HTTPEngine
     let box: SnapshotBox
     let options: Options
-    let logger = Logger(label: "signet.client")
+    var logger: Logger { options.logger }
 
     let fetcher: Fetcher?
     let history: Mutex<History>

@@ -1,0 +1,418 @@
+import Foundation
+import Logging
+import SignetClient
+import SignetCrypto
+import SignetJSON
+import SignetRPC
+import SignetVault
+import Synchronization
+import TestSupport
+import Testing
+
+/// Fetched values from a real service at the start, and the last good ones in their place.
+@Suite struct FetchTests {
+    @Test func fetchedValuesJoinTheConfigurationAndAreKept() async throws {
+        let fixture = try await FetchFixture()
+        let system = try await fixture.start()
+        #expect(system.value("shop.name") == "first")
+        #expect(system.value("shop.limit") == 3)
+        let fetch = try #require(system.startReport.fetch)
+        #expect(fetch.source == .fetched)
+        #expect(fetch.failure == nil)
+        #expect(fetch.kept?.sequence == 1)
+        #expect(system.lastFetch == fetch)
+        await system.shutdown()
+        let log = try await fixture.host.requests(count: 1)
+        #expect(log[0].contains("/values?app.version=1.4.2"))
+        let mode = try FileManager.default.attributesOfItem(
+            atPath: fixture.folder.path("fetched.dump"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        try await fixture.host.stop()
+    }
+
+    @Test func goodValuesAreSealedAnewOnlyWhereTheyDiffer() async throws {
+        let fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        let first = try fixture.dump()
+        try await fixture.startOnce()
+        #expect(try fixture.dump() == first)
+        try fixture.serve(["shop.name": "second"])
+        let system = try await fixture.start()
+        #expect(system.startReport.fetch?.kept?.sequence == 2)
+        #expect(try fixture.dump() != first)
+        #expect(system.value("shop.limit") == nil)
+        await system.shutdown()
+        #expect(try fixture.folder.contents() == ["fetched.dump"])
+        try await fixture.host.stop()
+    }
+
+    @Test func theRequestIsSignedAndMadeOfPublicValues() async throws {
+        // An order is a flat object too: created by a call that the host verifies on its own.
+        let host = try await OrdersHost.start()
+        let authority = try TestAuthority.trusted.get()
+        let keys: JSONObject = [
+            "services.orders.baseURL": ["type": "url"],
+            "services.orders.protocol": ["type": "string"],
+            "services.orders.pins": ["type": "array"],
+            "services.orders.signing.scheme": ["type": "string"],
+            "services.orders.signing.key": ["type": "string"],
+            "item": ["type": "string", "visibility": "public"],
+            "quantity": ["type": "integer", "visibility": "public"],
+            "absent": ["type": "integer", "visibility": "public"],
+            "id": ["type": "integer", "visibility": "public", "setBy": ["fetched"]],
+            "status": ["type": "string", "visibility": "public", "setBy": ["fetched"]],
+        ]
+        let defaults: JSONObject = [
+            "services.orders.baseURL": .string("\(host.url)/rpc"),
+            "services.orders.protocol": "jsonrpc-2.0",
+            "services.orders.pins": [.string(authority.root.pin), .string(authority.leaf.pin)],
+            "services.orders.signing.scheme": "rfc9421",
+            "services.orders.signing.key": "orders-2026",
+            "item": "tea",
+        ]
+        let plan = FetchPlan(
+            service: "orders", method: "orders.create", parameters: ["item", "quantity", "absent"])
+        let system = try await NetworkSystem.start(
+            schema: Schema(["keys": .object(keys)]), defaults: .values(defaults),
+            launch: .values(["quantity": 7]), fetching: plan,
+            requiring: ConfigurationKey<Int, Public>("id"),
+            ConfigurationKey<String, Public>("status"), keys: KeySource(host.keyFile).load(),
+            options: Shop.options())
+        #expect(system.value("status") == "created")
+        #expect(system.value("quantity") == 7)
+        #expect(system.configuration?.origins["quantity"] == "fetched")
+        #expect(system.startReport.fetch?.kept == nil)
+        await system.shutdown()
+        let log = try await host.requests(count: 1)
+        #expect(log[0].contains(#""verdict":"verified""#))
+        try await host.stop()
+    }
+
+    /// What the host can do wrong, and the code that tells it.
+    static let failures: [(String, String)] = [
+        ("{", "malformed-reply"), ("", "malformed-input"), ("[]", "malformed-input"),
+        ("null", "malformed-input"), (#"{"shop.name":"a","shop.name":"b"}"#, "malformed-reply"),
+        (#"{"shop.name":"a",}"#, "malformed-reply"), (#"{"shop.unknown":1}"#, "unknown-config-key"),
+        (#"{"shop.name":1}"#, "wrong-type"), (#"{"shop.name":null}"#, "wrong-type"),
+        (#"{"shop.limit":11}"#, "out-of-range"), (#"{"app.version":"9"}"#, "source-not-allowed"),
+        (#"{"app.runMode":"development"}"#, "source-not-allowed"),
+        (#"{"simulation.offline":true}"#, "source-not-allowed"),
+        (#"{"shop.name":"-----BEGIN PRIVATE KEY-----ZZZZcanary"}"#, "public-value-looks-secret"),
+        (#"{"urlRules.refused":["(("]}"#, "invalid-service"),
+        (#"{"services.settings.pins":[]}"#, "invalid-service"),
+        (#"{"services.settings.baseURL":"ftp://ZZZZcanary.example.com/"}"#, "invalid-service"),
+        (#"{"shop.name":"\#(String(repeating: "a b ", count: 300))"}"#, "reply-too-large"),
+    ]
+
+    @Test(arguments: failures)
+    func wrongValuesGiveWayToTheLastGoodOnes(_ text: String, _ code: String) async throws {
+        var fixture = try await FetchFixture()
+        fixture.plan.maximumReplySize = 1000
+        try await fixture.startOnce()
+        let before = try fixture.dump()
+        try fixture.serve(text: text)
+        try await Self.expectLastGood(fixture, code)
+        #expect(try fixture.dump() == before)
+        try await fixture.host.stop()
+    }
+
+    private static func expectLastGood(_ fixture: FetchFixture, _ code: String) async throws {
+        let system = try await fixture.start()
+        let fetch = try #require(system.startReport.fetch)
+        #expect(fetch.source == .lastGood)
+        #expect(fetch.failure?.code == code, "\(fetch.failure?.message ?? "")")
+        #expect(fetch.kept?.sequence == 1)
+        #expect((0..<600).contains(fetch.kept?.age ?? -1))
+        #expect(system.value("shop.name") == "first")
+        #expect(!system.startReport.description.contains("ZZZZ"))
+        await system.shutdown()
+    }
+
+    @Test(arguments: [
+        ("/error", "http-status"), ("/moved", "http-status"), ("/nothing", "http-status"),
+        ("/empty", "malformed-input"),
+    ])
+    func anotherStatusGivesWayToTheLastGoodOnes(_ path: String, _ code: String) async throws {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        fixture.plan.path = path
+        try await Self.expectLastGood(fixture, code)
+        try await fixture.host.stop()
+    }
+
+    @Test func aHostThatIsDownGivesWayToTheLastGoodOnes() async throws {
+        let fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        try await fixture.host.stop()
+        try await Self.expectLastGood(fixture, "connect")
+    }
+
+    @Test func aWrongPinGivesWayToTheLastGoodOnesAndNothingIsSent() async throws {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        let rogue = try TestAuthority.rogue.get()
+        fixture.defaults["services.settings.pins"] = [.string(rogue.root.pin)]
+        try await Self.expectLastGood(fixture, "pin-mismatch")
+        _ = try await fixture.host.requests(count: 1)
+        #expect(fixture.host.requests.count == 1)
+        try await fixture.host.stop()
+    }
+
+    @Test func aHostThatIsSilentGivesWayInTime() async throws {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        try await fixture.host.stop()
+        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
+        fixture.defaults["services.settings.baseURL"] = .string(silent.url)
+        fixture.plan.timeout = .milliseconds(300)
+        try await Self.expectLastGood(fixture, "timeout")
+        try await silent.stop()
+    }
+
+    @Test func whoGivesUpGetsNoOtherValuesInstead() async throws {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        try await fixture.host.stop()
+        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
+        fixture.defaults["services.settings.baseURL"] = .string(silent.url)
+        fixture.plan.timeout = .seconds(60)
+        fixture.plan.otherwise = .proceed
+        let program = fixture
+        let start = Task { try await program.start() }
+        #expect(try await eventually { silent.received.contains("GET /values") })
+        start.cancel()
+        let error = await #expect(throws: ClientError.self) { try await start.value }
+        #expect(error?.code.name == "cancelled")
+        try await silent.stop()
+    }
+
+    @Test func withoutAnyValuesThePlanDecides() async throws {
+        var fixture = try await FetchFixture()
+        try fixture.serve(text: "{")
+        let program = fixture
+        let error = await #expect(throws: ClientError.self) { try await program.start() }
+        #expect(error?.code.name == "malformed-reply")
+        #expect(error?.message.contains("unreadable-file") == true)
+        fixture.plan.otherwise = .proceed
+        let system = try await fixture.start()
+        let fetch = try #require(system.startReport.fetch)
+        #expect(fetch.source == .none)
+        #expect(fetch.failure?.code == "malformed-reply")
+        #expect(fetch.keepingFailure?.code == "unreadable-file")
+        #expect(system.value("shop.name") == "default")
+        await system.shutdown()
+        #expect(try fixture.folder.contents() == [])
+        try await fixture.host.stop()
+    }
+
+    @Test func aRequiredKeyThatTheReplyLacksGivesWayToTheLastGoodOnes() async throws {
+        let fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        try fixture.serve(["shop.name": "second"])
+        let limit = ConfigurationKey<Int, Public>("shop.limit")
+        let system = try await NetworkSystem.start(
+            schema: Schema(fixture.schema), defaults: .values(fixture.defaults),
+            launch: .values(fixture.launch), fetching: fixture.plan, requiring: limit,
+            options: fixture.options)
+        #expect(system.configuration?[limit] == 3)
+        #expect(system.startReport.fetch?.failure?.code == "missing-value")
+        await system.shutdown()
+        try await fixture.host.stop()
+    }
+
+    // MARK: The sealed file
+
+    @Test(arguments: [
+        ("other app", "wrong-app"), ("other version", "older-version"), ("other root", "wrong-key"),
+        ("changed", "tampered"), ("cut short", "malformed-dump"), ("no dump", "malformed-dump"),
+        ("whole configuration", "malformed-input"), ("schema", "out-of-range"),
+    ])
+    func aFileThatIsNotTheLastGoodValuesIsRefusedByName(_ what: String, _ code: String)
+        async throws
+    {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        let path = fixture.folder.path("fetched.dump")
+        var bytes = try fixture.dump()
+        switch what {
+        case "other app":
+            fixture.plan.lastGood = try FetchFixture.place(path, app: "com.example.other")
+        case "other version": fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0")
+        case "other root": fixture.plan.lastGood = try FetchFixture.place(path, root: "Wlpb")
+        case "changed":
+            bytes[bytes.count - 40] = bytes[bytes.count - 40] == 65 ? 66 : 65
+            try fixture.folder.write(bytes, to: "fetched.dump")
+        case "cut short": try fixture.folder.write(bytes.dropLast(), to: "fetched.dump")
+        case "no dump": try fixture.folder.write("shop.name", to: "fetched.dump")
+        case "whole configuration":
+            let whole = try GlobalConfiguration(
+                schema: Schema(fixture.schema), defaults: .values(fixture.defaults),
+                fetched: .values(["shop.limit": 9]))
+            let place = try FetchFixture.place(path)
+            try place.file.seal(whole, with: place.sealing.keys, for: place.sealing.binding)
+        default:
+            let narrower = fixture.schema.text.replacingOccurrences(
+                of: #""maximum":10"#, with: #""maximum":2"#)
+            fixture.schema = try JSONValue(parsing: narrower)
+        }
+        try fixture.serve(text: "{")
+        let program = fixture
+        let error = await #expect(throws: ClientError.self) { try await program.start() }
+        #expect(error?.code.name == "malformed-reply")
+        #expect(error?.message.contains(code) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("ZZZZ") == false)
+        try await fixture.host.stop()
+    }
+
+    @Test func anOlderVersionsValuesAreUsedWhereThePlanSaysSo() async throws {
+        var fixture = try await FetchFixture()
+        try await fixture.startOnce()
+        let path = fixture.folder.path("fetched.dump")
+        fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0", accepting: ["1.4.2"])
+        try fixture.serve(text: "{")
+        try await Self.expectLastGood(fixture, "malformed-reply")
+        // The same values are sealed anew for the version that runs.
+        try fixture.serve(FetchFixture.good)
+        let system = try await fixture.start()
+        #expect(system.startReport.fetch?.kept?.sequence == 2)
+        await system.shutdown()
+        try await fixture.host.stop()
+    }
+
+    @Test(arguments: ["other app", "whole configuration", "no dump"])
+    func aFileOfSomethingElseIsNotReplacedAndTheSystemRuns(_ what: String) async throws {
+        let fixture = try await FetchFixture()
+        let path = fixture.folder.path("fetched.dump")
+        let whole = try GlobalConfiguration(
+            schema: Schema(fixture.schema), defaults: .values(fixture.defaults))
+        let place = try FetchFixture.place(
+            path, app: what == "other app" ? "com.example.other" : FetchFixture.app)
+        try place.file.seal(whole, with: place.sealing.keys, for: place.sealing.binding)
+        if what == "no dump" { try fixture.folder.write("a letter", to: "fetched.dump") }
+        let before = try fixture.dump()
+        let system = try await fixture.start()
+        let fetch = try #require(system.startReport.fetch)
+        #expect(fetch.source == .fetched)
+        #expect(fetch.kept == nil)
+        #expect(fetch.keepingFailure != nil)
+        #expect(try fixture.dump() == before)
+        await system.shutdown()
+        try await fixture.host.stop()
+    }
+
+    @Test func aFolderThatCannotBeWrittenDoesNotStopTheSystem() async throws {
+        var fixture = try await FetchFixture()
+        fixture.plan.lastGood = try FetchFixture.place(
+            fixture.folder.path("nowhere/fetched.dump"))
+        let system = try await fixture.start()
+        #expect(system.startReport.fetch?.source == .fetched)
+        #expect(system.startReport.fetch?.keepingFailure != nil)
+        await system.shutdown()
+        try await fixture.host.stop()
+    }
+
+    // MARK: No way to be locked out
+
+    @Test func fetchedValuesDoNotDecideWhereTheNextOnesComeFrom() async throws {
+        let fixture = try await FetchFixture()
+        let rogue = try TestAuthority.rogue.get()
+        try fixture.serve([
+            "services.settings.baseURL": "https://localhost:1/", "shop.name": "lost",
+            "services.settings.pins": [.string(rogue.root.pin)],
+            "urlRules.refused": ["/values"],
+        ])
+        let system = try await fixture.start()
+        #expect(system.value("shop.name") == "lost")
+        await #expect(throws: ClientError.self) {
+            try await system.call("settings", RPCCall("GET"), path: "/values")
+        }
+        try fixture.serve(FetchFixture.good)
+        try await system.refetch()
+        #expect(system.value("shop.name") == "first")
+        _ = try await system.call("settings", RPCCall("GET"), path: "/values")
+        await system.shutdown()
+        try await fixture.startOnce()
+        try await fixture.host.stop()
+    }
+
+    @Test func askingAgainChangesNothingWhereItFails() async throws {
+        let fixture = try await FetchFixture()
+        let system = try await fixture.start()
+        try fixture.serve(text: "{")
+        let error = await #expect(throws: ClientError.self) { try await system.refetch(now: 7) }
+        #expect(error?.code.name == "malformed-reply")
+        #expect(system.value("shop.name") == "first")
+        #expect(system.lastFetch?.failure?.code == "malformed-reply")
+        #expect(system.lastFetch?.askedAt == 7)
+        #expect(system.startReport.fetch?.failure == nil)
+        try fixture.serve(["shop.name": "second"])
+        #expect(try await system.refetch().kept?.sequence == 2)
+        #expect(system.value("shop.name") == "second")
+        await system.shutdown()
+        await #expect(throws: ClientError.self) { try await system.refetch() }
+        try await fixture.host.stop()
+    }
+
+    @Test(arguments: ["service", "unknown", "secret", "time", "size"])
+    func aPlanThatCannotWorkIsRefusedBeforeAnything(_ what: String) async throws {
+        var fixture = try await FetchFixture()
+        switch what {
+        case "service": fixture.plan.service = "orders"
+        case "unknown": fixture.plan.parameters = ["shop.nothing"]
+        case "secret": fixture.plan.parameters = ["shop.token"]
+        case "time": fixture.plan.timeout = .zero
+        default: fixture.plan.maximumReplySize = 0
+        }
+        fixture.plan.otherwise = .proceed
+        let program = fixture
+        let error = await #expect(throws: ClientError.self) { try await program.start() }
+        #expect(error?.code == .invalidPlan)
+        #expect(fixture.host.requests.isEmpty)
+        try await fixture.host.stop()
+    }
+
+    @Test func nothingSecretIsToldOrLogged() async throws {
+        var fixture = try await FetchFixture()
+        let log = RecordingLog()
+        fixture.options.logger = Logger(label: "test") { _ in log }
+        try await fixture.startOnce()
+        try fixture.serve(
+            ["shop.limit": 11, "shop.token": .string(FetchFixture.canary)])
+        let system = try await fixture.start()
+        await #expect(throws: ClientError.self) { try await system.refetch() }
+        var text = "\(system) \(system.startReport) \(String(describing: system.lastFetch))"
+        dump(system, to: &text)
+        dump(fixture.plan, to: &text)
+        text += JSONValue.object(system.startReport.json).text
+        await system.shutdown()
+        let logged = log.text
+        #expect(logged.contains("out-of-range"))
+        #expect(!(text + logged).contains("ZZZZ"))
+        #expect(!(text + logged).contains("Wlpa"))
+        #expect(!String(decoding: try fixture.dump(), as: UTF8.self).contains("ZZZZ"))
+        try await fixture.host.stop()
+    }
+}
+
+/// Keeps what is logged.
+final class RecordingLog: LogHandler, Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set { _ = newValue }
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+}
