@@ -36,6 +36,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             case weakPassphrase = "weak-passphrase"
             case rolledBack = "rolled-back"
             case stateTampered = "state-tampered"
+            case locksOutOthers = "locks-out-others"
             case malformedInput = "malformed-input"
             case unreadableFile = "unreadable-file"
             case unwritableFile = "unwritable-file"
@@ -101,6 +102,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let rolledBack = Code(value: .rolledBack)
         /// The state file was changed, cut short, or is of another root.
         public static let stateTampered = Code(value: .stateTampered)
+        /// A root cannot go while other dumps are under it.
+        public static let locksOutOthers = Code(value: .locksOutOthers)
         /// An input is not a flat JSON object, or a name or version is not usable.
         public static let malformedInput = Code(value: .malformedInput)
         /// A file cannot be read.

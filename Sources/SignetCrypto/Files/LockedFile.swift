@@ -17,25 +17,9 @@ package struct LockedFile: ~Copyable {
     ///
     /// - Throws: `FileFailure`, of kind `wrongKind` for what is no file.
     package init(path: String) throws(FileFailure) {
-        try self.init(path, flags: O_CREAT)
-    }
-
-    /// Opens a file that is there and waits for its lock; nil where none is.
-    ///
-    /// - Throws: As `init(path:)`.
-    package init?(existing path: String) throws(FileFailure) {
-        do throws(FileFailure) {
-            try self.init(path, flags: 0)
-        } catch {
-            if error.kind == .notFound { return nil }
-            throw error
-        }
-    }
-
-    private init(_ path: String, flags: Int32) throws(FileFailure) {
         while true {
             let file = try Descriptor(
-                at: AT_FDCWD, path, flags: O_RDWR | O_NOCTTY | O_NONBLOCK | flags, mode: 0o600,
+                at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
                 shown: path)
             guard try file.status().st_mode & S_IFMT == S_IFREG else {
                 throw FileFailure(

@@ -100,7 +100,7 @@ package enum KeyFile {
         }
     }
 
-    private static func unwritable(_ failure: FileFailure) -> KeyError {
+    static func unwritable(_ failure: FileFailure) -> KeyError {
         KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
     }
 

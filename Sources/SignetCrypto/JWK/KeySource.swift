@@ -54,6 +54,11 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The file's path, where the keys are in a file.
+    package var filePath: String? {
+        if case .file(let path) = value { path } else { nil }
+    }
+
     private static func split(_ text: String) -> (prefix: String, rest: String) {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", text) }
         return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))

@@ -89,7 +89,7 @@ extension DumpFile {
         }
     }
 
-    private static func unwritable(_ failure: FileFailure) -> VaultError {
+    static func unwritable(_ failure: FileFailure) -> VaultError {
         VaultError(failure.kind == .busy ? .fileBusy : .unwritableFile, failure.message)
     }
 
@@ -204,6 +204,12 @@ extension DumpFile {
         /// - Throws: `state-tampered`, `unreadable-file`.
         func seen(_ binding: VersionBinding) throws(VaultError) -> Int64? {
             try state?.read(vouchedForBy: roots)?.seen(binding)
+        }
+
+        /// The other apps that the state file knows.
+        func otherApps(than binding: VersionBinding) throws(VaultError) -> [String] {
+            guard let state = try state?.read(vouchedForBy: roots) else { return [] }
+            return state.entries.filter { !$0.isOf(binding) }.map(\.app)
         }
 
         /// The dump's next sequence under another root, for other versions or with other values.

@@ -171,6 +171,10 @@ extension VaultError {
         case "key-file-permissions": code = .keyFilePermissions
         case "wrong-key-use": code = .wrongKeyUse
         case "crypto-failure": code = .cryptoFailure
+        case "unreadable-keys": code = .unreadableFile
+        case "unwritable-keys": code = .unwritableFile
+        case "file-busy": code = .fileBusy
+        case "key-exists": code = .malformedInput
         default: code = .malformedKeys
         }
         self.init(code, error.message)

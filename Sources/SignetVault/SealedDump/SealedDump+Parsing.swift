@@ -59,6 +59,13 @@ extension SealedDump {
         ("alg", "dir"), ("enc", "A256GCM"), ("typ", "signet-dump"), ("cty", "application/json"),
     ]
 
+    /// The name in the first bytes of a file, or nil where they are not a dump's.
+    static func name(beginning bytes: [UInt8]) -> DumpName? {
+        let header = bytes.prefix(headerLimit + 1).prefix { $0 != UInt8(ascii: ".") }
+        guard header.count < bytes.count else { return nil }
+        return try? name(Array(header))
+    }
+
     private static func name(_ header: [UInt8]) throws(VaultError) -> DumpName {
         let json = try decode(header, 0..<header.count, "the header")
         if let kid = kidOfUsualForm(json) { return try DumpName(parsing: kid) }

@@ -48,51 +48,35 @@ struct StateFile: Sendable {
 
     /// Changes the file under its lock, or makes it.
     ///
-    /// - Throws: `state-tampered`, `unwritable-file`, and what `change` throws.
+    /// - Throws: `state-tampered`, `unreadable-file`, `unwritable-file`, `file-busy`, and what
+    ///   `change` throws.
     func update(
         vouchedForBy roots: [DumpRoot],
         _ change: (inout SequenceState) throws(VaultError) -> Void
     ) throws(VaultError) {
-        // Only a link that leads nowhere, or a file that comes and goes, takes another round.
-        for _ in 0..<100 {
-            switch try writing({ () throws(FileFailure) in try LockedFile(existing: path) }) {
-            case .none:
-                var state = SequenceState()
-                try change(&state)
-                let bytes = state.bytes
-                if try create(bytes) { return }
-            case .some(let file):
-                let old = try writing { () throws(FileFailure) in
-                    try file.read(from: 0, count: SequenceState.sizeLimit + 1)
+        while true {
+            var lock = try lock()
+            let old = try read(vouchedForBy: roots)
+            var new = old ?? SequenceState()
+            try change(&new)
+            let bytes = new.bytes
+            if bytes == old?.bytes { return }
+            do throws(FileFailure) {
+                return try lock.write(bytes)
+            } catch {
+                // Another process made it meanwhile: begin again with what it noted.
+                guard lock.isOfNothing, error.kind == .alreadyExists else {
+                    throw DumpFile.unwritable(error)
                 }
-                var state = try parsed(old, vouchedForBy: roots)
-                try change(&state)
-                let new = state.bytes
-                guard new != old else { return }
-                return try writing { () throws(FileFailure) in try file.replace(with: new) }
             }
         }
-        throw VaultError(.unwritableFile, "cannot write \(printable(path)): it is never there")
     }
 
-    /// Makes the file, unless another process has made it meanwhile.
-    private func create(_ bytes: [UInt8]) throws(VaultError) -> Bool {
+    private func lock() throws(VaultError) -> FileLock {
         do throws(FileFailure) {
-            try PrivateFile.createNew(bytes, path)
-            return true
+            return try FileLock(guarding: path)
         } catch {
-            if error.kind == .alreadyExists { return false }
-            throw VaultError(.unwritableFile, error.message)
-        }
-    }
-
-    private func writing<Result: ~Copyable>(
-        _ work: () throws(FileFailure) -> Result
-    ) throws(VaultError) -> Result {
-        do throws(FileFailure) {
-            return try work()
-        } catch {
-            throw VaultError(.unwritableFile, error.message)
+            throw DumpFile.unwritable(error)
         }
     }
 

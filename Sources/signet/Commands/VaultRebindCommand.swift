@@ -9,7 +9,9 @@ struct VaultRebindCommand: ParsableCommand {
         commandName: "rebind", abstract: "Bind a dump to new versions, at an upgrade.",
         discussion: """
             Opened for the old versions, sealed for the new ones with a new salt and the next \
-            sequence, written beside the old file, renamed over it and read back.
+            sequence, written beside the old file, renamed over it and read back. With --ratchet the \
+            root is replaced by one made of it in one direction and taken out of the key file, so that \
+            this machine opens no dump from before the upgrade; run it again if it was killed.
             """)
 
     @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
@@ -32,23 +34,61 @@ struct VaultRebindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The system's version that it shall be of.", valueName: "V"))
     var toSystemVersion: String = SignetVersion.current
 
+    @Flag(help: "Seal under the next root, and forget the current one (needs --keys FILE).")
+    var ratchet = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The next root's id, if not the current one's with +1, +2, ….", valueName: "ID"))
+    var toKeyID: String?
+
+    @Flag(help: "Forget the root though other dumps under it will never open again.")
+    var lockOutOthers = false
+
     @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard ratchet || (toKeyID == nil && !lockOutOthers) else {
+            throw ValidationError("--to-key-id and --lock-out-others need --ratchet")
+        }
+        guard !ratchet || keyFile != nil else {
+            throw ValidationError("--ratchet changes the key file, so it needs --keys FILE")
+        }
+    }
+
+    private var keyFile: String? { key.keys.flatMap { KeySource($0).filePath } }
+
     func run() throws {
-        let opened = try state.dump(file).rebind(
-            with: try key.load(),
-            from: VersionBinding(
-                app: appID, version: fromAppVersion, systemVersion: fromSystemVersion),
-            to: VersionBinding(app: appID, version: toAppVersion, systemVersion: toSystemVersion))
+        let old = VersionBinding(
+            app: appID, version: fromAppVersion, systemVersion: fromSystemVersion)
+        let new = VersionBinding(
+            app: appID, version: toAppVersion, systemVersion: toSystemVersion)
+        let opened: OpenedDump
+        var forgotten: String?
+        if ratchet, let keyFile {
+            let done = try state.dump(file).ratchet(
+                keyFile: keyFile, from: old, to: new, keyID: toKeyID,
+                lockingOutOthers: lockOutOthers)
+            opened = done.dump
+            forgotten = done.forgotten
+        } else {
+            opened = try state.dump(file).rebind(with: try key.load(), from: old, to: new)
+        }
         state.note(opened, common.terminal)
+        var object = DumpReport.object(opened, file)
+        if let forgotten { object["forgottenKeyID"] = .string(forgotten) }
         let app = opened.binding.app
-        try common.terminal.result(
-            DumpReport.object(opened, file),
-            lines: [
-                "\(printable(file)) is now bound to \(printable(app.id)) \(printable(app.version)) "
-                    + "(sequence \(opened.sequence))"
-            ])
+        var lines = [
+            "\(printable(file)) is now bound to \(printable(app.id)) \(printable(app.version)) "
+                + "(sequence \(opened.sequence))"
+        ]
+        if let forgotten {
+            lines.append(
+                "key \(printable(opened.keyID)) has taken the place of \(printable(forgotten)), "
+                    + "which is gone from \(printable(keyFile ?? ""))")
+        }
+        try common.terminal.result(object, lines: lines)
     }
 }
 
