@@ -42,7 +42,7 @@ struct PreparedService: Sendable {
         do {
             var options = MessageSigner.Options()
             options.covers = try signing.covered.map { covered in
-                try covered.map { try ComponentIdentifier($0) }
+                try covered.flatMap { try ComponentIdentifier.list(parsing: $0) }
             }
             self.signer = try MessageSigner(
                 scheme: SigningScheme(named: signing.scheme), key: keys.key(id: signing.keyID),

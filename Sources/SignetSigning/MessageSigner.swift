@@ -224,8 +224,13 @@ public struct MessageSigner: Sendable {
 extension MessageSigner.Options {
     /// Refuses settings for a scheme that has none.
     func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
-        guard let name = settings.keys.min() else { return }
-        throw SigningError(
-            .unsupportedOption, "\(scheme.name) has no setting \(printable(name)): it has none")
+        try SigningText.requireNone(settings, of: scheme)
+    }
+}
+
+extension VerificationPolicy {
+    /// Refuses settings for a scheme that has none.
+    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
+        try SigningText.requireNone(settings, of: scheme)
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetCrypto
+
 /// Times that a structured field's integer can hold.
 enum SigningTime {
     static let latest: Int64 = 999_999_999_999_999
@@ -15,5 +17,14 @@ enum SigningText {
             throw SigningError(
                 .invalidValue, "\(what) must have 1 to 256 printable characters of ASCII")
         }
+    }
+
+    /// Refuses settings for a scheme that has none.
+    static func requireNone(
+        _ settings: [String: String], of scheme: SigningScheme
+    ) throws(SigningError) {
+        guard let name = settings.keys.min() else { return }
+        throw SigningError(
+            .unsupportedOption, "\(scheme.name) has no setting \(printable(name)): it has none")
     }
 }

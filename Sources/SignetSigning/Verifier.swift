@@ -34,9 +34,11 @@ public final class Verifier: Sendable {
     ) throws(SigningError) {
         switch scheme.kind {
         case .rfc9421:
+            try policy.requireNoSettings(of: scheme)
             var seen: [ComponentIdentifier] = []
             for component in policy.required ?? [] { try seen.add(component) }
         case .saltedHMAC:
+            try policy.requireNoSettings(of: scheme)
             guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
                 throw SigningError(
                     .unsupportedOption, "salted-hmac-v1 has no tag and no choice of algorithms")

@@ -53,6 +53,13 @@ struct Terminal: Sendable {
             Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
     }
 
+    /// Prints a text of several lines on standard error as it stands, for a person to read or to
+    /// compare; control characters but the newline are escaped.
+    func show(_ lines: [String]) {
+        let text = lines.map { Terminal.printable($0) + "\n" }.joined()
+        _ = StandardStreams.write(Array(text.utf8), to: .standardError)
+    }
+
     /// The text with every control character but the newline written as an escape.
     static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -113,9 +113,9 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// How lists of covered components name it: a bare name, or what RFC 9421 writes where there are
-    /// parameters.
-    var listed: String { parameters.isEmpty ? name : description }
+    /// How lists of covered components name it (``list(parsing:)``): a bare name, or what RFC 9421
+    /// writes where there are parameters.
+    public var listed: String { parameters.isEmpty ? name : description }
 
     /// Whether both name the same component, byte for byte; the order of parameters means nothing
     /// (RFC 9421, section 2).

@@ -168,7 +168,7 @@ struct RFC9421Signer: Sendable {
     /// Adds the signature that another holder of the key made of a draft's base.
     ///
     /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
-    ///   `message-changed`, and with `duplicate-label`.
+    ///   `message-changed` or `digest-mismatch`, and with `duplicate-label`.
     func apply(
         _ signature: [UInt8], _ draft: Draft, to message: inout SignableMessage
     ) throws(SigningError) -> MessageSigner.Result {
@@ -183,7 +183,9 @@ struct RFC9421Signer: Sendable {
         try RFC9421Fields.requireFree(label, on: message)
         var base: [UInt8] = []
         var values: [Range<Int>] = []
-        try plan(for: message).appendLines(of: message, to: &base, values: &values)
+        let plan = plan(for: message)
+        try plan.checkDigests(of: message)
+        try plan.appendLines(of: message, to: &base, values: &values)
         guard draft.base.starts(with: base), values == draft.values else {
             throw SigningError(
                 .messageChanged, "what is covered changed after the signature was prepared")

@@ -78,7 +78,7 @@ struct CallOptions: ParsableArguments {
         guard let scheme, let keys else { return nil }
         let set = try KeySource(keys).load()
         let id = try keyID ?? set.onlySigningKey().id
-        let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.name) }
+        let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.listed) }
         return (set, .init(scheme: scheme, keyID: id, covered: covered))
     }
 }

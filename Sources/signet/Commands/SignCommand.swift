@@ -17,6 +17,11 @@ struct SignCommand: ParsableCommand {
             target has one and content-digest where there is a body (a response: @status, and \
             content-digest with a body). salted-hmac-v1 always covers all of these; --covers names \
             the fields it covers too. A covered Content-Digest that is absent is made.
+
+            --covers takes the identifiers of RFC 9421, those with parameters in quotes: \
+            --covers '@method,"@query-param";name="q","cache-status";sf'. The key's own alg is the \
+            algorithm. --show base prints exactly the bytes signed; the parts they are made of are \
+            named, one by one, on standard error, and in "parts" with --json.
             """)
 
     @OptionGroup var signing: SigningOptions
@@ -42,6 +47,14 @@ struct SignCommand: ParsableCommand {
     @Option(help: "What the signature is for.")
     var tag: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Sign as the Accept-Signature of this message asks: label, components and parameters. \
+            Where it asks for several signatures, --label chooses.
+            """, valueName: "file"))
+    var answer: String?
+
     @Option(help: "Print the whole message, the fields added, or the bytes signed.")
     var show = Show.message
 
@@ -53,12 +66,19 @@ struct SignCommand: ParsableCommand {
         options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
         options.tag = tag
-        options.settings = try signing.settings()
+        let settings = try signing.settings(of: scheme)
+        options.settings = settings.values
+        options.fieldTypes = settings.fieldTypes
+        if let answer {
+            options.answers = try request(in: answer)
+            options.label = nil
+        }
         let now = try seconds(time, "--time") ?? UnixTime.now()
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
         var message = try signing.message()
         let result = try signer.sign(
             &message, now: now, expires: try seconds(expires, "--expires"), nonce: nonce)
+        if show == .base { common.terminal.show(result.parts.map { "part \($0.line)" }) }
         try common.terminal.result(
             object(message, result),
             text: {
@@ -78,6 +98,25 @@ struct SignCommand: ParsableCommand {
         return try keyID.map { try keys.key(id: $0) } ?? keys.onlySigningKey()
     }
 
+    /// The one signature that a message's Accept-Signature asks for, or the one of `--label`.
+    private func request(in file: String) throws -> SignatureRequest {
+        let shown = Terminal.printable(file)
+        do {
+            let all = try SignatureRequest.all(
+                in: SignableMessage(file: file, plainHTTP: signing.plainHTTP))
+            let chosen = all.filter { label == nil || $0.label == label }
+            guard let request = chosen.first, chosen.count == 1 else {
+                throw SigningError(
+                    .unanswerableRequest,
+                    "it asks for \(all.count) signatures: "
+                        + (all.isEmpty ? "wanted an Accept-Signature" : "choose one by --label"))
+            }
+            return request
+        } catch let error as SigningError where error.code != .malformedMessage {
+            throw SigningError(error.code, "\(shown): \(error.message)")
+        }
+    }
+
     private func object(_ message: SignableMessage, _ result: MessageSigner.Result) -> JSONObject {
         var object: JSONObject = [
             "headers": .array(
@@ -90,20 +129,11 @@ struct SignCommand: ParsableCommand {
         ]
         switch show {
         case .message: object.setText("message", message.serialized())
-        case .base: object.setText("base", result.base)
+        case .base:
+            object.setText("base", result.base)
+            object["parts"] = .array(result.parts.map(\.json))
         case .headers: break
         }
         return object
-    }
-}
-
-extension JSONObject {
-    /// Adds bytes as text, or as `nameBase64` where they are not UTF-8.
-    fileprivate mutating func setText(_ name: String, _ bytes: [UInt8]) {
-        if let text = String(validating: bytes, as: UTF8.self) {
-            self[name] = .string(text)
-        } else {
-            self[name + "Base64"] = .string(Base64.encode(bytes, .standard))
-        }
     }
 }

@@ -28,6 +28,15 @@ struct SigningOptions: ParsableArguments {
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
     var plainHTTP = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The request that a response answers; components with ;req are taken from it.",
+            valueName: "file"))
+    var request: String?
+
+    @Option(help: ArgumentHelp("Trailers of the message, as field lines.", valueName: "file"))
+    var trailers: String?
+
     @Argument(help: "The message as HTTP/1.1 text; - or nothing is standard input.")
     var file: String?
 
@@ -43,26 +52,54 @@ struct SigningOptions: ParsableArguments {
         return try SigningScheme(file: scheme, insecure: insecureSchemeOk)
     }
 
-    /// What `--set` gives, each name once.
-    func settings() throws -> [String: String] {
-        var settings: [String: String] = [:]
+    /// What `--set` gives, each name once: for `rfc9421` the types of fields, as
+    /// `sf.FIELD=dictionary|list|item`; all else is the scheme's to take or to refuse.
+    func settings(
+        of scheme: SigningScheme
+    ) throws -> (values: [String: String], fieldTypes: StructuredFieldTypes) {
+        var values: [String: String] = [:]
+        var types = StructuredFieldTypes()
+        var names: Set<String> = []
         for entry in set {
             guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw ToolError.usage("--set wants NAME=VALUE")
             }
             let name = String(entry[..<equals])
-            guard settings[name] == nil else {
+            let value = String(entry[entry.utf8.index(after: equals)...])
+            guard names.insert(name).inserted else {
                 throw ToolError.usage("--set \(Terminal.printable(name)) is given twice")
             }
-            settings[name] = String(entry[entry.utf8.index(after: equals)...])
+            guard scheme == .rfc9421, name.hasPrefix("sf."), name.utf8.count > 3 else {
+                values[name] = value
+                continue
+            }
+            guard let type = StructuredFieldType(rawValue: value) else {
+                throw ToolError.usage(
+                    "--set \(Terminal.printable(name)): wanted dictionary, list or item")
+            }
+            types[String(name.dropFirst(3))] = type
         }
-        return settings
+        return (values, types)
     }
 
     func loadKeys() throws -> KeySet { try KeySource(keys).load() }
 
+    /// The message, with its trailers and the request that it answers.
     func message() throws -> SignableMessage {
-        try SignableMessage(file: file, plainHTTP: plainHTTP)
+        var message = try SignableMessage(file: file, plainHTTP: plainHTTP)
+        if let trailers {
+            for field in try SignableMessage.trailers(file: trailers) {
+                message.appendTrailer(field)
+            }
+        }
+        if let request {
+            do {
+                try message.answer(try SignableMessage(file: request, plainHTTP: plainHTTP))
+            } catch let error as SigningError {
+                throw SigningError(error.code, "--request: \(error.message)")
+            }
+        }
+        return message
     }
 }
 
@@ -90,6 +127,49 @@ extension SignableMessage {
             let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
             throw SigningError(error.code, "\(Terminal.printable(shown)): \(error.message)")
         }
+    }
+}
+
+extension SignableMessage {
+    /// Reads field lines from a file, by the rules of a message's own.
+    static func trailers(file: String) throws -> [Field] {
+        let text = try InputFile.read(file)
+        do {
+            let head = Array("HTTP/1.1 200\n".utf8)
+            let whole = try SignableMessage(parsing: head + text + Array("\n\n".utf8))
+            guard whole.body.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
+                throw SigningError(.malformedMessage, "a blank line stands among the trailers")
+            }
+            return whole.fields
+        } catch let error as SigningError {
+            throw SigningError(
+                error.code, "\(Terminal.printable(file)): trailers: \(error.message)")
+        }
+    }
+}
+
+extension JSONObject {
+    /// Adds bytes as text, or as `nameBase64` where they are not UTF-8.
+    mutating func setText(_ name: String, _ bytes: [UInt8]) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self[name] = .string(text)
+        } else {
+            self[name + "Base64"] = .string(Base64.encode(bytes, .standard))
+        }
+    }
+}
+
+extension MessagePart {
+    /// The part as `{"identifier","value"}`.
+    var json: JSONValue {
+        var object: JSONObject = ["identifier": .string(identifier)]
+        object.setText("value", value)
+        return .object(object)
+    }
+
+    /// The part as a line for people.
+    var line: String {
+        Terminal.printable("\(identifier): \(String(decoding: value, as: UTF8.self))")
     }
 }
 

@@ -10,7 +10,9 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             Prints exactly what the signature covers. Exit 1 when policy, key, time or signature \
             says no; the reason is told with --explain alone, because whoever sent the message \
-            must not learn it. Exit 2 when the message or its signature cannot be read.
+            must not learn it. --explain also prints, on standard error and in "explanation" with \
+            --json, the base that was computed and each part of it by name, so that two sides can be \
+            compared; no key and no MAC is shown. Exit 2 when the message or its signature cannot be read.
             """)
 
     @OptionGroup var signing: SigningOptions
@@ -37,7 +39,13 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Remember nonces here, and take none twice.", valueName: "file"))
     var nonces: String?
 
-    @Flag(help: "Say why a message is not verified.")
+    @Option(
+        help: ArgumentHelp(
+            "The algorithm that is taken (rfc9421); may be given again. Without it all six.",
+            valueName: "name"))
+    var algorithm: [String] = []
+
+    @Flag(help: "Say why a message is not verified, and what was computed.")
     var explain = false
 
     @OptionGroup var common: CommonOptions
@@ -47,9 +55,12 @@ struct VerifyCommand: ParsableCommand {
         var policy = VerificationPolicy()
         policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         policy.tag = tag
-        policy.settings = try signing.settings()
+        let settings = try signing.settings(of: scheme)
+        policy.settings = settings.values
+        policy.fieldTypes = settings.fieldTypes
         policy.maximumAge = try seconds(maxAge, "--max-age") ?? 300
         policy.clockSkew = try seconds(clockSkew, "--clock-skew") ?? 60
+        policy.algorithms = try algorithms()
         let now = try seconds(now, "--now") ?? UnixTime.now()
         let verifier = try Verifier(
             scheme: scheme, keys: signing.loadKeys(), policy: policy,
@@ -59,22 +70,45 @@ struct VerifyCommand: ParsableCommand {
         do {
             verified = try verifier.verify(message, now: now)
         } catch {
-            throw failure(error)
+            throw failure(error, explain ? verifier.explain(message, now: now) : nil)
         }
         try common.terminal.result(object(verified), lines: lines(verified))
     }
 
     /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
-    private func failure(_ error: SigningError) -> ToolError {
+    private func failure(_ error: SigningError, _ explanation: Explanation?) -> ToolError {
         if error.isSyntax || error.code == .nonceStoreFailed || error.code == .nonceStoreFull
             || error.code == .invalidTime || error.code == .cryptoFailed
         {
             return ToolError(.usage, error.code.name, error.message)
         }
-        guard explain else {
+        guard let explanation else {
             return ToolError(.refused, "not-verified", SigningError.publicAnswer)
         }
-        return ToolError(.refused, error.code.name, "not verified: \(error.message)")
+        common.terminal.show(Array(explanation.lines.dropFirst()))
+        return ToolError(
+            .refused, error.code.name, "not verified: \(error.message)",
+            details: ["explanation": .object(object(explanation))])
+    }
+
+    private func object(_ explanation: Explanation) -> JSONObject {
+        var object: JSONObject = [:]
+        if let base = explanation.base { object.setText("base", base) }
+        object["parts"] = .array(explanation.parts.map(\.json))
+        return object
+    }
+
+    private func algorithms() throws -> Set<HTTPSignatureAlgorithm>? {
+        guard !algorithm.isEmpty else { return nil }
+        return Set(
+            try algorithm.map { name in
+                guard let algorithm = HTTPSignatureAlgorithm(name: name) else {
+                    throw ToolError.usage(
+                        "--algorithm wants one of "
+                            + HTTPSignatureAlgorithm.all.map(\.name).joined(separator: ", "))
+                }
+                return algorithm
+            })
     }
 
     private func object(_ verified: VerifiedMessage) -> JSONObject {
@@ -94,9 +128,6 @@ struct VerifyCommand: ParsableCommand {
             "verified: key \(Terminal.printable(verified.keyID))"
                 + (verified.created.map { ", signed at \(UnixTime.rfc3339($0))" } ?? "")
         ]
-            + verified.covered.map {
-                Terminal.printable(
-                    "\($0.identifier): \(String(decoding: $0.value, as: UTF8.self))")
-            }
+            + verified.covered.map(\.line)
     }
 }
