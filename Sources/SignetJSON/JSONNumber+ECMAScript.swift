@@ -6,8 +6,8 @@ extension JSONNumber {
     static func text(of value: Double) -> String {
         if value == 0 { return "0" }  // negative zero too
         if (1e-4..<1e15).contains(value.magnitude) {  // Swift writes no exponent here either
-            let text = value.description
-            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+            let integer = Int64(value)
+            return Double(integer) == value ? String(integer) : value.description
         }
         var digits: [UInt8] = []
         var scale = 0  // the value is 0.digits × 10^scale

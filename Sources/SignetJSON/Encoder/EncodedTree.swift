@@ -1,68 +1,44 @@
-/// What has been encoded so far: all nodes of one text in one array, each linked to its siblings.
-///
-/// Encoders and containers are a node's number, so that a nested value costs no object, and containers
-/// may be filled in any order.
+/// What has been encoded so far, for the encoders and containers of one text, which name a place by its
+/// node's number: a nested value costs no object, and containers may be filled in any order.
 final class EncodedTree {
-    enum Kind: UInt8 { case unset, absent, value, array, object }
-
-    private struct Node {
-        var name = ""
-        var value = JSONValue.null
-        var kind = Kind.unset
-        var parent: Int
-        var position = 0
-        var next = none
-        var first = none
-        var last = none
-        var count = 0
-    }
-
     static let root = 0
-    private static let none = -1
-    private static let unindexedCount = 16
 
     let userInfo: [CodingUserInfoKey: any Sendable]
-    private var nodes: [Node] = []
-    /// The members of large objects by name.
-    private var indexes: [Int: [JSONName: Int]] = [:]
+    // Each call below goes here once, because each way into a class's variable is guarded.
+    private var nodes = EncodedNodes()
 
-    init(_ userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.userInfo = userInfo
-        nodes.reserveCapacity(32)
-        nodes.append(Node(parent: Self.none))
-    }
-
-    // MARK: Encoding
+    init(_ userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
 
     func encode<Value: Encodable>(_ value: Value, at node: Int) throws {
         if Value.self == String.self, let text = value as? String {
-            set(.string(text), at: node)
+            nodes.set(.string(text), at: node)
         } else if Value.self == JSONValue.self, let value = value as? JSONValue {
-            set(value, at: node)
+            nodes.set(value, at: node)
         } else if Value.self == JSONNumber.self, let number = value as? JSONNumber {
-            set(.number(number), at: node)
+            nodes.set(.number(number), at: node)
         } else {
             do {
                 try value.encode(to: ValueEncoder(tree: self, node: node))
             } catch {
-                nodes[node].kind = .absent
+                nodes.drop(node)
                 throw error
             }
         }
     }
 
-    func set(_ value: JSONValue, at node: Int) {
-        nodes[node].kind = .value
-        nodes[node].value = value
+    func set(_ value: JSONValue, at node: Int) { nodes.set(value, at: node) }
+
+    func setMember(_ name: String, _ value: JSONValue, of parent: Int) {
+        nodes.setMember(name, value, of: parent)
     }
 
     func setFinite(_ value: Double, at node: Int) throws(JSONError) {
         guard let number = JSONNumber(value) else {
-            nodes[node].kind = .absent
+            nodes.drop(node)
             throw .at(
                 path(to: node), .notFinite, "found an infinity or a NaN, wanted a finite number")
         }
-        set(.number(number), at: node)
+        nodes.set(.number(number), at: node)
     }
 
     /// Sets a `Float` by its own shortest text, which is shorter than that of its value as `Double`.
@@ -71,138 +47,22 @@ final class EncodedTree {
     }
 
     /// Makes a node a container, unless it is one of this kind already.
-    func begin(_ kind: Kind, at node: Int) {
-        let old = nodes[node].kind
-        guard old != kind else { return }
-        if old != .unset { clear(node) }
-        nodes[node].kind = kind
-    }
+    func begin(_ kind: EncodedNodes.Kind, at node: Int) { nodes.begin(kind, at: node) }
 
     /// The number of elements that an array has.
-    func count(of node: Int) -> Int { nodes[node].count }
+    func count(of node: Int) -> Int { nodes.count(of: node) }
 
     /// A new element of an array.
-    func element(of parent: Int) -> Int { append(Node(parent: parent)) }
+    func element(of parent: Int) -> Int { nodes.element(of: parent) }
 
     /// The member of an object by this name, emptied, or a new one.
-    func member(_ name: String, of parent: Int) -> Int {
-        if let node = find(name, in: parent) {
-            clear(node)
-            return node
-        }
-        let node = append(Node(name: name, parent: parent))
-        let count = nodes[parent].count
-        if count > Self.unindexedCount {
-            indexes[parent, default: [:]][JSONName(name)] = node
-        } else if count == Self.unindexedCount {
-            indexes[parent] = index(of: parent)
-        }
-        return node
-    }
+    func member(_ name: String, of parent: Int) -> Int { nodes.member(name, of: parent) }
 
-    private func append(_ node: Node) -> Int {
-        let number = nodes.count
-        let parent = node.parent
-        let last = nodes[parent].last
-        nodes.append(node)
-        nodes[number].position = nodes[parent].count
-        if last == Self.none { nodes[parent].first = number } else { nodes[last].next = number }
-        nodes[parent].last = number
-        nodes[parent].count += 1
-        return number
-    }
+    func path(to node: Int) -> [any CodingKey] { nodes.path(to: node) }
 
-    private func clear(_ node: Int) {
-        let old = nodes[node]
-        nodes[node] = Node(
-            name: old.name, parent: old.parent, position: old.position, next: old.next)
-        if !indexes.isEmpty { indexes[node] = nil }
-    }
-
-    private func find(_ name: String, in parent: Int) -> Int? {
-        let nodes = nodes
-        if nodes[parent].count >= Self.unindexedCount { return indexes[parent]?[JSONName(name)] }
-        var node = nodes[parent].first
-        while node != Self.none {
-            if sameBytes(nodes[node].name, name) { return node }
-            node = nodes[node].next
-        }
-        return nil
-    }
-
-    private func index(of parent: Int) -> [JSONName: Int] {
-        var index: [JSONName: Int] = [:]
-        var node = nodes[parent].first
-        while node != Self.none {
-            index[JSONName(nodes[node].name)] = node
-            node = nodes[node].next
-        }
-        return index
-    }
-
-    func path(to node: Int) -> [any CodingKey] {
-        var keys: [any CodingKey] = []
-        var node = node
-        while nodes[node].parent != Self.none {
-            let parent = nodes[node].parent
-            keys.append(
-                nodes[parent].kind == .array
-                    ? AnyCodingKey(intValue: nodes[node].position)
-                    : AnyCodingKey(stringValue: nodes[node].name))
-            node = parent
-        }
-        return keys.reversed()
-    }
-
-    // MARK: The result
-
-    func value(of node: Int) -> JSONValue {
-        switch nodes[node].kind {
-        case .value: return nodes[node].value
-        case .array: return .array(children(of: node).map { value(of: $0) })
-        case .unset, .absent, .object:
-            var object = JSONObject(reserving: nodes[node].count)
-            for child in children(of: node) {
-                object.appendUnique(nodes[child].name, value(of: child))
-            }
-            return .object(object)
-        }
-    }
-
-    private func children(of node: Int) -> [Int] {
-        var children: [Int] = []
-        var child = nodes[node].first
-        while child != Self.none {
-            if nodes[child].kind != .absent { children.append(child) }
-            child = nodes[child].next
-        }
-        return children
-    }
+    /// The tree of a node.
+    func value(of node: Int) -> JSONValue { nodes.value(of: node) }
 
     /// Writes the compact text of a node.
-    func write(_ node: Int, to writer: inout JSONWriter) { Self.write(nodes, node, to: &writer) }
-
-    private static func write(_ nodes: [Node], _ node: Int, to writer: inout JSONWriter) {
-        let kind = nodes[node].kind
-        guard kind != .value else {
-            writer.write(nodes[node].value)
-            return
-        }
-        writer.append(kind == .array ? ASCII.openBracket : ASCII.openBrace)
-        var isFirst = true
-        var child = nodes[node].first
-        while child != none {
-            if nodes[child].kind != .absent {
-                if !isFirst { writer.append(ASCII.comma) }
-                isFirst = false
-                if kind != .array {
-                    writer.write(nodes[child].name)
-                    writer.append(ASCII.colon)
-                }
-                write(nodes, child, to: &writer)
-            }
-            child = nodes[child].next
-        }
-        writer.append(kind == .array ? ASCII.closeBracket : ASCII.closeBrace)
-    }
+    func write(_ node: Int, to writer: inout JSONWriter) { nodes.write(node, to: &writer) }
 }

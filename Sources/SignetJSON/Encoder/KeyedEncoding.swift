@@ -6,13 +6,18 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { tree.path(to: node) }
 
     private func member(_ key: some CodingKey) -> Int { tree.member(key.stringValue, of: node) }
-    private func set(_ key: Key, _ value: JSONValue) { tree.set(value, at: member(key)) }
+    private func set(_ key: Key, _ value: JSONValue) {
+        tree.setMember(key.stringValue, value, of: node)
+    }
 
     func encodeNil(forKey key: Key) { set(key, .null) }
     func encode(_ value: Bool, forKey key: Key) { set(key, .bool(value)) }
     func encode(_ value: String, forKey key: Key) { set(key, .string(value)) }
     func encode(_ value: Double, forKey key: Key) throws {
-        try tree.setFinite(value, at: member(key))
+        guard let number = JSONNumber(value) else {
+            return try tree.setFinite(value, at: member(key))  // which throws, naming the path
+        }
+        set(key, .number(number))
     }
     func encode(_ value: Float, forKey key: Key) throws {
         try tree.setFinite(value, at: member(key))
@@ -27,7 +32,10 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt16, forKey key: Key) { set(key, .number(JSONNumber(value))) }
     func encode(_ value: UInt32, forKey key: Key) { set(key, .number(JSONNumber(value))) }
     func encode(_ value: UInt64, forKey key: Key) { set(key, .number(JSONNumber(value))) }
-    func encode(_ value: some Encodable, forKey key: Key) throws {
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        if Value.self == String.self, let text = value as? String {
+            return set(key, .string(text))
+        }
         try tree.encode(value, at: member(key))
     }
 

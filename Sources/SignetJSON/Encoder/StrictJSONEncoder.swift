@@ -20,7 +20,7 @@ public struct StrictJSONEncoder: Sendable {
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
         let tree = try tree(value)
         guard style == .compact else { return tree.value(of: EncodedTree.root).serialized(style) }
-        var writer = JSONWriter(.compact)
+        var writer = JSONWriter(.compact, reserving: 512)
         tree.write(EncodedTree.root, to: &writer)
         return writer.bytes
     }
