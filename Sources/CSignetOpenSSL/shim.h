@@ -24,6 +24,7 @@
 
 #include "asymmetric.h"
 #include "base64.h"
+#include "editor.h"
 #include "process.h"
 #include "prompt.h"
 

@@ -1,3 +1,5 @@
+internal import CSignetOpenSSL
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -20,6 +22,11 @@ package enum StandardStreams {
     /// Tells whether a person reads the output on a terminal.
     package static func isTerminal(_ output: Output) -> Bool {
         isatty(output.rawValue) == 1
+    }
+
+    /// Tells whether a person reads standard error on a terminal and answers on another or the same.
+    package static var isInteractive: Bool {
+        isTerminal(.standardError) && isatty(STDIN_FILENO) == 1
     }
 
     /// Writes all bytes, or says which error stopped it.

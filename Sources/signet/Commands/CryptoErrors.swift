@@ -10,6 +10,7 @@ extension FileFailure: CodedError {
         case (.permissions, _): "key-file-permissions"
         case (.busy, _): "file-busy"
         case (_, "write"), (_, "create"), (_, "change"), (_, "wipe"), (_, "lock"): "unwritable-file"
+        case (_, "edit"): "editor-failed"
         default: "unreadable-file"
         }
     }

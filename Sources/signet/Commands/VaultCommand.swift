@@ -14,6 +14,7 @@ struct VaultCommand: AsyncParsableCommand {
             VaultRekeyCommand.self,
             VaultGetCommand.self,
             VaultSetCommand.self,
+            VaultEditCommand.self,
             VaultDiffCommand.self,
             VaultMergeCommand.self,
         ])

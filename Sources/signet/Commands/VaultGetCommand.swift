@@ -27,14 +27,19 @@ struct VaultGetCommand: ParsableCommand {
             "An older version whose dumps may be read; may be repeated.", valueName: "V"))
     var acceptAppVersion: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "An older version of the network system; may be repeated.", valueName: "V"))
+    var acceptSystemVersion: [String] = []
+
     @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let disclosure = try disclosure.load()
         let contents = DumpContents(
-            try SealedDump(contentsOf: file).open(
-                with: try key.load(), for: binding.binding, accepting: acceptAppVersion))
+            try open(with: try key.load()))
         var values = JSONObject()
         var origins = JSONObject()
         var lines: [UInt8] = []
@@ -52,6 +57,14 @@ struct VaultGetCommand: ParsableCommand {
         }
         try common.terminal.result(
             ["values": .object(values), "origins": .object(origins)], text: lines)
+    }
+
+    private func open(with keys: VaultKeys) throws(VaultError) -> OpenedDump {
+        let opened = try state.dump(file).open(
+            with: keys, for: binding.binding, accepting: acceptAppVersion,
+            system: acceptSystemVersion)
+        state.note(opened, common.terminal)
+        return opened
     }
 
     /// A value as scripts take it.

@@ -53,6 +53,7 @@ struct VaultMergeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What messages call OURS, such as git's %P.", valueName: "PATH"))
     var name: String?
 
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
@@ -69,7 +70,7 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let opened = try DumpFile(ours).update(with: keys, for: binding) {
+        let opened = try state.dump(ours).update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)
             unknown = taken.memberNames.first { name in
@@ -90,6 +91,7 @@ struct VaultMergeCommand: ParsableCommand {
             let contents = schema.map(merged.merged.ordered) ?? merged.merged
             return (contents, after: theirs.sequence)
         }
+        state.note(opened, common.terminal)
         if let unknown {
             throw ToolError.usage("--take: no side has the key \(quoted(unknown))")
         }

@@ -44,6 +44,7 @@ struct VaultSetCommand: ParsableCommand {
 
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
+    @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
@@ -61,7 +62,7 @@ struct VaultSetCommand: ParsableCommand {
         }
         let values = try given.map { ($0.name, try $0.value()) }
         var before = DumpContents()
-        let opened = try DumpFile(file).update(with: try key.load(), for: binding.binding) {
+        let opened = try state.dump(file).update(with: try key.load(), for: binding.binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)
             var contents = before
@@ -73,6 +74,7 @@ struct VaultSetCommand: ParsableCommand {
             try contents.requireAllowed(by: schema)
             return (contents.ordered(by: schema), after: 0)
         }
+        state.note(opened, common.terminal)
         try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: file, opened)
     }
 

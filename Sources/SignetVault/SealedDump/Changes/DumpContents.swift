@@ -133,6 +133,24 @@ extension DumpContents {
         return contents
     }
 
+    /// These contents as a configuration, checked.
+    ///
+    /// - Throws: As the merging initializer of `GlobalConfiguration`.
+    package func configuration(_ schema: Schema) throws(VaultError) -> GlobalConfiguration {
+        func input(_ origin: ConfigurationOrigin) -> ConfigurationInput {
+            .values(
+                JSONObject(
+                    names.compactMap { name in
+                        self[name].flatMap { entry in
+                            entry.origin == origin ? (name: name, value: entry.value) : nil
+                        }
+                    }))
+        }
+        return try GlobalConfiguration(
+            schema: schema, defaults: input(.defaults), launch: input(.launch),
+            fetched: input(.fetched))
+    }
+
     /// These contents in the order of a schema; keys that it does not know come last.
     package func ordered(by schema: Schema) -> DumpContents {
         var contents = DumpContents()

@@ -1,0 +1,166 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault edit`: the values of a sealed dump in a person's editor.
+struct VaultEditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change the values of a sealed dump in your editor.",
+        discussion: """
+            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. A member \
+            that is taken out loses its value. The file lies in a private folder in memory where \
+            the machine has one, and is wiped as soon as the editor ends, with all that the editor \
+            left beside it. What the editor itself writes elsewhere (undo, history, registers) it \
+            may keep.
+
+            What is saved is checked against the schema; where it does not pass, you are asked on \
+            the terminal whether to edit it again, and without a terminal the dump stays as it is. \
+            Origins are kept as by vault set. The dump is not locked meanwhile: another change is \
+            merged in, and where both changed a key nothing is lost.
+            """)
+
+    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
+    var file: String
+
+    @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
+    var schema: String
+
+    @OptionGroup var key: VaultKeyOptions
+    @OptionGroup var binding: VaultBindingOptions
+    @OptionGroup var state: VaultStateOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let schema = try Schema(contentsOf: schema)
+        let keys = try key.load()
+        var draft = Draft(of: try state.dump(file).open(with: keys, for: binding.binding))
+        while true {
+            let outcome = try ScratchEditor.ofThePerson.edit(
+                draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
+            if let folder = outcome.diskFolder {
+                common.terminal.note(
+                    "no folder in memory was found; the values lay in \(folder), and a disk may "
+                        + "keep what is wiped")
+            }
+            draft.text = outcome.bytes
+            let edited: DumpContents
+            do throws(VaultError) {
+                edited = try draft.contents(schema)
+                if edited != draft.base { try edited.requireAllowed(by: schema) }
+            } catch {
+                try editAgain(after: error)
+                continue
+            }
+            if try seal(edited, &draft, schema, keys) { return }
+        }
+    }
+
+    // MARK: - Sealing
+
+    /// Seals what was edited, joined with what others have changed meanwhile.
+    ///
+    /// - Returns: Whether it is done; false to edit `draft` again.
+    private func seal(
+        _ edited: DumpContents, _ draft: inout Draft, _ schema: Schema, _ keys: VaultKeys
+    ) throws -> Bool {
+        var before = draft.base
+        var merge: DumpMerge?
+        var current: OpenedDump?
+        let base = draft.base
+        let opened = try state.dump(file).update(with: keys, for: binding.binding) {
+            opened throws(VaultError) in
+            current = opened
+            before = DumpContents(opened)
+            let merged = DumpMerge(base: base, ours: edited, theirs: before)
+            merge = merged
+            guard merged.conflicts.isEmpty, merged.merged != before else { return nil }
+            try merged.merged.requireAllowed(by: schema)
+            return (merged.merged.ordered(by: schema), after: 0)
+        }
+        guard let merge, let current, !merge.conflicts.isEmpty else {
+            try common.terminal.tell(
+                DumpDiff(from: before, to: DumpContents(opened)), of: file, opened)
+            return true
+        }
+        let names = merge.conflicts.map { quoted($0.name) }.joined(separator: ", ")
+        let changed = ToolError(
+            .refused, "dump-changed",
+            "\(printable(file)) was changed while you edited it, and so were your values of \(names)"
+        )
+        guard asksAgain(changed.message + "; edit again, with the other changes and your values?")
+        else { throw try putAside(edited, draft, changed, schema, keys) }
+        draft = Draft(of: current, showing: merge.merged)
+        return false
+    }
+
+    /// Seals what was edited, and what it was made of, beside the dump, so that neither change is lost.
+    private func putAside(
+        _ edited: DumpContents, _ draft: Draft, _ changed: ToolError, _ schema: Schema,
+        _ keys: VaultKeys
+    ) throws -> ToolError {
+        var mine = file + ".edited"
+        for number in 2... {
+            if (try? InputFile.read(mine)) == nil { break }
+            mine = "\(file).edited-\(number)"
+        }
+        let base = mine + "-base"
+        try DumpFile(mine).seal(
+            try edited.configuration(schema), with: keys, keyID: draft.opened.keyID,
+            for: binding.binding)
+        try PrivateFile.writeAtomically(draft.opened.dump.bytes, to: base)
+        var told = changed
+        told.message += """
+            ; nothing was changed. Yours is sealed in \(printable(mine)): \
+            signet vault merge \(printable(base)) \(printable(file)) \(printable(mine)) joins them
+            """
+        told.details = ["edited": .string(mine), "base": .string(base)]
+        return told
+    }
+
+    // MARK: - Asking
+
+    private func editAgain(after error: VaultError) throws {
+        guard asksAgain("\(error.message); edit again?") else { throw error }
+    }
+
+    /// Asks a person, if there is one; the usual answer is yes.
+    private func asksAgain(_ question: String) -> Bool {
+        guard !common.json, StandardStreams.isInteractive else { return false }
+        common.terminal.note("\(question) [Y/n]")
+        guard let answer = readLine() else { return false }
+        return answer.isEmpty || answer.lowercased().hasPrefix("y")
+    }
+}
+
+/// What is being edited: a dump, and the text of its values.
+private struct Draft {
+    let opened: OpenedDump
+    let base: DumpContents
+    /// The text as the editor is shown it, and then as it left it.
+    var text: [UInt8]
+
+    init(of opened: OpenedDump, showing contents: DumpContents? = nil) {
+        self.opened = opened
+        self.base = DumpContents(opened)
+        self.text = JSONValue.object((contents ?? base).values).serialized(.pretty) + [0x0A]
+    }
+
+    /// What the text says.
+    ///
+    /// - Throws: `malformed-input`, naming the line.
+    func contents(_ schema: Schema) throws(VaultError) -> DumpContents {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: text)
+        } catch {
+            let line = 1 + text.prefix(error.offset ?? 0).count { $0 == 0x0A }
+            throw VaultError(
+                .malformedInput, "what was saved is not JSON, line \(line): \(error.message)")
+        }
+        guard let object = value.object else {
+            throw VaultError(.malformedInput, "what was saved is no JSON object KEY:VALUE")
+        }
+        return base.replacing(with: object, schema: schema)
+    }
+}
