@@ -10,8 +10,8 @@
     ///
     /// ```swift
     /// let provider = try VaultProvider(
-    ///     contentsOf: "shop.dump", with: .keys(keys), for: binding, schema: schema,
-    ///     requiring: .ordersTimeout)
+    ///     opening: DumpFile("shop.dump"), with: .keys(keys), for: binding, schema: schema,
+    ///     requiring: .ordersHost)
     /// let reader = ConfigReader(provider: provider)
     /// let host = try reader.requiredString(forKey: "orders.host")
     /// ```
@@ -58,10 +58,11 @@
         /// Opens a sealed dump and reads the configuration in it.
         ///
         /// - Parameters:
-        ///   - path: The dump's file.
+        ///   - dump: The dump's file, with the state file that notices an older dump where one is kept.
         ///   - keys: What opens it.
         ///   - binding: The app and the network system that run.
         ///   - olderAppVersions: Older versions of the app whose dumps may be read.
+        ///   - olderSystemVersions: Older versions of the network system whose dumps may be read.
         ///   - schema: What each value is checked against again.
         ///   - required: Public keys without which the program cannot run; optional getters of a
         ///     reader would pass over a missing one.
@@ -69,13 +70,15 @@
         ///   - now: Unix seconds for the key's dates; nil is the clock's.
         /// - Throws: As `DumpFile.open` and `GlobalConfiguration.init(restoring:schema:requiring:)`.
         public init<each Value: ConfigurationValue>(
-            contentsOf path: String, with keys: VaultKeys, for binding: VersionBinding,
-            accepting olderAppVersions: [String] = [], schema: Schema,
+            opening dump: DumpFile, with keys: VaultKeys, for binding: VersionBinding,
+            accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
+            schema: Schema,
             requiring required: repeat ConfigurationKey<each Value, Public>,
             name: String? = nil, now: Int64? = nil
         ) throws(VaultError) {
-            let opened = try DumpFile(path)
-                .open(with: keys, for: binding, accepting: olderAppVersions, now: now)
+            let opened = try dump.open(
+                with: keys, for: binding, accepting: olderAppVersions,
+                system: olderSystemVersions, now: now)
             self.init(
                 try GlobalConfiguration(
                     restoring: opened, schema: schema, requiring: repeat each required),

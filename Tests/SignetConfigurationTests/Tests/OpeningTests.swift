@@ -23,7 +23,7 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
     ) throws -> ConfigReader {
         let file = try TemporaryFile(bytes)
         let provider = try VaultProvider(
-            contentsOf: file.path, with: .keys(keys ?? keySet()), for: binding,
+            opening: DumpFile(file.path), with: .keys(keys ?? keySet()), for: binding,
             schema: schema ?? shopSchema(), requiring: repeat each requiring, now: now)
         return ConfigReader(provider: provider)
     }
@@ -35,17 +35,44 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
         #expect(reader.snapshot().int(forKey: "orders.limit") == 7)
     }
 
+    /// The example of the README and of the module's documentation.
+    @Test func theExampleWorks() throws {
+        let schema = try schema(
+            #"{"orders.host":{"type":"string","visibility":"public"},"#
+                + #""orders.timeout":{"type":"duration","visibility":"public"}}"#)
+        let file = try TemporaryFile()
+        let (keys, binding) = (try keySet(), shop)
+        try DumpFile(file.path).seal(
+            GlobalConfiguration(
+                schema: schema, defaults: .values(["orders.host": "orders.example.com"])),
+            with: .keys(keys), for: binding)
+        let provider = try VaultProvider(
+            opening: DumpFile(file.path), with: .keys(keys), for: binding, schema: schema,
+            requiring: .host)
+        let reader = ConfigReader(provider: provider)
+        let host = try reader.requiredString(forKey: "orders.host")
+        #expect(host == "orders.example.com")
+        func timeout() -> Duration {
+            reader.int(forKey: "orders.timeout", as: Duration.self, default: .seconds(5))
+        }
+        #expect(timeout() == .seconds(5))
+        try provider.configuration.set(launch: ["orders.timeout": "2s"])
+        #expect(timeout() == .seconds(2))
+    }
+
     @Test func opensWithAPassphraseToo() throws {
         let passphrase = try keys(passphrase: "correct horse battery")
         let file = try TemporaryFile()
         try DumpFile(file.path).seal(shopConfiguration(), with: passphrase, for: shop, now: noon)
         let provider = try VaultProvider(
-            contentsOf: file.path, with: passphrase, for: shop, schema: shopSchema(), now: noon)
+            opening: DumpFile(file.path), with: passphrase, for: shop, schema: shopSchema(),
+            now: noon)
         #expect(ConfigReader(provider: provider).int(forKey: "orders.limit") == 7)
         let wrong = try keys(passphrase: "correct horse batterz")
         let error = #expect(throws: VaultError.self) {
             _ = try VaultProvider(
-                contentsOf: file.path, with: wrong, for: shop, schema: shopSchema(), now: noon)
+                opening: DumpFile(file.path), with: wrong, for: shop, schema: shopSchema(),
+                now: noon)
         }
         #expect(error?.code == .wrongKey)
     }
@@ -90,7 +117,7 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
     @Test func keepsTheConfigurationThatARefusedOneWouldReplace() throws {
         let file = try TemporaryFile(shopDump())
         let provider = try VaultProvider(
-            contentsOf: file.path, with: .keys(keySet()), for: shop, schema: shopSchema(),
+            opening: DumpFile(file.path), with: .keys(keySet()), for: shop, schema: shopSchema(),
             requiring: .host, now: noon)
         let reader = ConfigReader(provider: provider)
         let without = try GlobalConfiguration(schema: shopSchema(), defaults: .none)
@@ -115,6 +142,7 @@ enum BadDump: String, CaseIterable, Sendable {
     case keyRevoked = "key-revoked"
     case keyExpired = "key-expired"
     case keyNotYetValid = "key-not-yet-valid"
+    case rolledBack = "rolled-back"
     case malformedDump = "malformed-dump"
     case unreadableFile = "unreadable-file"
     case unknownConfigKey = "unknown-config-key"
@@ -153,6 +181,15 @@ enum BadDump: String, CaseIterable, Sendable {
         case .keyNotYetValid:
             return try OpeningTests.reader(
                 dump, keys: keySet(more: ["nbf": .number(JSONNumber(noon + 1))]))
+        case .rolledBack:
+            let file = try TemporaryFile(dump)
+            let kept = DumpFile(file.path, state: file.path + ".seen")
+            try kept.seal(shopConfiguration(), with: .keys(keySet()), for: shop, now: noon)
+            try Data(dump).write(to: URL(filePath: file.path))
+            return ConfigReader(
+                provider: try VaultProvider(
+                    opening: kept, with: .keys(keySet()), for: shop, schema: shopSchema(), now: noon
+                ))
         case .malformedDump: return try OpeningTests.reader(dump + [UInt8(ascii: "\n")])
         case .unreadableFile: return try OpeningTests.reader(nil)
         case .unknownConfigKey:
