@@ -26,7 +26,7 @@ struct CallSettings: Sendable {
     init(_ configuration: GlobalConfiguration) throws(ClientError) {
         let reader = SettingsReader(configuration)
         for name in reader.names(after: "timeouts.") {
-            let timeout = try reader.read("timeouts.\(name)", Duration.self) ?? .zero
+            let timeout = try reader.duration("timeouts.\(name)") ?? .zero
             guard timeout > .zero else {
                 throw reader.invalid("timeouts.\(name)", "is not above zero")
             }
@@ -127,8 +127,8 @@ struct RetryPolicy: Sendable {
             }
             statusCodes.insert(Int(status))
         }
-        firstPause = try reader.read("retry.firstPause", Duration.self) ?? firstPause
-        longestPause = try reader.read("retry.longestPause", Duration.self) ?? longestPause
+        firstPause = try reader.duration("retry.firstPause") ?? firstPause
+        longestPause = try reader.duration("retry.longestPause") ?? longestPause
         guard firstPause >= .zero else { throw reader.invalid("retry.firstPause", "is below zero") }
         guard longestPause >= firstPause else {
             throw reader.invalid("retry.longestPause", "is below retry.firstPause")

@@ -31,7 +31,7 @@ extension NetworkSystem {
     }
 
     /// Follows a configuration that changes: takes its current snapshot and each later one, until
-    /// the task is cancelled or the system is shut down.
+    /// the task is cancelled or a snapshot comes after the system was shut down.
     ///
     /// A snapshot that cannot work is logged and passed over; the system goes on with what it has.
     public func follow(_ live: LiveConfiguration) async {

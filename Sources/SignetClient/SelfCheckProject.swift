@@ -7,6 +7,7 @@ internal import SignetJSON
 ///
 ///     {"schema":"schema.json","defaults":"defaults.json","dump":"shop.dump","keys":"keys",
 ///      "app":{"id":"com.example.shop","version":"1.4.2"},"systemVersion":"0.1.0",
+///      "state":"dump-state","lastGood":"fetched.dump",
 ///      "policy":"policy.json","caFile":"ca.pem","connectTo":["api.example.com:443:127.0.0.1:8443"]}
 public struct SelfCheckProject: Sendable, Hashable {
     /// The configuration's schema.
@@ -17,6 +18,12 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var dump: String?
     /// The key set's source, as `--keys` takes it.
     public var keys: String?
+    /// The source of the passphrase that opens the dump in the place of the key set.
+    public var passphrase: String?
+    /// The file of the highest sequences seen, which tells a dump that was put back.
+    public var state: String?
+    /// The sealed dump of the last good fetched values.
+    public var lastGood: String?
     /// The app's id, to which the dump is bound.
     public var appID: String?
     /// The running app's version.
@@ -60,9 +67,12 @@ public struct SelfCheckProject: Sendable, Hashable {
             case "schema": schema = path(try Self.text(value, name, file))
             case "defaults": defaults = path(try Self.text(value, name, file))
             case "dump": dump = path(try Self.text(value, name, file))
-            case "keys":
+            case "state": state = path(try Self.text(value, name, file))
+            case "lastGood": lastGood = path(try Self.text(value, name, file))
+            case "keys", "passphrase":
                 let text = try Self.text(value, name, file)
-                keys = text.contains(":") ? text : path(text)
+                let source = text.contains(":") ? text : path(text)
+                if name == "keys" { keys = source } else { passphrase = source }
             case "policy": policy = path(try Self.text(value, name, file))
             case "caFile": caFile = path(try Self.text(value, name, file))
             case "systemVersion": systemVersion = try Self.text(value, name, file)

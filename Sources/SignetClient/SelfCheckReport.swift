@@ -16,7 +16,8 @@ public struct SelfCheckReport: Sendable, Hashable {
 
     /// One thing that was checked.
     public struct Line: Sendable, Hashable {
-        /// What it belongs to: `crypto`, `libcurl`, `keys`, `schema`, `dump`, `pins` or `hosts`.
+        /// What it belongs to: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
+        /// `mode`, `fetch`, `pins` or `hosts`.
         public var area: String
         /// What was checked.
         public var subject: String

@@ -98,12 +98,13 @@ extension ServiceConfiguration {
                 configuration.value(named: key) != nil
             else { continue }
             let service = Service(String(parts[1]))
-            guard wanted == nil || wanted == service || wanted == service.cdn else { continue }
+            func isWanted(_ service: Service) -> Bool { wanted == nil || wanted == service }
+            guard isWanted(service) || isWanted(service.cdn) else { continue }
             let reader = SettingsReader(
                 configuration, prefix: "services.\(service).", code: .invalidService)
             let settings = try ServiceConfiguration(reader, usesTestServers: usesTestServers)
-            services[service] = settings
-            services[service.cdn] = try settings.cdn(reader)
+            if isWanted(service) { services[service] = settings }
+            if isWanted(service.cdn) { services[service.cdn] = try settings.cdn(reader) }
         }
         return services
     }
@@ -141,7 +142,7 @@ extension ServiceConfiguration {
             else { throw reader.invalid("commonFields", "holds what is no HTTP field") }
             self.commonFields.append(HTTPField(name: field, value: text))
         }
-        if let timeout = try reader.read("timeout", Duration.self) {
+        if let timeout = try reader.duration("timeout") {
             guard timeout > .zero else { throw reader.invalid("timeout", "is not above zero") }
             self.timeout = timeout
         }

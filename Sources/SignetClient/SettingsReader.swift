@@ -29,6 +29,17 @@ struct SettingsReader {
         return value
     }
 
+    /// A duration, or a number of seconds, or nil where no input gives one.
+    ///
+    /// - Throws: As `read`, and for a number beyond what a clock can count.
+    func duration(_ name: String) throws(ClientError) -> Duration? {
+        guard let checked = configuration.value(named: prefix + name) else { return nil }
+        if let duration = Duration(checked) { return duration }
+        guard let seconds = try read(name, Double.self) else { return nil }
+        guard abs(seconds) < 1e9 else { throw invalid(name, "is no number of seconds") }
+        return .seconds(seconds)
+    }
+
     /// What stands behind a prefix in the schema's keys, for keys that have a value.
     func names(after prefix: String) -> [String] {
         configuration.schema.keys.compactMap { key in

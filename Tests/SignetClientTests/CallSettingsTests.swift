@@ -21,7 +21,7 @@ import Testing
         let engine = RecordingEngine(failingFirst: 2)
         let system = try await Self.system(
             [
-                "services.a.timeout": "7s", "timeouts.interactive": "2s", "timeouts.connect": "1s",
+                "services.a.timeout": "7s", "timeouts.interactive": "2s", "timeouts.connect": 1,
                 "attempts.interactive": 3, "retry.firstPause": "1ms", "retry.longestPause": "1ms",
             ], engine)
         _ = try await system.call("a", RPCCall("m"), scenario: "interactive")
@@ -190,7 +190,9 @@ import Testing
             ["services.a.cdnURL": "https://cdn.example.com/"],
             ["services.a.cdnURL": "cdn.example.com"],
             ["services.a.cdnURL": "https://cdn.example.com/", "services.a.cdnPins": ["sha256/AA"]],
-            ["timeouts.interactive": "0s"], ["attempts.interactive": 0],
+            ["timeouts.interactive": "0s"], ["timeouts.interactive": 0],
+            ["timeouts.interactive": true], ["timeouts.interactive": 1e300],
+            ["attempts.interactive": 0],
             ["attempts.interactive": 11], ["attempts.interactive": "3"],
             ["retry.statusCodes": [200]], ["retry.statusCodes": ["503"]],
             ["retry.statusCodes": 503], ["retry.statusCodes": [600]],

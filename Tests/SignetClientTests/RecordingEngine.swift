@@ -80,7 +80,9 @@ enum Settings {
 
     private static func type(of value: JSONValue, _ name: String) -> String {
         if name.hasSuffix("imeout") && name.hasPrefix("services") { return "duration" }
-        if name.hasPrefix("timeouts.") || name.hasSuffix("Pause") { return "duration" }
+        if value.string != nil, name.hasPrefix("timeouts.") || name.hasSuffix("Pause") {
+            return "duration"
+        }
         return switch value {
         case .number(let number): number.isInteger ? "integer" : "number"
         case .bool: "boolean"

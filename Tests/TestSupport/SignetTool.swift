@@ -17,6 +17,31 @@ package enum SignetTool {
         return folder.appending(path: "signet")
     }()
 
+    /// Whether the tests themselves, and so this program, were built with `-c release`.
+    package static let isRelease = url.deletingLastPathComponent().lastPathComponent == "release"
+
+    /// The release build of `signet`, if there is one that is not older than any source.
+    ///
+    /// `make test` makes it first; a plain `swift test` skips by name what needs it.
+    package static let release: URL? = {
+        let program = PackageLayout.url(".build/release/signet").resolvingSymlinksInPath()
+        guard let built = modified(program) else { return nil }
+        let sources = FileManager.default.enumerator(
+            at: PackageLayout.url("Sources"), includingPropertiesForKeys: nil)
+        while let source = sources?.nextObject() as? URL {
+            if let changed = modified(source), changed > built { return nil }
+        }
+        return program
+    }()
+
+    /// When a file was changed last; nil for what is no file.
+    private static func modified(_ url: URL) -> Date? {
+        let values = try? url.resourceValues(forKeys: [
+            .isRegularFileKey, .contentModificationDateKey,
+        ])
+        return values?.isRegularFile == true ? values?.contentModificationDate : nil
+    }
+
     private static func isProgram(_ url: URL) -> Bool {
         (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true
     }

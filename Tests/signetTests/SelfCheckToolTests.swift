@@ -10,7 +10,7 @@ import Testing
         let folder: TemporaryDirectory
         var project: JSONObject = [:]
 
-        init(for host: OrdersHost) async throws {
+        init(for host: OrdersHost, launch: [String] = []) async throws {
             folder = try TemporaryDirectory()
             let authority = try TestAuthority.trusted.get()
             for name in ["schema.json", "defaults.json"] {
@@ -26,15 +26,17 @@ import Testing
             try folder.write(fetched.text, to: "fetched.json")
             try write(policy: pins)
             try await run(["keys", "new", "--type", "vault", "--id", "root", "--out", "keys"])
-            try await run([
-                "vault", "seal", "--schema", "schema.json", "--defaults", "defaults.json",
-                "--fetched", "fetched.json", "--keys", "keys", "--key-id", "root",
-                "--app-id", "com.example.shop", "--app-version", "1.4.2", "--out", "shop.dump",
-            ])
+            try await run(
+                [
+                    "vault", "seal", "--schema", "schema.json", "--defaults", "defaults.json",
+                    "--fetched", "fetched.json", "--keys", "keys", "--key-id", "root",
+                    "--app-id", "com.example.shop", "--app-version", "1.4.2", "--out", "shop.dump",
+                    "--state", "state",
+                ] + launch.flatMap { ["--launch", $0] })
             project = [
                 "schema": "schema.json", "defaults": "defaults.json", "dump": "shop.dump",
                 "keys": "keys", "app": ["id": "com.example.shop", "version": "1.4.2"],
-                "policy": "policy.json", "caFile": .string(authority.caFile),
+                "policy": "policy.json", "caFile": .string(authority.caFile), "state": "state",
             ]
         }
 
@@ -45,20 +47,27 @@ import Testing
             try folder.write(policy.text, to: "policy.json")
         }
 
-        private func run(_ arguments: [String]) async throws {
+        func run(_ arguments: [String]) async throws {
             let output = try await SignetTool.run(arguments, directory: URL(filePath: folder.path))
             #expect(output.exit == 0, "\(output.stderr)")
         }
 
-        func check(_ more: [String] = []) async throws -> ProcessOutput {
+        func check(
+            _ more: [String] = [], with tool: URL = SignetTool.url,
+            environment: [String: String] = [:]
+        ) async throws -> ProcessOutput {
             try folder.write(JSONValue.object(project).text, to: "project.json")
-            return try await SignetTool.run(
-                ["self-check", "--project", "\(folder.path)/project.json"] + more)
+            return try await ChildProcess.run(
+                tool.path, ["self-check", "--project", "\(folder.path)/project.json"] + more,
+                environment: environment)
         }
 
         /// Area and subject of each line with a status.
-        func lines(_ status: String, _ more: [String] = []) async throws -> [String] {
-            let output = try await check(more + ["--json"])
+        func lines(
+            _ status: String, _ more: [String] = [], with tool: URL = SignetTool.url,
+            environment: [String: String] = [:]
+        ) async throws -> [String] {
+            let output = try await check(more + ["--json"], with: tool, environment: environment)
             let report = try JSONValue(parsing: output.stdout)
             #expect(!output.text.contains("ZZZZ"))
             return (report["checks"]?.array ?? []).compactMap { line in
@@ -76,9 +85,111 @@ import Testing
         #expect(!output.text.contains("bad"))
         #expect(!output.text.contains("\u{1B}"))
         #expect(try await program.lines("good").contains("hosts localhost:\(host.port)"))
+        let good = try await program.lines("good")
+        for line in ["dump state", "configuration services", "mode run mode"] {
+            #expect(good.contains(line), "\(line)")
+        }
         #expect(host.requests.isEmpty)
         #expect(try await program.lines("skipped", ["--offline"]) == ["hosts hosts"])
         try await host.stop()
+    }
+
+    @Test func aDumpThatWasPutBackIsNamed() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host)
+        let first = try program.folder.read("shop.dump")
+        try await program.run([
+            "vault", "seal", "--schema", "schema.json", "--defaults", "defaults.json",
+            "--keys", "keys", "--app-id", "com.example.shop", "--app-version", "1.4.2",
+            "--out", "shop.dump", "--state", "state",
+        ])
+        #expect(try await program.lines("bad", ["--offline"]) == [])
+        try program.folder.write(first, to: "shop.dump")
+        let state = try program.folder.read("state")
+        #expect(try await program.lines("bad", ["--offline"]) == ["dump state"])
+        #expect(try program.folder.read("state") == state)
+        try program.folder.write("{}", to: "state")
+        #expect(try await program.lines("bad", ["--offline"]) == ["dump state"])
+        try await host.stop()
+    }
+
+    @Test func lastGoodValuesAreOpenedWhereTheProjectNamesThem() async throws {
+        let host = try await OrdersHost.start()
+        var program = try await Program(for: host)
+        program.project["lastGood"] = "fetched.dump"
+        #expect(try await program.lines("warning", ["--offline"]) == ["fetch last good"])
+        try program.folder.write("{}", to: "none.json")
+        try await program.run([
+            "vault", "seal", "--schema", "schema.json", "--defaults", "none.json",
+            "--fetched", "fetched.json", "--keys", "keys", "--app-id", "com.example.shop",
+            "--app-version", "1.4.2", "--out", "fetched.dump",
+        ])
+        #expect(try await program.lines("good", ["--offline"]).contains("fetch last good"))
+        // A dump of the whole configuration is no dump of fetched values.
+        try program.folder.write(program.folder.read("shop.dump"), to: "fetched.dump")
+        #expect(try await program.lines("warning", ["--offline"]) == ["fetch last good"])
+        try await host.stop()
+    }
+
+    @Test func whatTheNetworkSystemCannotWorkWithIsNamed() async throws {
+        let host = try await OrdersHost.start()
+        var program = try await Program(for: host)
+        program.project["dump"] = nil
+        let defaults = String(decoding: try program.folder.read("defaults.json"), as: UTF8.self)
+        try program.folder.write(
+            defaults.replacingOccurrences(of: "[429, 502, 503, 504]", with: "[999]"),
+            to: "defaults.json")
+        let output = try await program.check(["--offline"])
+        #expect(output.exit == 1)
+        #expect(output.text.contains("retry.statusCodes"))
+        #expect(!output.text.contains("999"))
+        try await host.stop()
+    }
+
+    // MARK: The build decides about the mode
+
+    private static let switches = [
+        "app.runMode=development", "simulation.offline=true", "simulation.failureRate=1",
+    ]
+
+    @Test(.enabled(if: !SignetTool.isRelease))
+    func aDebugBuildRunsInTheModeThatIsSet() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host, launch: Self.switches)
+        let output = try await program.check()
+        #expect(output.text.contains("development; a debug build, which may switch"))
+        #expect(try await program.lines("skipped") == ["hosts hosts"])
+        #expect(
+            try await program.lines("warning")
+                == ["mode simulation.offline", "mode simulation.failure"])
+        try await host.stop()
+    }
+
+    @Test(
+        .enabled(if: SignetTool.release != nil, "swift build -c release --product signet"),
+        arguments: [
+            [:], ["DEBUG": "1", "SIGNET_RUN_MODE": "development", "APP_RUNMODE": "development"],
+        ] as [[String: String]])
+    func aReleaseBuildIsProductionWhateverIsSet(_ environment: [String: String]) async throws {
+        let release = try #require(SignetTool.release)
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host, launch: Self.switches)
+        let output = try await program.check(with: release, environment: environment)
+        #expect(output.exit == 0, "\(output.text)")
+        #expect(output.text.contains("production; a release build, which cannot switch"))
+        #expect(
+            try await program.lines("warning", with: release, environment: environment)
+                == [
+                    "mode app.runMode", "mode simulation.offline", "mode simulation.failureRate",
+                ])
+        #expect(
+            try await program.lines("good", with: release, environment: environment)
+                .contains("hosts localhost:\(host.port)"))
+        // With the host gone, the check fails: it was really asked.
+        try await host.stop()
+        #expect(
+            try await program.lines("bad", with: release, environment: environment)
+                == ["hosts localhost:\(host.port)"])
     }
 
     @Test func eachThingThatIsBrokenIsNamed() async throws {
@@ -127,7 +238,9 @@ import Testing
 
     @Test(arguments: [
         "", "[]", "{\"unknown\":1}", "{\"keys\":1}", "{\"app\":{\"id\":\"a\"}}", "{\"keys\":\"\"}",
-        "{\"connectTo\":\"x\"}", "{\"keys\":\"a\",\"keys\":\"b\"}",
+        "{\"connectTo\":\"x\"}", "{\"state\":1}", "{\"lastGood\":\"\"}",
+        "{\"mode\":\"development\"}",
+        "{\"runMode\":\"development\"}", "{\"keys\":\"a\",\"keys\":\"b\"}",
     ])
     func refusesAProjectThatIsNone(_ text: String) async throws {
         let folder = try TemporaryDirectory()

@@ -7,11 +7,12 @@ import SignetJSON
 struct SelfCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "self-check",
-        abstract: "Check primitives, libcurl, keys, dump, pins and the pinned hosts.",
+        abstract: "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts.",
         discussion: """
             FILE is a JSON object; every member may be left out, paths are relative to its folder: \
-            {"schema","defaults","dump","keys","app":{"id","version"},"systemVersion","policy",\
-            "caFile","connectTo":[…]}. A line that is bad is exit 1.
+            {"schema","defaults","dump","keys","passphrase","app":{"id","version"},\
+            "systemVersion","state","lastGood","policy","caFile","connectTo":[…]}. A line that is \
+            bad is exit 1.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -1,0 +1,107 @@
+internal import SignetCrypto
+internal import SignetCurl
+internal import SignetPinning
+internal import SignetTransport
+internal import SignetVault
+
+// MARK: - Self-check
+
+extension NetworkSystem {
+    /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
+    /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and hosts.
+    ///
+    /// Hosts are only shaken hands with; no request is sent, and nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - isOffline: Whether hosts are left out.
+    ///   - hostTimeout: How long one host may take.
+    ///   - now: Unix seconds for the dates of keys and pins; nil is the clock's.
+    /// - Returns: What was found; no value of the configuration and no key.
+    public func selfCheck(
+        isOffline: Bool = false, hostTimeout: Duration = .seconds(10), now: Int64? = nil
+    ) async -> SelfCheckReport {
+        var run = SelfCheckRun(now: now ?? UnixTime.now())
+        let snapshot = box.snapshot
+        run.report.add(
+            "system", "network system", lifecycle.isRunning ? .good : .bad,
+            lifecycle.isRunning
+                ? "takes calls; \(snapshot.services.count) services" : "is shut down",
+            remedy: lifecycle.isRunning ? nil : "start another")
+        run.checkPrimitives()
+        run.report.add("libcurl", engine.capabilities.name, .good, "carries the calls")
+        if let keys = snapshot.keys {
+            run.check(keys)
+        } else {
+            run.report.add("keys", "key set", .skipped, "the system was given none")
+        }
+        checkDump(&run, snapshot)
+        run.checkMode(snapshot.mode)
+        if let fetch = lastFetch { run.check(fetch) }
+        if let place = fetcher?.plan.lastGood, let schema = snapshot.configuration?.schema {
+            run.check(place, schema: schema)
+        }
+        if let policy = snapshot.policy {
+            run.check(policy)
+        } else {
+            run.report.add("pins", "policy", .skipped, "the system was given none")
+        }
+        await checkHosts(&run, snapshot, isOffline: isOffline, timeout: hostTimeout)
+        return run.report
+    }
+
+    /// Seals the configuration as for monitoring, opens it again and holds it against the schema.
+    private func checkDump(_ run: inout SelfCheckRun, _ snapshot: SystemSnapshot) {
+        guard let configuration = snapshot.configuration else {
+            run.report.add("dump", "dump", .skipped, "the system has no configuration")
+            return
+        }
+        guard let sealing = options.sealing else {
+            run.report.add("dump", "dump", .skipped, "the options name nothing to seal with")
+            return
+        }
+        do throws(VaultError) {
+            let dump = try configuration.seal(
+                with: sealing.keys, keyID: sealing.keyID, for: sealing.binding, now: run.now)
+            let opened = try dump.open(with: sealing.keys, for: sealing.binding, now: run.now)
+            let restored = try GlobalConfiguration(
+                restoring: opened, schema: configuration.schema)
+            let isSame = restored.values == configuration.values
+            run.report.add(
+                "dump", "sealing", isSame ? .good : .bad,
+                isSame
+                    ? "\(restored.count) values are sealed, open and fit the schema"
+                    : "what opens is not what was sealed",
+                remedy: isSame ? nil : "do not trust this machine's OpenSSL or memory")
+        } catch {
+            run.report.add(
+                "dump", "sealing", .bad, "\(error.code.name): \(error.message)",
+                remedy: "mend what the options seal with")
+        }
+    }
+
+    private func checkHosts(
+        _ run: inout SelfCheckRun, _ snapshot: SystemSnapshot, isOffline: Bool, timeout: Duration
+    ) async {
+        let reason: String? =
+            if isOffline {
+                "offline"
+            } else if snapshot.mode.simulation.reachesNoHost {
+                "offline, as simulation.offline says"
+            } else if snapshot.policy == nil {
+                "there is no policy"
+            } else if !(engine is CurlEngine) {
+                "the engine \(engine.capabilities.name) cannot only shake hands"
+            } else {
+                nil
+            }
+        guard reason == nil, let policy = snapshot.policy, let engine = engine as? CurlEngine
+        else {
+            run.report.add("hosts", "hosts", .skipped, reason ?? "there is no policy")
+            return
+        }
+        let services = snapshot.services.values.map(\.configuration)
+        await run.checkHosts(
+            SelfCheckRun.authorities(services, policy), engine, policy,
+            connectTo: options.connectTo, timeout: timeout)
+    }
+}

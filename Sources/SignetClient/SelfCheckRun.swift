@@ -1,0 +1,212 @@
+internal import SignetCrypto
+internal import SignetCurl
+internal import SignetPinning
+internal import SignetTransport
+internal import SignetVault
+
+/// The parts of a self-check that a running system and a folder of files have in common.
+struct SelfCheckRun {
+    var report = SelfCheckReport()
+    /// Unix seconds, for dates of keys and pins.
+    let now: Int64
+
+    private static let soon: Int64 = 30 * 86400
+
+    init(now: Int64) { self.now = now }
+
+    // MARK: The program itself
+
+    mutating func checkPrimitives() {
+        for answer in SelfTest.run() {
+            report.add(
+                "crypto", answer.name, answer.passed ? .good : .bad,
+                answer.passed ? "gives the known answer" : "gives a wrong answer",
+                remedy: answer.passed
+                    ? nil : "do not use this machine's OpenSSL; reinstall libssl3 and try again")
+        }
+    }
+
+    mutating func checkMode(_ mode: ModeSettings) {
+        report.add(
+            "mode", "run mode", .good,
+            mode.mode.rawValue
+                + (mode.isSwitchable
+                    ? "; a debug build, which may switch"
+                    : "; a release build, which cannot switch"))
+        for key in mode.ignored {
+            // A test server that waits for another build is as it should be.
+            report.add(
+                "mode", key, key.hasSuffix(".testBaseURL") ? .good : .warning,
+                "is set and ignored"
+                    + (mode.isSwitchable ? " in production" : ", because the build cannot switch"))
+        }
+        for key in mode.simulation.keys {
+            report.add("mode", key, .warning, "takes effect: calls fail by simulation")
+        }
+    }
+
+    // MARK: Keys and pins
+
+    mutating func check(_ keys: KeySet) {
+        for key in keys.keys {
+            do {
+                try key.requireUsable(at: now)
+            } catch {
+                report.add(
+                    "keys", key.id, .warning, error.message,
+                    remedy: "make a new key, and take this one out when nothing uses it")
+                continue
+            }
+            if let expires = key.expires, expires - now < Self.soon {
+                report.add(
+                    "keys", key.id, .warning, "ends \(UnixTime.rfc3339(expires))",
+                    remedy: "make the next key now, so that both overlap")
+            } else {
+                report.add("keys", key.id, .good, "may be used")
+            }
+        }
+    }
+
+    mutating func check(_ policy: PinPolicy) {
+        for rule in policy.rules {
+            let subject = rule.pattern.description
+            if rule.isExclusion {
+                report.add("pins", subject, .good, "excluded; CA and host name decide")
+            } else if rule.hasExpired(at: now) {
+                report.add(
+                    "pins", subject, .bad, "expired \(rule.expires?.text ?? "")",
+                    remedy: "review the pins (signet pins show) and set a later date")
+            } else if rule.hasExpired(at: now + Self.soon) {
+                report.add(
+                    "pins", subject, .warning, "ends \(rule.expires?.text ?? "")",
+                    remedy: "review the pins (signet pins show) and set a later date")
+            } else if rule.pins.count < 2 {
+                report.add(
+                    "pins", subject, .warning, "one pin and no backup",
+                    remedy: "add the pin of a key kept in reserve, before the host's key is lost")
+            } else {
+                report.add("pins", subject, .good, "\(rule.pins.count) pins")
+            }
+        }
+        if policy.unlisted == .allow {
+            report.add(
+                "pins", "unlisted hosts", .warning, "are spoken to without pins",
+                remedy: "set \"unlisted\":\"refuse\"")
+        }
+    }
+
+    // MARK: Fetched values
+
+    /// Opens the last good values as a start would.
+    mutating func check(_ place: FetchPlan.LastGood, schema: Schema) {
+        do {
+            let found = try LastGoodValues(place: place, schema: schema, now: now).read()
+            report.add(
+                "fetch", "last good", .good,
+                "\(found.values.count) values, sealed \(found.kept.sealedAt), "
+                    + "number \(found.kept.sequence)")
+        } catch {
+            report.add(
+                "fetch", "last good", .warning, "\(error.code.name): \(error.message)",
+                remedy: "the next good fetch seals new ones, unless the file is something else's")
+        }
+    }
+
+    mutating func check(_ fetch: FetchReport) {
+        let source =
+            switch fetch.source {
+            case .fetched: "runs with fetched values"
+            case .lastGood: "runs with the last good values"
+            case .none: "runs with defaults and launch values"
+            }
+        if let failure = fetch.failure {
+            report.add(
+                "fetch", "last fetch", .warning, "\(source); \(failure.code): \(failure.message)",
+                remedy: "mend the service that is asked, or what it answers")
+        } else {
+            report.add("fetch", "last fetch", .good, source)
+        }
+        if let failure = fetch.keepingFailure {
+            report.add(
+                "fetch", "keeping", .warning, "\(failure.code): \(failure.message)",
+                remedy: "mend the file of last good values, or move it away")
+        }
+    }
+
+    // MARK: Hosts
+
+    /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
+    mutating func checkHosts(
+        _ authorities: [Authority], _ engine: CurlEngine, _ policy: PinPolicy,
+        connectTo: [EngineRequest.ConnectTo], timeout: Duration
+    ) async {
+        for authority in authorities {
+            await checkHost(authority, engine, policy, connectTo, timeout)
+        }
+    }
+
+    private mutating func checkHost(
+        _ authority: Authority, _ engine: CurlEngine, _ policy: PinPolicy,
+        _ connectTo: [EngineRequest.ConnectTo], _ timeout: Duration
+    ) async {
+        let subject = authority.description
+        do throws(TransportError) {
+            let seen = try await engine.probe(authority, connectTo: connectTo, timeout: timeout)
+            guard seen.isTrusted else {
+                report.add(
+                    "hosts", subject, .bad, seen.reason ?? "the certificate is not trusted",
+                    remedy: "mend the host's certificate, or the CA file")
+                return
+            }
+            let verdict = policy.verdict(for: authority.host, chain: seen.chain, now: now)
+            if let refusal = verdict.refusal {
+                report.add(
+                    "hosts", subject, .bad, refusal.message,
+                    remedy: "if the host's keys were changed by its owner, mend the policy")
+            } else if let finding = verdict.finding {
+                report.add(
+                    "hosts", subject, .warning, finding.message, remedy: "mend the policy")
+            } else {
+                report.add(
+                    "hosts", subject, .good,
+                    verdict.isMatch ? "shows a pinned key" : "is trusted; nothing is pinned")
+            }
+        } catch {
+            report.add(
+                "hosts", subject, .bad, error.message,
+                remedy: "look at the host with: signet pins show https://\(subject)")
+        }
+    }
+
+    /// The hosts of services, with their ports, and the policy's exact hosts that are none of them.
+    static func authorities(
+        _ services: some Sequence<ServiceConfiguration>, _ policy: PinPolicy
+    ) -> [Authority] {
+        var authorities: [Authority] = []
+        func authority(_ service: ServiceConfiguration) -> Authority? {
+            guard let url = try? RequestURL(service.baseURL), url.scheme == "https" else {
+                return nil
+            }
+            return try? Authority(parsing: url.authority)
+        }
+        for service in services where !service.mayShareItsHostsPins {
+            guard let authority = authority(service), !authorities.contains(authority) else {
+                continue
+            }
+            authorities.append(authority)
+        }
+        func addUnlessHostIsThere(_ authority: Authority) {
+            if !authorities.contains(where: { $0.host == authority.host }) {
+                authorities.append(authority)
+            }
+        }
+        // Content delivery shows the same keys as a service of its host.
+        for service in services where service.mayShareItsHostsPins {
+            if let authority = authority(service) { addUnlessHostIsThere(authority) }
+        }
+        for rule in policy.rules where !rule.isExclusion && rule.pattern.reach == .exact {
+            addUnlessHostIsThere(Authority(host: rule.pattern.host))
+        }
+        return authorities.sorted { $0.description < $1.description }
+    }
+}
