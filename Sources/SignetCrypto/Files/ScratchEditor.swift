@@ -121,7 +121,7 @@ private struct ScratchFolder: ~Copyable {
                 continue
             }
             let isInMemory = csignet_is_in_memory(parent.number) == 1
-            guard isInMemory || !wantsMemory else { continue }
+            guard isInMemory || !wantsMemory, Self.isSafe(parent) else { continue }
             Self.sweep(parent)
             guard let made = try? Self.make(in: parent, place) else { continue }
             self.parentPath = place
@@ -135,6 +135,13 @@ private struct ScratchFolder: ~Copyable {
             path: "the values", operation: "edit",
             reason: "no folder can be made in \(places.map(printable).joined(separator: ", "))",
             kind: .system)
+    }
+
+    /// Whether nobody but us and root can put another folder in the place of one that we make there.
+    private static func isSafe(_ parent: borrowing Descriptor) -> Bool {
+        guard let status = try? parent.status() else { return false }
+        if status.st_mode & S_ISVTX != 0 { return true }
+        return status.st_mode & 0o022 == 0 && (status.st_uid == getuid() || status.st_uid == 0)
     }
 
     /// A folder and the name it has.
@@ -164,7 +171,10 @@ private struct ScratchFolder: ~Copyable {
                 shown: place + "/" + name)
             _ = flock(folder.number, LOCK_EX)
             // Another program may have taken it for one that was left behind, before it was locked.
-            if try folder.status().st_nlink > 0 { return Made(name: name, folder: folder) }
+            let made = try folder.identity()
+            if FileIdentity.named(name, in: parent) == made {
+                return Made(name: name, folder: folder)
+            }
         }
     }
 

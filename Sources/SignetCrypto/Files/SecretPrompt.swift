@@ -34,7 +34,7 @@ package enum SecretPrompt {
         case Int32(CSIGNET_ASK_DONE), Int32(CSIGNET_ASK_ENDED): reason = "nothing was typed"
         case Int32(CSIGNET_ASK_NO_TERMINAL):
             throw KeyError(
-                code: .noTerminal, message: "there is no terminal on which to ask for a passphrase")
+                code: .noTerminal, message: "there is no terminal on which to ask for a secret")
         case Int32(CSIGNET_ASK_TOO_LONG): reason = "more than \(limit) bytes were typed"
         case Int32(CSIGNET_ASK_SIGNALLED): reason = "a signal came"
         default: break

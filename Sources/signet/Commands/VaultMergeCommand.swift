@@ -120,7 +120,7 @@ struct VaultMergeCommand: ParsableCommand {
             throw ToolError(
                 .refused, "other-key",
                 "\(shownName): ours is sealed with \(Self.key(our)), theirs with "
-                    + "\(Self.key(their)); bring both under one key first")
+                    + "\(Self.key(their)); bring both under one with vault rekey first")
         }
         do throws(VaultError) {
             return try their.open(with: keys, for: binding)
