@@ -51,7 +51,7 @@ import Testing
         #expect(try file.open(with: new, for: shop, now: noon).sequence == 3)
     }
 
-    @Test func aDumpUnderTheNewRootIsLeftAsItIs() throws {
+    @Test func aDumpUnderTheNewRootStaysTheSame() throws {
         try file.rekey(with: old, to: new, for: shop, now: noon)
         let bytes = try folder.read("dump")
         for keys in [old, new] {

@@ -86,6 +86,26 @@ import Testing
             } == "newer-version")
         let other = try shopDump(binding("beta"), keys: keys)
         _ = try other.open(with: keys, for: binding("1.10.0"), accepting: ["beta"], now: noon)
+        for (version, accepted, wanted) in [
+            ("0.0.9", ["0.0.9"], nil), ("0.0.9", [], "older-version"),
+            ("0.0.9", ["0.0.8"], "older-version"), ("0.2.0", ["0.2.0"], "newer-version"),
+            ("beta", ["beta"], nil), ("beta", [], "other-version"),
+        ] as [(String, [String], String?)] {
+            let sealed = VersionBinding(app: shop.app, system: .init("signet", version))
+            let dump = try shopDump(sealed, keys: keys)
+            var isExactVersion = false
+            let found = code {
+                isExactVersion = try dump.open(
+                    with: .keys(keys), for: shop, system: accepted, now: noon
+                ).isExactVersion
+            }
+            #expect(found == wanted && !isExactVersion)
+            // The one list says nothing about the other version.
+            #expect(
+                code {
+                    _ = try dump.open(with: .keys(keys), for: shop, accepting: [version], now: noon)
+                } != nil)
+        }
     }
 
     @Test func otherAppsAndSystemsAreNamed() throws {

@@ -125,6 +125,12 @@ import Testing
         try expect(
             try await open("1.9.0", ["--system-version", "99", "--json"]), exit: 1,
             code: "older-version")
+        #expect(
+            try await open(
+                "1.9.0",
+                ["--system-version", "99", "--accept-system-version", "98"]
+                    + ["--accept-system-version", "0.1.0"]
+            ).exit == 0)
         let other = try await vault(
             ["open", "dump", "--keys", "keys", "--app-id", "x", "--app-version", "1.9.0", "--json"])
         try expect(other, exit: 1, code: "wrong-app")

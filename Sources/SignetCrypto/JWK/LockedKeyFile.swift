@@ -47,7 +47,8 @@ package struct LockedKeyFile: ~Copyable {
                     message: "\(printable(path)) has another key of the id "
                         + "\"\(printable(id))\"; give the new one another id")
             }
-            return
+            // Once more as it is: who put it there may have been killed before the disk had it.
+            return try write()
         }
         try text.add(root: root, as: id, behind: old)
         try write()

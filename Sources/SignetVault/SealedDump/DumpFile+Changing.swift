@@ -239,7 +239,7 @@ extension DumpFile {
         }
 
         /// Notes the new dump's sequence, for which its root alone vouches from now on.
-        func record(
+        fileprivate func record(
             _ opened: OpenedDump, under root: DumpRoot
         ) throws(VaultError) {
             try state?.update(vouchedForBy: [root] + roots) { state throws(VaultError) in

@@ -41,8 +41,12 @@ extension DumpFile {
                 let keys = VaultKeys.keys(file.set)
                 let opened = try present.open(with: keys, for: new, at: now)
                 try requireNoOthers(under: forgotten, opened, present, lockingOutOthers)
-                try present.record(opened, under: keys.root(of: opened.dump))
-                return .unchanged(opened)
+                guard opened.dump == there else {
+                    throw VaultError(.fileBusy, "\(self): another process has changed it meanwhile")
+                }
+                // Once more as it is: a run that was killed may not have brought it to the disk, and
+                // the root that opens the one before it is about to go.
+                return .to(opened.dump, under: try keys.root(of: there), of: keys, from: opened)
             }
             try Self.mapping { () throws(KeyError) in try file.remove(forgotten) }
             return (opened, forgotten)

@@ -4,8 +4,8 @@ extension DumpFile {
     /// Seals the dump under another root: another key set's, another id of the same set, or a
     /// passphrase. New salt, next sequence; versions and values stay.
     ///
-    /// A dump that is under the new root already is left as it is, so that a run that was killed can
-    /// be run again.
+    /// A dump that is under the new root already stays the same, and is brought to the disk once more,
+    /// so that a run that was killed can be run again and the old key be thrown away.
     ///
     /// - Parameters:
     ///   - keys: What opens the dump.
@@ -14,7 +14,7 @@ extension DumpFile {
     ///   - binding: The app and versions that the dump must be of, exactly.
     ///   - acceptingEndedKey: Whether the old key may be revoked or expired. The new one never may.
     ///   - now: Unix seconds; nil is the clock's.
-    /// - Returns: The inside of what was read back, or of what was left as it is.
+    /// - Returns: The inside of what was read back.
     /// - Throws: `unreadable-file`, `unwritable-file`, and as `open` and `seal`.
     @discardableResult
     public func rekey(
@@ -32,9 +32,7 @@ extension DumpFile {
             if dump.name.scheme == root.scheme, sameBytes(dump.keyID, root.id),
                 let opened = try? dump.open(with: newKeys, isExactVersion: true, now: now)
             {
-                let checked = try present.checked(opened)
-                try present.record(checked, under: root)
-                return .unchanged(checked)
+                return .to(dump, under: root, of: newKeys, from: try present.checked(opened))
             }
             let opened = try present.open(
                 with: keys, for: binding, acceptingEndedKey: acceptingEndedKey, at: now)
