@@ -2,13 +2,8 @@ internal import SignetVault
 
 /// Patterns of the configuration that decide about a request's URL before anything is sent.
 struct URLRules: Sendable {
-    /// A compiled pattern; it is immutable, only not marked so.
-    private struct Pattern: @unchecked Sendable {
-        let regex: Regex<AnyRegexOutput>
-    }
-
-    private let allowed: [Pattern]
-    private let refused: [Pattern]
+    private let allowed: [ValuePattern]
+    private let refused: [ValuePattern]
 
     /// Compiles patterns.
     ///
@@ -41,15 +36,13 @@ struct URLRules: Sendable {
     func check(_ url: RequestURL) throws(ClientError) {
         if allowed.isEmpty && refused.isEmpty { return }
         let text = "\(url.scheme)://\(url.authority)\(url.path)"
-        let isAllowed = allowed.contains { ((try? $0.regex.wholeMatch(in: text)) ?? nil) != nil }
+        let isAllowed = allowed.contains { $0.matches(text) }
         guard allowed.isEmpty || isAllowed else {
             throw .refusedURL("no rule of urlRules.allowed fits \(text)")
         }
         let whole = url.query.map { "\(text)?\($0)" } ?? text
-        // A rule that cannot be tried counts as found: what is refused stays refused.
-        let place = refused.firstIndex {
-            do { return try $0.regex.firstMatch(in: whole) != nil } catch { return true }
-        }
+        // A rule that takes too long to try counts as found: what is refused stays refused.
+        let place = refused.firstIndex { $0.isFound(in: whole) ?? true }
         if let place {
             throw .refusedURL("rule \(place + 1) of urlRules.refused fits \(text)")
         }
@@ -57,15 +50,16 @@ struct URLRules: Sendable {
 
     private static func compile(
         _ patterns: [String], _ key: String
-    ) throws(ClientError) -> [Pattern] {
-        var compiled: [Pattern] = []
+    ) throws(ClientError) -> [ValuePattern] {
+        var compiled: [ValuePattern] = []
         for (index, pattern) in patterns.enumerated() {
-            guard let regex = try? Regex(pattern) else {
+            do throws(VaultError) {
+                compiled.append(try ValuePattern(pattern))
+            } catch {
                 throw ClientError(
                     .processing, .invalidService,
-                    "\(key): pattern \(index + 1) is no regular expression")
+                    "\(key): pattern \(index + 1) is no regular expression: \(error.message)")
             }
-            compiled.append(Pattern(regex: regex))
         }
         return compiled
     }

@@ -141,12 +141,9 @@ extension ConfigurationInput {
             }
             let name = String(text[..<equals])
             guard seen.insert(ByteName(name)).inserted else {
-                throw VaultError(.malformedInput, "\(place): \(quoted(name)) is given twice")
+                throw VaultError(.malformedInput, "\(quoted(name)) in \(place): it is given twice")
             }
-            guard let rule = schema.rule(named: name) else {
-                throw VaultError(
-                    .unknownConfigKey, "\(quoted(name)) in \(place): not in the schema")
-            }
+            guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
             let value = String(text[text.utf8.index(after: equals)...])
             entries.append(try Self.entry(value, rule, place))
         }
@@ -203,12 +200,15 @@ extension ConfigurationInput {
             value = .string(text)
         } else if rule.type == .duration {
             value = JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
-        } else if let parsed = try? JSONValue(parsing: Array(text.utf8)) {
-            value = parsed
         } else {
-            throw VaultError(
-                .wrongType,
-                "\(quoted(rule.name)) in \(place): found other text, wanted \(rule.type.wanted)")
+            do throws(JSONError) {
+                value = try JSONValue(parsing: Array(text.utf8))
+            } catch {
+                throw VaultError(
+                    .wrongType,
+                    "\(quoted(rule.name)) in \(place): wanted \(rule.type.wanted) as JSON: "
+                        + error.message)
+            }
         }
         return Entry(name: rule.name, value: value, place: place)
     }

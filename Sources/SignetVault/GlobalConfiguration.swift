@@ -100,8 +100,7 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         of entry: ConfigurationInput.Entry, _ origin: ConfigurationOrigin, _ schema: Schema
     ) throws(VaultError) -> Int {
         guard let index = schema.position(of: entry.name) else {
-            throw VaultError(
-                .unknownConfigKey, "\(quoted(entry.name)) in \(entry.place): not in the schema")
+            throw .unknown(entry.name, in: entry.place)
         }
         let rule = schema.rules[index]
         guard rule.setBy.contains(origin) else {

@@ -10,8 +10,8 @@ public enum ConfigurationOrigin: String, Sendable, Hashable, CaseIterable {
     case fetched
 }
 
-/// What a schema says of one key.
-package struct KeyRule: Sendable {
+/// What a schema says of one key. It does not print: a secret's limits help to guess it.
+package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
     /// The key's name.
     package let name: String
     /// Whether the value may be seen outside of the sealed dump.
@@ -28,6 +28,11 @@ package struct KeyRule: Sendable {
 
     /// The type every value must have.
     package var type: ValueType { value.type }
+
+    /// The name and the type.
+    package var description: String { "KeyRule(\(quoted(name)), \(type.rawValue))" }
+    /// Without children.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The value in the form of the key's type.
     ///

@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetJSON
 
 /// What went wrong with a schema, a configuration's input or a sealed dump.
 ///
@@ -149,6 +150,14 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension VaultError {
+    /// An input names a key that the schema does not have. A name that looks like a secret is one
+    /// that was put in the wrong place, and is not repeated.
+    static func unknown(_ name: String, in place: String) -> VaultError {
+        let isSecret = SecretDetector.finding(in: .string(name)) != nil
+        let shown = isSecret ? "a name that looks like a secret" : quoted(name)
+        return VaultError(.unknownConfigKey, "\(shown) in \(place): not in the schema")
+    }
+
     /// The same error with the file it was found in before its message; nil or `-` is standard input.
     func naming(_ file: String?) -> VaultError {
         let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"

@@ -65,4 +65,152 @@ import Testing
             #expect(!text.contains("ZZ") && !text.contains("WlpaW"))
         }
     }
+
+    // MARK: - Every place at once
+
+    /// What must never be seen: by type, and in the forms that bytes and numbers print in.
+    static let needles = ["ZZ", "zz-canary", "90909", "WlpaW", "90, 90", "5a5a", "5A5A"]
+
+    static let keys = #"""
+        {"host":{"type":"string","visibility":"public"},
+         "s.string":{"type":"string","enum":["ZZstringZZ"],"pattern":"ZZ.*"},
+         "s.integer":{"type":"integer","minimum":90909,"maximum":9090999},
+         "s.number":{"type":"number","minimum":90909.5},
+         "s.duration":{"type":"duration","maximum":"90909999s"},
+         "s.url":{"type":"url"},"s.bytes":{"type":"bytes"},
+         "s.array":{"type":"array","items":{"type":"string","enum":["ZZ"]}},
+         "s.object":{"type":"object","items":{"type":"integer"}}}
+        """#
+    static let values: JSONObject = [
+        "host": "a.example", "s.string": "ZZstringZZ", "s.integer": 909_091, "s.number": 90909.75,
+        "s.duration": "90909s", "s.url": "https://zz-canary.example/ZZ", "s.bytes": "WlpaWlpaWlpa",
+        "s.array": ["ZZ", "ZZ"], "s.object": ["ZZ": 909_091],
+    ]
+
+    func full() throws -> GlobalConfiguration {
+        try GlobalConfiguration(schema: schema(Self.keys), defaults: .values(Self.values))
+    }
+
+    func expectNothing(in value: Any, _ place: String) {
+        let text = prints(value)
+        for needle in Self.needles {
+            #expect(!text.contains(needle), "\(place): \(type(of: value)) shows \(needle)")
+        }
+    }
+
+    @Test func noTypeShowsASecretOfAnyType() throws {
+        let configuration = try full()
+        let live = LiveConfiguration(configuration)
+        var reader = live.snapshots.makeAsyncIterator()
+        _ = reader
+        reader = live.snapshots.makeAsyncIterator()
+        let bytes = [UInt8](repeating: UInt8(ascii: "Z"), count: 32)
+        let set = try keySet(root: bytes)
+        let passphrase = Passphrase(copying: bytes.span)
+        let sealed = try configuration.seal(
+            with: set.key(id: "vault-2026"), for: shop, now: noon)
+        let opened = try sealed.open(with: set, for: shop, now: noon)
+        let json = JSONValue.object(Self.values).serialized()
+        let rules = configuration.schema.rules
+        let subjects: [Any] = [
+            configuration, configuration.public, configuration.schema, live, live.current,
+            live.public, live.snapshots, reader, passphrase, VaultKeys.keys(set),
+            VaultKeys.passphrase(passphrase), DumpFile("/nowhere/dump"), opened, sealed, set,
+            DumpContents(configuration), DumpContents(opened),
+            configuration.schema.descriptions, configuration.schema.findings,
+            configuration.public.entries, rules, rules.map(\.description),
+            configuration.schema.keys.compactMap { configuration.value(named: $0) },
+            ConfigurationInput.values(Self.values), ConfigurationInput.json(json),
+            ConfigurationInput.texts(["s.string=ZZstringZZ"]),
+            ConfigurationInput.environment(prefix: "ZQ_", variables: ["ZQ_S_STRING": "ZZstringZZ"]),
+            ConfigurationInput.joined([.json(json), .texts(["s.string=ZZ"])]),
+            try configuration.changing(.launch, ["s.string": "ZZstringZZ"]),
+            try configuration.replacing(.launch, with: .values(Self.values)),
+            ConfigurationKey<String, Secret>("s.string"),
+        ]
+        for subject in subjects {
+            expectNothing(in: subject, "a value")
+            expectNothing(in: [subject], "a list")
+            expectNothing(in: Optional(subject) as Any, "an optional")
+            if !(subject is PublicView), !(subject is [Any]), !(subject is DumpFile) {
+                #expect(!(subject is any Encodable), "\(type(of: subject)) can be encoded")
+            }
+        }
+        expectNothing(
+            in: String(
+                decoding: try StrictJSONEncoder().encode(configuration.public), as: UTF8.self),
+            "JSON")
+    }
+
+    /// Each key with a value that its rule refuses, and each way in which an input can be broken.
+    @Test func noErrorShowsWhatItRefuses() throws {
+        let schema = try schema(Self.keys)
+        let set = try keySet()
+        var errors: [VaultError?] = []
+        let wrong: [JSONValue] = [
+            "ZZwrongZZ", 90909, 90909.25, ["ZZ", 90909], ["ZZ": "ZZ"], nil, true,
+            .string("ZZ" + SecretDetectorTests.pem),
+        ]
+        for name in schema.keys {
+            for value in wrong {
+                let values: JSONObject = [name: value]
+                let text = JSONValue.object(values).serialized()
+                let variable = "ZQ_" + name.uppercased().replacing(".", with: "_")
+                let inputs: [ConfigurationInput] = [
+                    .values(values), .json(text), .texts(["\(name)=\(value.text)"]),
+                    .environment(prefix: "ZQ_", variables: [variable: "{\(value.text)"]),
+                ]
+                for input in inputs {
+                    errors.append(
+                        error {
+                            _ = try GlobalConfiguration(
+                                schema: schema, defaults: .none, launch: input)
+                        })
+                    errors.append(
+                        error {
+                            _ = try GlobalConfiguration(
+                                schema: schema, defaults: .none, fetched: input)
+                        })
+                }
+                let configuration = try full()
+                errors.append(error { _ = try configuration.changing(.launch, values) })
+                let live = LiveConfiguration(configuration)
+                errors.append(error { try live.set(launch: values) })
+            }
+        }
+        for text in [
+            "ZZ", #"{"ZZ"#, #"{"s.string":"ZZ" "ZZ"}"#, #"{"s.string":"ZZ","s.string":"ZZ"}"#,
+            #"{"s.integer":90909.}"#, #"["ZZ"]"#, #"{"s.string":"ZZ\x"}"#, #"{"s.array":["ZZ",]}"#,
+        ] {
+            errors.append(
+                error { _ = try GlobalConfiguration(schema: schema, defaults: json(text)) })
+        }
+        errors.append(
+            error {
+                _ = try GlobalConfiguration(
+                    schema: schema, defaults: .none, launch: .texts(["ZZwithout an equals sign"]))
+            })
+        // A dump that is restored under another schema.
+        let sealed = try full().seal(with: set.key(id: "vault-2026"), for: shop, now: noon)
+        let opened = try sealed.open(with: set, for: shop, now: noon)
+        for type in ["boolean", "array", "string", "integer"] {
+            for name in schema.keys {
+                let keys = #"{"\#(name)":{"type":"\#(type)","enum":[]}}"#
+                errors.append(error { _ = try SignetVaultTests.schema(keys) })
+                let other = try SignetVaultTests.schema(
+                    Self.keys.replacing(#""\#(name)":{"#, with: #""\#(name)":{"setBy":["launch"],"#)
+                )
+                errors.append(
+                    error { _ = try GlobalConfiguration(restoring: opened, schema: other) })
+            }
+        }
+        errors.append(
+            error {
+                _ = try GlobalConfiguration(
+                    restoring: opened, schema: SignetVaultTests.schema(#"{"a":{"type":"string"}}"#))
+            })
+        let thrown = errors.compactMap { $0 }
+        #expect(thrown.count > 400)
+        for error in thrown { expectNothing(in: error, error.code.name) }
+    }
 }

@@ -92,6 +92,85 @@ import Testing
         }
     }
 
+    /// A text of `Vectors/secrets.json`: its name and its parts.
+    struct Text: Sendable, CustomTestStringConvertible {
+        let name: String
+        let text: String
+        var testDescription: String { name }
+
+        static func all(_ group: String) throws -> [Text] {
+            try #require(vector("secrets.json")[group]?.array).map { parts in
+                let parts = try #require([String].init(strings: parts))
+                return Text(name: parts[0], text: parts.dropFirst().joined())
+            }
+        }
+    }
+
+    /// The error that a public value meets.
+    func refusal(_ value: JSONValue, isNotSecret: Bool) -> VaultError? {
+        let more = isNotSecret ? #","notSecret":true"# : ""
+        let type = value.array == nil ? "string" : "array"
+        let keys = #"{"k":{"type":"\#(type)","visibility":"public"\#(more)}}"#
+        return error {
+            _ = try GlobalConfiguration(
+                schema: schema(keys), defaults: .values(["k": value]))
+        }
+    }
+
+    @Test(arguments: try Text.all("certain"))
+    func refusesWhatHasASecretsFormWhateverTheSchemaSays(_ text: Text) throws {
+        for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
+            #expect(refusal(value, isNotSecret: false)?.code == .publicValueLooksSecret)
+            let error = try #require(refusal(value, isNotSecret: true))
+            #expect(error.code == .publicValueLooksSecret)
+            #expect(!error.message.contains("notSecret"))
+            #expect(error.message.hasPrefix(#""k" in defaults: a public value that looks like"#))
+        }
+    }
+
+    @Test(arguments: try Text.all("likely"))
+    func refusesWhatIsRandomUnlessTheSchemaSaysItIsNoSecret(_ text: Text) throws {
+        for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
+            let error = try #require(refusal(value, isNotSecret: false))
+            #expect(error.code == .publicValueLooksSecret)
+            #expect(error.message.contains(#"say "notSecret": true in the schema"#))
+            #expect(!error.message.contains(text.text.suffix(12)))
+            #expect(refusal(value, isNotSecret: true) == nil)
+        }
+    }
+
+    @Test(arguments: try Text.all("harmless"))
+    func letsHarmlessTextsPass(_ text: Text) {
+        #expect(refusal(.string(text.text), isNotSecret: false)?.message == nil)
+        #expect(refusal(["a", ["b": .string(text.text)]], isNotSecret: false)?.message == nil)
+    }
+
+    @Test func aCertainFindingIsNotHiddenByALikelyOne() {
+        let pem = JSONValue.string(Self.pem)
+        #expect(refusal([.string(Self.hexKey), pem], isNotSecret: true) != nil)
+        #expect(refusal(.string("\(Self.hexKey) \(Self.pem)"), isNotSecret: true) != nil)
+    }
+
+    @Test(arguments: [
+        #"{"k":{"type":"string","notSecret":true}}"#,
+        #"{"k":{"type":"string","visibility":"secret","notSecret":true}}"#,
+        #"{"k":{"type":"string","visibility":"public","notSecret":false}}"#,
+        #"{"k":{"type":"string","visibility":"public","notSecret":"true"}}"#,
+        #"{"k":{"type":"string","visibility":"public","notSecret":null}}"#,
+    ])
+    func refusesNotSecretWhereItSaysNothing(_ keys: String) {
+        #expect(code { _ = try schema(keys) } == "malformed-schema")
+    }
+
+    @Test func aSchemaShowsWhatItLetsThrough() throws {
+        let schema = try schema(
+            #"{"k":{"type":"string","visibility":"public","meaning":"m","maxLength":9,"notSecret":true}}"#
+        )
+        #expect(schema.findings.map(\.code) == ["not-secret"])
+        #expect(schema.findings[0].key == "k")
+        #expect(schema.description(of: "k")?.isNotSecret == true)
+    }
+
     @Test func checksURLValuesToo() throws {
         let keys = #"{"k":{"type":"url","visibility":"public"}}"#
         let error = error {
@@ -112,5 +191,13 @@ struct Seeded: RandomNumberGenerator {
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
         return z ^ (z >> 31)
+    }
+}
+
+extension [String] {
+    /// The strings of a JSON array.
+    init?(strings value: JSONValue) {
+        guard let array = value.array else { return nil }
+        self = array.compactMap(\.string)
     }
 }

@@ -223,7 +223,9 @@ struct PatternParser {
         case "p", "P":
             guard take("{") else { throw failure("no category behind \\\(scalar)") }
             let name = text[position...].prefix { $0 != "}" }
-            guard let category = ScalarCategory(String(String.UnicodeScalarView(name))) else {
+            guard name.endIndex < text.endIndex,
+                let category = ScalarCategory(String(String.UnicodeScalarView(name)))
+            else {
                 throw failure("an unknown category; there are L, Lu, Nd and so on")
             }
             position += name.count + 1

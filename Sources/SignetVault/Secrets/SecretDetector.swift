@@ -116,6 +116,9 @@ struct SecretDetector {
             if Self.holdsUserInfo(authority) { return add(.certain("a URL with user info")) }
             if ConfigurationURL(String(decoding: piece, as: UTF8.self)) != nil { return }
         }
+        if SecretWords.hasDottedPrefix(piece) {
+            return add(.certain("the prefix of a known kind of token"))
+        }
         if Self.isJWT(piece) { return add(.likely("a JSON Web Token")) }
         if SecretWords.isAssignment(piece) { add(.likely("a password or key behind its name")) }
         let piece = PublicForm.withoutHash(piece)

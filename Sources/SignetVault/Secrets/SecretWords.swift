@@ -2,13 +2,16 @@
 enum SecretWords {
     /// What vendors put before tokens that let whoever holds them in.
     private static let prefixes = bytes(
-        "AGE-SECRET-KEY-1", "AKIA", "ASIA", "AIza", "ATATT3", "EAACEdEose0cBA", "GOCSPX-", "SG.",
-        "dckr_pat_", "doo_v1_", "dop_v1_", "dp.pt.", "eyJrIjoi", "figd_", "gho_", "ghp_", "ghr_",
+        "AGE-SECRET-KEY-1", "AKIA", "ASIA", "AIza", "ATATT3", "EAACEdEose0cBA", "GOCSPX-",
+        "dckr_pat_", "doo_v1_", "dop_v1_", "eyJrIjoi", "figd_", "gho_", "ghp_", "ghr_",
         "ghs_", "ghu_", "github_pat_", "glc_", "gldt-", "glpat-", "glptt-", "glrt-", "glsa_",
-        "hf_", "hvb.", "hvs.", "lin_api_", "npm_", "nsec1", "ntn_", "pnu_", "pul-", "pypi-",
+        "hf_", "lin_api_", "npm_", "nsec1", "ntn_", "pnu_", "pul-", "pypi-",
         "rk_live_", "rk_test_", "rubygems_", "shpat_", "shpca_", "shppa_", "shpss_", "sk-ant-",
         "sk-proj-", "sk_live_", "sk_test_", "sq0csp-", "tskey-", "vercel_", "whsec_", "xapp-",
-        "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv", "ya29.")
+        "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv")
+
+    /// Those with a dot, which ends what is else looked at as one token.
+    private static let dottedPrefixes = bytes("SG.", "dp.pt.", "hvb.", "hvs.", "ya29.")
 
     /// Keys that their vendor means to be seen.
     private static let publishable = bytes("pk_live_", "pk_test_", "rzp_live_", "rzp_test_")
@@ -25,6 +28,11 @@ enum SecretWords {
 
     static func hasTokenPrefix(_ token: ArraySlice<UInt8>) -> Bool {
         prefixes.contains { token.starts(with: $0) }
+    }
+
+    /// Whether a piece of text begins like a token with a dot in it.
+    static func hasDottedPrefix(_ piece: ArraySlice<UInt8>) -> Bool {
+        piece.count >= 20 && dottedPrefixes.contains { piece.starts(with: $0) }
     }
 
     static func isPublishable(_ token: ArraySlice<UInt8>) -> Bool {

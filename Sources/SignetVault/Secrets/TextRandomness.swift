@@ -29,7 +29,7 @@ struct TextRandomness {
     /// Measures a token; nil where it is short or plainly made of words.
     init?(_ token: some BidirectionalCollection<UInt8>) {
         let text = token.filter { Self.kind($0) != nil }
-        guard text.count >= 20, !Self.isMadeOfWords(token) else { return nil }
+        guard text.count >= 20, Self.count(besideWords: token) >= 18 else { return nil }
         let kinds = text.compactMap(Self.kind)
         count = text.count
         digits = kinds.count { $0 == .digit }
@@ -69,18 +69,22 @@ struct TextRandomness {
         }
     }
 
-    /// Words of one case or capitalised, each with a number of up to four digits behind it, or
-    /// numbers; none longer than 16 characters.
-    private static func isMadeOfWords(_ token: some BidirectionalCollection<UInt8>) -> Bool {
-        token.split(whereSeparator: { kind($0) == nil }).allSatisfy { word in
-            guard word.count <= 16 else { return false }
-            let letters = word.prefix { kind($0) != .digit }
-            let rest = word.dropFirst(letters.count)
-            guard rest.allSatisfy({ kind($0) == .digit }), letters.isEmpty || rest.count <= 4
-            else { return false }
-            let tail = letters.dropFirst()
-            return tail.allSatisfy { kind($0) == .lower }
-                || letters.allSatisfy { kind($0) == .upper }
+    /// How many characters are in none of the words of one case or capitalised, each with a number of
+    /// up to four digits behind it, and in no number; none of them longer than 16 characters. A few
+    /// random ones behind a name (`orders-7d9f8b6c5d-x2x4z`) are no key.
+    private static func count(besideWords token: some BidirectionalCollection<UInt8>) -> Int {
+        token.split(whereSeparator: { kind($0) == nil }).reduce(0) { sum, word in
+            isWord(word) ? sum : sum + word.count
         }
+    }
+
+    private static func isWord(_ word: some BidirectionalCollection<UInt8>) -> Bool {
+        guard word.count <= 16 else { return false }
+        let letters = word.prefix { kind($0) != .digit }
+        let rest = word.dropFirst(letters.count)
+        guard rest.allSatisfy({ kind($0) == .digit }), letters.isEmpty || rest.count <= 4
+        else { return false }
+        return letters.dropFirst().allSatisfy { kind($0) == .lower }
+            || letters.allSatisfy { kind($0) == .upper }
     }
 }
