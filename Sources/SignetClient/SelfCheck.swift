@@ -182,9 +182,15 @@ public struct SelfCheck: Sendable {
     ) {
         guard let state = project.state else { return }
         do {
-            _ = try DumpFile(path, state: state)
+            let checked = try DumpFile(path, state: state)
                 .checked(opened, with: sealing.keys, recording: false)
-            run.report.add("dump", "state", .good, "no newer dump of these versions was seen")
+            if checked.rollback?.isFirstUse == true {
+                run.report.add(
+                    "dump", "state", .warning, "knows nothing of this app, or was taken away",
+                    remedy: "open the dump once with signet vault open --state, when it is trusted")
+            } else {
+                run.report.add("dump", "state", .good, "no newer dump of this app was seen")
+            }
         } catch {
             run.report.add(
                 "dump", "state", .bad, "\(error.code.name): \(error.message)",
