@@ -134,7 +134,7 @@ let package = Package(
                 "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", "TestSupport",
                 httpTypes, logging,
             ]),
-        tests("signet", ["signet", "SignetJSON", "TestSupport"]),
+        tests("signet", ["signet", "SignetCrypto", "SignetJSON", "SignetVault", "TestSupport"]),
         .testTarget(
             name: "OrdersHostTests", dependencies: ["TestSupport", "signet"],
             swiftSettings: houseRules),

@@ -29,6 +29,62 @@ import Testing
         #expect(try KeySource(open).load().keys.count == 1)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func demandsTheOwnerOnlyOfSecrets() throws {
+        let theirs = try folder.write(Self.set, to: "keys")
+        try FileManager.default.setAttributes([.ownerAccountID: 12_345], ofItemAtPath: theirs)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: "keys")
+        for path in [theirs, folder.path("link")] {
+            let failure = error { try KeySource(path).load() }
+            #expect(failure?.code == .keyFilePermissions)
+            #expect(failure?.message.contains("user 12345's") == true)
+            #expect(failure?.message.contains("chown 0 \(path)") == true)
+            #expect(error { try discard(KeySource(path).loadPassphrase()) } == failure)
+        }
+        let open = try folder.write(Self.publicSet, to: "public", mode: 0o644)
+        try FileManager.default.setAttributes([.ownerAccountID: 12_345], ofItemAtPath: open)
+        #expect(try KeySource(open).load().keys.count == 1)
+        // Whoever opened it chose it.
+        let file = try FileHandle(forReadingFrom: URL(filePath: theirs))
+        defer { try? file.close() }
+        #expect(try KeySource("fd:\(file.fileDescriptor)").load().keys.count == 1)
+        // A key is never added to another user's set.
+        #expect(throws: KeyError.self) {
+            try KeyFile.add(.hmac, id: "new", to: theirs, append: true)
+        }
+        #expect(try folder.read("keys") == bytes(Self.set))
+    }
+
+    /// Judged for other users than the one who runs the tests.
+    @Test(arguments: [
+        (1000, 0o600, 1000, true), (0, 0o400, 1000, true), (0, 0o600, 0, true),
+        (1001, 0o600, 1000, false), (1000, 0o600, 0, false), (1001, 0o600, 0, false),
+        (1000, 0o640, 1000, false), (0, 0o644, 1000, false), (1000, 0o601, 1000, false),
+    ])
+    func judgesOwnerAndMode(_ owner: UInt32, _ mode: UInt32, _ user: UInt32, _ isGood: Bool) {
+        let refusal = PrivateFile.refusal(of: "/a b/keys", owner: owner, mode: mode, user: user)
+        #expect((refusal == nil) == isGood)
+        guard let refusal else { return }
+        let command = [0, user].contains(owner) ? "chmod 600" : "chown \(user)"
+        #expect(refusal.message.hasSuffix("\(command) '/a b/keys'"), "\(refusal)")
+    }
+
+    @Test func refusesWhatIsNoFileAtOnce() throws {
+        let pipe = try ChildProcess.runBlocking("mkfifo", ["-m", "600", folder.path("pipe")])
+        try #require(pipe.exit == 0)
+        #expect(
+            error { try KeySource(folder.path("pipe")).load() }?.message.contains("pipe") == true)
+        #expect(code(folder.path) == .unreadable)
+        #expect(code("/dev/zero") == .unreadable)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("loop"), withDestinationPath: "loop")
+        #expect(code(folder.path("loop")) == .unreadable)
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        #expect(code("/proc/self/fd/\(socket)") == .unreadable)
+    }
+
     @Test func refusesWhatIsNoKeyFile() throws {
         #expect(code(folder.path) == .unreadable)
         #expect(code(folder.path("absent")) == .unreadable)

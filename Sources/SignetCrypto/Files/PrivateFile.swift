@@ -17,46 +17,73 @@ package enum PrivateFile {
     package static func read(
         _ path: String, limit: Int, requirePrivate: Bool
     ) throws(FileFailure) -> [UInt8] {
-        let (bytes, isPrivate) = try readTellingMode(path, limit: limit) { isPrivate in
-            isPrivate || !requirePrivate
+        let (bytes, refusal) = try readTellingRefusal(path, limit: limit) { refusal in
+            refusal == nil || !requirePrivate
         }
-        guard isPrivate || !requirePrivate else { throw permissions(path) }
+        if requirePrivate, let refusal { throw refusal }
         return bytes
     }
 
-    /// Reads a file and tells whether nobody but its owner has a bit in its mode.
+    /// Reads a file and tells why it may not hold a secret.
+    ///
+    /// What counts is the file that was opened, so that a link, or a swap between the question and
+    /// the reading, changes nothing. It must be the process's effective user's or root's, and have
+    /// no bit for group or others. The folder's mode is not asked for: whoever can put another file
+    /// there cannot make it ours, and the folders of container secrets are often open to all.
     ///
     /// - Parameters:
     ///   - path: Links are followed.
     ///   - limit: The most bytes it may have.
     ///   - tolerated: Bits that do no harm: systemd shows the mask of an access list as the group's.
     ///   - wanted: Asked before a byte is read; on false the bytes stay empty.
-    /// - Returns: Its bytes, and whether the mode is private.
+    /// - Returns: Its bytes, and the refusal (of kind `permissions`) of a file that is not private.
     /// - Throws: `FileFailure`.
-    static func readTellingMode(
+    static func readTellingRefusal(
         _ path: String, limit: Int, tolerating tolerated: UInt32 = 0,
-        wanted: (Bool) -> Bool = { _ in true }
-    ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
+        wanted: (FileFailure?) -> Bool = { _ in true }
+    ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
         let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
         let status = try file.status()
         try demandRegular(status, path, operation: "read")
-        let isPrivate = status.st_mode & 0o077 & ~tolerated == 0
-        guard wanted(isPrivate) else { return ([], isPrivate) }
+        let refusal = refusal(
+            of: path, owner: status.st_uid, mode: status.st_mode & ~tolerated, user: geteuid())
+        guard wanted(refusal) else { return ([], refusal) }
         guard status.st_size <= limit else {
             throw FileFailure(
                 path: path, operation: "read",
                 reason: "it holds \(status.st_size) bytes, at most \(limit) are taken",
                 kind: .tooLarge)
         }
-        return (try file.readAll(limit: limit, expected: Int(status.st_size)), isPrivate)
+        return (try file.readAll(limit: limit, expected: Int(status.st_size)), refusal)
     }
 
-    /// The failure of a file that others may read.
-    static func permissions(_ path: String) -> FileFailure {
-        FileFailure(
+    /// Why a file of that owner and mode may not hold a secret of a user's, or nil.
+    static func refusal(
+        of path: String, owner: uid_t, mode: mode_t, user: uid_t
+    ) -> FileFailure? {
+        guard owner == user || owner == 0 else {
+            return FileFailure(
+                path: path, operation: "use",
+                reason: "it is user \(owner)'s, wanted \(user)'s, who runs this, or root's; "
+                    + "if it is yours: chown \(user) \(shellWord(path))",
+                kind: .permissions)
+        }
+        guard mode & 0o077 != 0 else { return nil }
+        return FileFailure(
             path: path, operation: "use",
-            reason: "others than its owner have rights on it; chmod 600 \(printable(path))",
+            reason: "others than its owner have rights on it; chmod 600 \(shellWord(path))",
             kind: .permissions)
+    }
+
+    /// A path as a person can paste it into a shell: quoted where it is no plain word.
+    private static func shellWord(_ path: String) -> String {
+        let isPlain = path.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil
+                || "/._-+:@%,=".unicodeScalars.contains($0)
+        }
+        if isPlain && !path.isEmpty && !path.hasPrefix("-") { return path }
+        let quoted = printable(path).split(separator: "'", omittingEmptySubsequences: false)
+        return "'" + quoted.joined(separator: "'\\''") + "'"
     }
 
     /// Puts `bytes` in the place of the file at `path`, or makes it, in one step.

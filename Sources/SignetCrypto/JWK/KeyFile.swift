@@ -108,18 +108,17 @@ package enum KeyFile {
         _ key: JSONObject, id: String, to lock: inout FileLock, _ path: String
     ) throws(KeyError) {
         var old: [UInt8]
-        let isPrivate: Bool
+        let refusal: FileFailure?
         do throws(FileFailure) {
-            (old, isPrivate) = try PrivateFile.readTellingMode(
+            (old, refusal) = try PrivateFile.readTellingRefusal(
                 path, limit: KeySet.maximumByteCount)
         } catch {
             throw KeyError(code: .unreadable, message: error.message)
         }
         defer { wipe(&old) }
         let set = try KeySet(parsing: old, source: path)
-        guard isPrivate || !set.isPrivate else {
-            throw KeyError(
-                code: .keyFilePermissions, message: PrivateFile.permissions(path).message)
+        if let refusal, set.isPrivate {
+            throw KeyError(code: .keyFilePermissions, message: refusal.message)
         }
         guard set[id] == nil else {
             throw KeyError(

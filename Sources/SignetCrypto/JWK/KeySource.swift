@@ -16,7 +16,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
     private let value: Value
 
-    /// A file that nobody but its owner may read; links are followed.
+    /// A file that nobody but its owner may read, who is the process's effective user or root; links
+    /// are followed.
     public static func file(_ path: String) -> KeySource { KeySource(value: .file(path)) }
 
     /// A variable of the environment.
@@ -66,16 +67,16 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the keys.
     ///
-    /// A set of public keys only may lie in a file that others can read.
+    /// A set of public keys only may lie in a file of anybody's that others can read.
     ///
     /// - Returns: The whole set.
     /// - Throws: `KeyError` with `unreadable`, `keyFilePermissions` (the message holds `chmod 600`
-    ///   and the path) or `malformedKeys`.
+    ///   or `chown` and the path) or `malformedKeys`.
     public func load() throws(KeyError) -> KeySet {
-        var (bytes, isPrivate) = try read(limit: KeySet.maximumByteCount)
+        var (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
         defer { wipe(&bytes) }
         let set = try KeySet(parsing: bytes, source: description)
-        guard isPrivate || !set.isPrivate else { throw permissions() }
+        if let refusal, set.isPrivate { throw Self.permissions(refusal) }
         return set
     }
 
@@ -93,9 +94,9 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     ///   - what: What an error calls it.
     ///   - limit: The most bytes of it.
     package func loadSecret(_ what: String, limit: Int) throws(KeyError) -> SecretBytes {
-        var (bytes, isPrivate) = try read(limit: limit)
+        var (bytes, refusal) = try read(limit: limit)
         defer { wipe(&bytes) }
-        guard isPrivate else { throw permissions() }
+        if let refusal { throw Self.permissions(refusal) }
         var count = bytes.count
         if case .environment = value {
         } else if bytes.last == UInt8(ascii: "\n") {
@@ -119,17 +120,18 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], isPrivate: Bool) {
+    /// The bytes, and why they may not be a secret: a file that others have rights on.
+    private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
         do throws(FileFailure) {
             switch value {
             case .file(let path):
-                return try PrivateFile.readTellingMode(path, limit: limit)
+                return try PrivateFile.readTellingRefusal(path, limit: limit)
             case .environment(let name):
-                return (try environment(name, limit: limit), true)
+                return (try environment(name, limit: limit), nil)
             case .descriptor(let number):
                 return try descriptor(number, limit: limit)
             case .command(let line):
-                return (try ShellCommand.output(of: line, limit: limit), true)
+                return (try ShellCommand.output(of: line, limit: limit), nil)
             case .credential(let name):
                 return try credential(name, limit: limit)
             case .broken:
@@ -152,7 +154,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     private func descriptor(
         _ number: Int32, limit: Int
-    ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
+    ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
         // Read through a copy: the number itself stays open, so that no other file can get it and
         // be taken for the keys by a second reading, which finds nothing.
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
@@ -164,33 +166,30 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
         let bytes = try file.readAll(limit: limit)
         guard !bytes.isEmpty else { throw failure("it holds nothing; it can be read only once") }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
-        return (bytes, !isFile || status.st_mode & 0o077 == 0)
+        guard status.st_mode & S_IFMT == S_IFREG else { return (bytes, nil) }
+        // Whoever opened it chose it, so that its owner may be any.
+        return (
+            bytes,
+            PrivateFile.refusal(
+                of: description, owner: status.st_uid, mode: status.st_mode, user: status.st_uid)
+        )
     }
 
     private func credential(
         _ name: String, limit: Int
-    ) throws(FileFailure) -> (bytes: [UInt8], isPrivate: Bool) {
+    ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
             !name.utf8.contains(0)
         else { throw failure("wanted credential: and a plain file name") }
         guard let folder = Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
             throw failure("CREDENTIALS_DIRECTORY is not set")
         }
-        return try PrivateFile.readTellingMode(
+        return try PrivateFile.readTellingRefusal(
             folder + "/" + name, limit: limit, tolerating: 0o040)
     }
 
-    private func permissions() -> KeyError {
-        let path: String
-        switch value {
-        case .file(let file): path = file
-        case .credential(let name):
-            path = (Environment["CREDENTIALS_DIRECTORY"] ?? "") + "/" + name
-        default: path = description
-        }
-        return KeyError(
-            code: .keyFilePermissions, message: PrivateFile.permissions(path).message)
+    private static func permissions(_ refusal: FileFailure) -> KeyError {
+        KeyError(code: .keyFilePermissions, message: refusal.message)
     }
 
     private func failure(_ reason: String) -> FileFailure {

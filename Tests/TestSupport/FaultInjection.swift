@@ -1,0 +1,96 @@
+package import Foundation
+
+/// Runs a program with one of its system calls hit by a signal or an error, by means of `strace`.
+package enum FaultInjection {
+    /// What happens to a call.
+    package enum Fault: Sendable, Hashable, CustomStringConvertible {
+        /// The process gets a signal, such as `"KILL"`, before the call has done anything.
+        case signal(String)
+        /// The call does nothing and fails with an error, such as `"EIO"`.
+        case error(String)
+
+        package var description: String {
+            switch self {
+            case .signal(let name): "SIG\(name)"
+            case .error(let name): name
+            }
+        }
+    }
+
+    /// The nth call of its name that a run made.
+    package struct Call: Sendable, Hashable, CustomStringConvertible {
+        package let name: String
+        package let number: Int
+        package var description: String { "\(name) \(number)" }
+    }
+
+    /// Whether `strace` is there and may trace a process.
+    package static let isPermitted: Bool = {
+        let outcome = try? ChildProcess.runBlocking(
+            "strace", ["-f", "--seccomp-bpf", "-qq", "-e", "trace=none", "true"], timeout: 10)
+        return outcome?.exit == 0
+    }()
+
+    /// The calls about files that an undisturbed run makes, from the first that names `marker` on.
+    ///
+    /// Calls about memory and threads are left out: a process that dies at one of them leaves what it
+    /// would leave at the next call about a file.
+    package static func calls(
+        of program: URL, _ arguments: [String], directory: URL, from marker: String
+    ) async throws -> [Call] {
+        let folder = try TemporaryDirectory()
+        let trace = folder.path("trace")
+        let outcome = try await ChildProcess.run(
+            "strace",
+            ["-f", "--seccomp-bpf", "-qq", "-s", "4096", "-o", trace, "-e"]
+                + ["trace=%file,%desc,prctl,execve", program.path] + arguments,
+            environment: environment, directory: directory)
+        guard outcome.exit == 0 else {
+            throw TestSupportError("the undisturbed run failed: \(outcome.stderr)")
+        }
+        var seen: [String: Int] = [:]
+        var calls: [Call] = []
+        var hasBegun = false
+        var lines = String(decoding: try folder.read("trace"), as: UTF8.self)
+            .split(separator: "\n")[...]
+        // The text of a process that lets nobody look into it shows to root alone: then from there on.
+        let begin =
+            lines.contains { $0.contains(marker) && !$0.contains("execve(") }
+            ? marker
+            : "PR_SET_DUMPABLE"
+        while let line = lines.popFirst() {
+            // The process, spaces, the call.
+            let text = line.drop { $0 != " " }.drop { $0 == " " }
+            guard let bracket = text.firstIndex(of: "(") else { continue }
+            let name = String(text[..<bracket])
+            seen[name, default: 0] += 1
+            if line.contains(begin) && name != "execve" { hasBegun = true }
+            guard hasBegun, !["mmap", "execve", "prctl"].contains(name) else { continue }
+            calls.append(Call(name: name, number: seen[name] ?? 0))
+        }
+        return calls
+    }
+
+    /// Runs the program with a fault at one call.
+    package static func run(
+        _ program: URL, _ arguments: [String], directory: URL, _ fault: Fault, at call: Call
+    ) async throws -> ProcessOutput {
+        // With a filter in the kernel strace is faster, and its signals come too late (seen in 6.1).
+        let (kind, options) =
+            switch fault {
+            case .signal(let name): ("signal=\(name)", ["-f", "-qq"])
+            case .error(let name): ("error=\(name)", ["-f", "--seccomp-bpf", "-qq"])
+            }
+        return try await ChildProcess.run(
+            "strace",
+            options + ["-o", "/dev/null", "-e", "trace=\(call.name)", "-e"]
+                + ["inject=\(call.name):\(kind):when=\(call.number)", program.path] + arguments,
+            environment: environment, directory: directory, timeout: 30)
+    }
+
+    /// A sanitizer's look for leaks needs the place that `strace` has.
+    private static let environment = [
+        "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "")
+            + "detect_leaks=0"
+    ]
+}

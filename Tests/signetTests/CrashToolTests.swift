@@ -1,0 +1,239 @@
+import Foundation
+import SignetCrypto
+import SignetVault
+import TestSupport
+import Testing
+
+/// Every system call of every command that writes a dump, hit by a kill, a full disk and a failing one.
+///
+/// After each there is exactly one dump, old or new, that opens; nobody else can read it; nothing
+/// stands in the way of the next run, and nothing is left behind by it. An error leaves no temporary
+/// file, and exit 0 means that the new dump is whole.
+@Suite(
+    .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
+struct CrashToolTests {
+    /// A command that writes the dump `d/dump` in the folder that it is run in.
+    struct Command: Sendable, CustomStringConvertible {
+        let description: String
+        let arguments: [String]
+        /// Whether a dump is there before.
+        var isOverDump = true
+        /// The app's version that opens what it wrote.
+        var newVersion = "1.9.0"
+        var faults: [FaultInjection.Fault] = [.signal("KILL"), .error("ENOSPC"), .error("EIO")]
+    }
+
+    private static let keys = ["--keys", "keys", "--app-id", "com.example.shop"]
+    private static let inputs =
+        ["--schema", "schema.json", "--defaults", "defaults.json"] + keys
+        + ["--app-version", "1.9.0", "--key-id", "v1"]
+    private static let state = ["--state", "d/state"]
+    private static let versions = ["--from-app-version", "1.9.0", "--to-app-version", "1.10.0"]
+
+    /// One line for each command.
+    static let commands = [
+        Command(
+            description: "seal",
+            arguments: ["vault", "seal"] + inputs + ["--out", "d/dump"], isOverDump: false),
+        Command(
+            description: "seal over a dump",
+            arguments: ["vault", "seal"] + inputs + ["--out", "d/dump"],
+            faults: [.signal("KILL"), .signal("TERM"), .error("ENOSPC"), .error("EIO")]),
+        Command(
+            description: "rebind", arguments: ["vault", "rebind", "d/dump"] + keys + versions,
+            newVersion: "1.10.0"),
+        Command(
+            description: "rekey with a state file",
+            arguments: ["vault", "rekey", "d/dump"] + keys + state
+                + ["--app-version", "1.9.0", "--to-key-id", "v2"]),
+    ]
+
+    @Test(arguments: commands) func leavesOneReadableDump(_ command: Command) async throws {
+        let shop = try CrashShop()
+        let undisturbed = try shop.copy(command)
+        let calls = try await FaultInjection.calls(
+            of: SignetTool.url, command.arguments, directory: undisturbed.url, from: "d/dump")
+        #expect(try undisturbed.mode("d/dump") == 0o600)
+        let points = command.faults.flatMap { fault in
+            calls.filter { $0.takes(fault) }.map { (fault, $0) }
+        }
+        #expect(points.count > 40, "so few points are not all: \(calls)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, (fault, call)) in points.enumerated() {
+                if number >= 2 { try await group.next() }
+                group.addTask { try await Self.hit(command, fault, call, shop) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func hit(
+        _ command: Command, _ fault: FaultInjection.Fault, _ call: FaultInjection.Call,
+        _ shop: CrashShop
+    ) async throws {
+        let folder = try shop.copy(command)
+        let outcome = try await FaultInjection.run(
+            SignetTool.url, command.arguments, directory: folder.url, fault, at: call)
+        let point: Comment = "\(fault) at \(call): exit \(outcome.exit), \(outcome.stderr)"
+        #expect(outcome.exit != 128 + 6 && outcome.exit != 128 + 11, point)
+        if fault == .signal("KILL") { #expect(outcome.exit == 128 + 9, point) }
+
+        // What stands there.
+        let names = try folder.contents(of: "d")
+        for name in names { #expect(try folder.mode("d/\(name)") == 0o600, "\(name), \(point)") }
+        let found = try shop.sequence(in: folder, command)
+        let isNew = found == (command.isOverDump ? 8 : 1)
+        #expect(isNew || found == (command.isOverDump ? 7 : nil), point)
+        #expect(outcome.exit != 0 || isNew, point)
+        if fault != .signal("KILL") {
+            #expect(names.allSatisfy { !$0.hasPrefix(".") }, "left \(names), \(point)")
+        }
+
+        // The next run.
+        let wanted = (found ?? 0) + 1
+        #expect(try shop.sealAgain(in: folder, command).sequence == wanted, point)
+        let left = try folder.contents(of: "d")
+        #expect(Set(left).isSubset(of: ["dump", "state"]), "left \(left), \(point)")
+        #expect(try folder.mode("d/dump") == 0o600, point)
+    }
+
+    @Test(arguments: [2, 8]) func processesAtOnceLoseNothing(_ count: Int) async throws {
+        let shop = try CrashShop()
+        for command in Self.commands.prefix(2) {
+            let folder = try shop.copy(command)
+            try await withThrowingTaskGroup(of: ProcessOutput.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        try await SignetTool.run(command.arguments, directory: folder.url)
+                    }
+                }
+                for try await outcome in group {
+                    #expect(outcome.exit == 0, "\(outcome.stderr)")
+                }
+            }
+            let start: Int64 = command.isOverDump ? 7 : 0
+            #expect(try shop.sequence(in: folder, command) == start + Int64(count))
+            #expect(try folder.contents(of: "d") == ["dump"])
+        }
+    }
+}
+
+extension FaultInjection.Call {
+    /// Whether a call can come to such an end. A `close` that is kept from happening is left out: a
+    /// real one lets go of the file, and its lock, whatever it returns.
+    fileprivate func takes(_ fault: FaultInjection.Fault) -> Bool {
+        switch fault {
+        case .signal: true
+        case .error("ENOSPC"): ["openat", "write", "fsync"].contains(name) || isAboutNames
+        case .error:
+            isAboutNames
+                || [
+                    "openat", "read", "write", "fsync", "newfstatat", "fstat", "lseek",
+                    "fchmod", "fchown", "flock", "readlink", "ftruncate",
+                ].contains(name)
+        }
+    }
+
+    private var isAboutNames: Bool {
+        ["renameat", "renameat2", "linkat", "unlinkat"].contains(name)
+    }
+}
+
+/// What the commands need: a schema, values, two roots, and a dump of sequence 7 with its state file.
+private struct CrashShop {
+    static let inputs = [
+        "schema.json":
+            #"{"keys":{"orders.host":{"type":"string","visibility":"public"},"#
+            + #""partner.token":{"type":"string"}}}"#,
+        "defaults.json": #"{"orders.host":"orders.example.com","partner.token":"ZZcanaryZZ"}"#,
+        "keys": #"{"keys":[{"kid":"v1","kty":"oct","use":"enc","k":"\#(root("A"))"},"#
+            + #"{"kid":"v2","kty":"oct","use":"enc","k":"\#(root("B"))"}]}"#,
+    ]
+    let keys: VaultKeys
+    let configuration: GlobalConfiguration
+    let dump: [UInt8]
+    let state: [UInt8]
+
+    init() throws {
+        let folder = try TemporaryDirectory()
+        for (name, text) in Self.inputs { try folder.write(text, to: name) }
+        keys = .keys(try KeySource.file(folder.path("keys")).load())
+        configuration = try GlobalConfiguration(
+            schema: Schema(contentsOf: folder.path("schema.json")),
+            defaults: .file(folder.path("defaults.json")))
+        let file = DumpFile(folder.path("dump"), state: folder.path("state"))
+        for _ in 0..<7 {
+            try file.seal(configuration, with: keys, keyID: "v1", for: Self.binding("1.9.0"))
+        }
+        dump = try folder.read("dump")
+        state = try folder.read("state")
+    }
+
+    private static func root(_ letter: Character) -> String {
+        String(repeating: letter, count: 42) + "A"
+    }
+
+    private static func binding(_ version: String) -> VersionBinding {
+        VersionBinding(app: "com.example.shop", version: version)
+    }
+
+    /// A folder of its own in which the command can be run.
+    func copy(_ command: CrashToolTests.Command) throws -> TemporaryDirectory {
+        let folder = try TemporaryDirectory()
+        for (name, text) in Self.inputs { try folder.write(text, to: name) }
+        try FileManager.default.createDirectory(
+            atPath: folder.path("d"), withIntermediateDirectories: false)
+        if command.isOverDump { try folder.write(dump, to: "d/dump") }
+        if command.arguments.contains("--state") { try folder.write(state, to: "d/state") }
+        return folder
+    }
+
+    /// The sequence of the dump that stands there, which must be of the old version or the new one
+    /// and open; nil where none is.
+    func sequence(
+        in folder: TemporaryDirectory, _ command: CrashToolTests.Command
+    ) throws -> Int64? {
+        guard FileManager.default.fileExists(atPath: folder.path("d/dump")) else { return nil }
+        let opened = try open(in: folder, command)
+        let isNew = opened.sequence == (command.isOverDump ? 8 : 1)
+        if command.newVersion != "1.9.0", opened.sequence <= 8 {
+            #expect((opened.binding.app.version == command.newVersion) == isNew)
+        }
+        return opened.sequence
+    }
+
+    private func open(
+        in folder: TemporaryDirectory, _ command: CrashToolTests.Command
+    ) throws -> OpenedDump {
+        let file = DumpFile(folder.path("d/dump"), state: state(of: folder, command))
+        do throws(VaultError) {
+            return try file.open(with: keys, for: Self.binding(command.newVersion))
+        } catch {
+            guard error.code == .olderVersion else { throw error }
+            return try file.open(with: keys, for: Self.binding("1.9.0"))
+        }
+    }
+
+    func sealAgain(
+        in folder: TemporaryDirectory, _ command: CrashToolTests.Command
+    ) throws -> OpenedDump {
+        try DumpFile(folder.path("d/dump"), state: state(of: folder, command)).seal(
+            configuration, with: keys, keyID: "v1", for: Self.binding(command.newVersion))
+    }
+
+    private func state(
+        of folder: TemporaryDirectory, _ command: CrashToolTests.Command
+    ) -> String? {
+        command.arguments.contains("--state") ? folder.path("d/state") : nil
+    }
+}
+
+extension TemporaryDirectory {
+    fileprivate func contents(of folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
+    }
+
+    fileprivate func mode(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int
+    }
+}
