@@ -77,8 +77,18 @@ struct CrashToolTests {
         let point: Comment = "\(fault) at \(call): exit \(outcome.exit), \(outcome.stderr)"
         #expect(outcome.exit != 128 + 6 && outcome.exit != 128 + 11, point)
         if fault == .signal("KILL") { #expect(outcome.exit == 128 + 9, point) }
+        do {
+            try check(folder, after: outcome, fault, command, shop, point)
+        } catch {
+            Issue.record("\(error), \(point)")
+        }
+    }
 
-        // What stands there.
+    /// What must hold after the point, and after the next run.
+    private static func check(
+        _ folder: TemporaryDirectory, after outcome: ProcessOutput,
+        _ fault: FaultInjection.Fault, _ command: Command, _ shop: CrashShop, _ point: Comment
+    ) throws {
         let names = try folder.contents(of: "d")
         for name in names { #expect(try folder.mode("d/\(name)") == 0o600, "\(name), \(point)") }
         let found = try shop.sequence(in: folder, command)
