@@ -1,22 +1,15 @@
 internal import SignetCrypto
 
 /// A field of RFC 9530 that holds digests: Content-Digest or Repr-Digest.
-struct DigestField: Sendable, Hashable {
-    let name: String
-    let nameBytes: [UInt8]
+enum DigestField: Sendable, Hashable, CaseIterable {
+    case content, representation
 
-    static let content = DigestField("Content-Digest")
-    static let representation = DigestField("Repr-Digest")
-    static let all = [content, representation]
+    var name: String { self == .content ? "Content-Digest" : "Repr-Digest" }
 
-    private init(_ name: String) {
-        self.name = name
-        self.nameBytes = name.utf8.map(\.lowercased)
-    }
+    var nameBytes: [UInt8] { self == .content ? Self.contentName : Self.representationName }
 
-    static func == (left: Self, right: Self) -> Bool { left.nameBytes == right.nameBytes }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(nameBytes) }
+    private static let contentName = Array("content-digest".utf8)
+    private static let representationName = Array("repr-digest".utf8)
 
     private static let deprecated = [
         "md5", "sha", "unixsum", "unixcksum", "adler", "crc32c",

@@ -32,14 +32,13 @@ struct ComponentReader {
         switch component.source {
         case .field: try appendField(component, of: context, to: &base)
         case .queryParameter:
-            guard let request = context.request else {
-                throw SigningError(
-                    .missingComponent,
-                    "@query-param is a request's, the message a response: ;req names the request")
-            }
+            guard let request = context.request else { throw Self.isOtherKind(component) }
             base.append(
                 contentsOf: try parameters(of: request).value(of: component.queryName ?? ""))
-        default: try context.start.appendDerived(component, to: &base)
+        default:
+            guard try context.start.appendDerived(component.source, to: &base) else {
+                throw Self.isOtherKind(component)
+            }
         }
     }
 
@@ -90,7 +89,7 @@ struct ComponentReader {
                 throw Self.noField(component)
             }
         }
-        try base.requireASCII(from: start, component)
+        guard base.isASCII(from: start) else { throw Self.notASCII(component) }
     }
 
     /// Each line as base64, joined by `, ` (section 2.1.3).
@@ -131,6 +130,20 @@ struct ComponentReader {
                 : component.isTrailer
                     ? "the message has no trailer \(component.name)"
                     : "the message has no field \(component.name)")
+    }
+
+    static func notASCII(_ component: ComponentIdentifier) -> SigningError {
+        SigningError(
+            .nonASCIIValue, "the value of \(component.name) is not ASCII: cover it with ;bs")
+    }
+
+    static func isOtherKind(_ component: ComponentIdentifier) -> SigningError {
+        SigningError(
+            .missingComponent,
+            component.source == .status
+                ? "@status is a response's, the message a request"
+                : "\(component.name) is a request's, the message a response: ;req names the request"
+        )
     }
 
     static var noRequest: SigningError {

@@ -1,11 +1,15 @@
 /// A list of covered components, compiled once to the steps that write a signature base
 /// (RFC 9421, section 2.5).
-struct CoveragePlan: Sendable {
-    /// One component and the bytes before its value: `"name": `.
+///
+/// An object, because every message holds on to one: a copy is one count, not one of each member.
+final class CoveragePlan: Sendable {
+    /// What every message needs of one component; the rest stands in `components`.
     struct Step: Sendable {
-        let component: ComponentIdentifier
-        let prefix: [UInt8]
         let kind: Kind
+        let source: ComponentIdentifier.Source
+        let name: [UInt8]
+        /// The bytes before the value: `"name": `.
+        let prefix: [UInt8]
     }
 
     /// How a component's value is found; the first two are all that most lists hold.
@@ -20,7 +24,9 @@ struct CoveragePlan: Sendable {
         let isTrailer: Bool
     }
 
-    let steps: [Step]
+    /// The components in their order, and what is done for each.
+    let components: [ComponentIdentifier]
+    private let steps: [Step]
     /// The list as an inner list of RFC 9651: `("@method" "date")`.
     let innerList: [UInt8]
     /// What must be recomputed over a body once the signature holds.
@@ -57,10 +63,14 @@ struct CoveragePlan: Sendable {
                 } else {
                     component.source == .field ? .field : .derived
                 }
-            steps.append(Step(component: component, prefix: prefix, kind: kind))
+            steps.append(
+                Step(
+                    kind: kind, source: component.source, name: component.nameBytes, prefix: prefix)
+            )
             if let digest = Digest(component), !digests.contains(digest) { digests.append(digest) }
         }
         innerList.append(ASCII.rightParenthesis)
+        self.components = components
         self.steps = steps
         self.innerList = innerList
         self.digests = digests
@@ -95,7 +105,7 @@ struct CoveragePlan: Sendable {
     }
 
     func covers(_ component: ComponentIdentifier) -> Bool {
-        steps.contains { $0.component == component }
+        components.contains(component)
     }
 
     /// Whether the digest of the message's own content is covered, in whatever spelling.
@@ -113,18 +123,22 @@ struct CoveragePlan: Sendable {
     ) throws(SigningError) {
         if case .request(let request) = message.start { try request.requireURI() }
         var reader = isParameterized ? ComponentReader(message, types) : nil
-        for step in steps {
-            base.append(contentsOf: step.prefix)
+        for index in steps.indices {
+            base.append(contentsOf: steps[index].prefix)
             let start = base.count
-            switch step.kind {
-            case .derived: try message.start.appendDerived(step.component, to: &base)
-            case .field:
-                guard message.fields.appendValue(of: step.component.nameBytes, to: &base) else {
-                    throw ComponentReader.noField(step.component)
+            switch steps[index].kind {
+            case .derived:
+                guard try message.start.appendDerived(steps[index].source, to: &base) else {
+                    throw ComponentReader.isOtherKind(components[index])
                 }
-                try base.requireASCII(from: start, step.component)
-            case .parameterized:
-                try reader?.append(step.component, to: &base)
+            case .field:
+                guard message.fields.appendValue(of: steps[index].name, to: &base) else {
+                    throw ComponentReader.noField(components[index])
+                }
+                guard base.isASCII(from: start) else {
+                    throw ComponentReader.notASCII(components[index])
+                }
+            case .parameterized: try reader?.append(components[index], to: &base)
             }
             values.append(start..<base.count)
             base.append(ASCII.lineFeed)
@@ -147,7 +161,7 @@ struct CoveragePlan: Sendable {
 extension CoveragePlan.Digest {
     /// The digest that a component covers: the whole field, or its member of a known algorithm.
     init?(_ component: ComponentIdentifier) {
-        guard let field = DigestField.all.first(where: { $0.nameBytes == component.nameBytes })
+        guard let field = DigestField.allCases.first(where: { $0.nameBytes == component.nameBytes })
         else { return nil }
         if let key = component.key, !DigestField.isKnown(key) { return nil }
         self.field = field
@@ -164,20 +178,17 @@ extension CoveragePlan.Digest {
 
 extension SignableMessage.Start {
     /// Appends a derived component's value (RFC 9421, section 2.2).
+    ///
+    /// - Returns: Whether a message of this kind has the component.
     func appendDerived(
-        _ component: ComponentIdentifier, to base: inout [UInt8]
-    ) throws(SigningError) {
+        _ source: ComponentIdentifier.Source, to base: inout [UInt8]
+    ) throws(SigningError) -> Bool {
         switch self {
         case .response(let response):
-            guard component.source == .status else {
-                throw SigningError(
-                    .missingComponent,
-                    "\(component.name) is a request's, the message a response: ;req names the request"
-                )
-            }
+            guard source == .status else { return false }
             base.append(decimal: Int64(response.status))
         case .request(let request):
-            switch component.source {
+            switch source {
             case .method: base.append(request.method)
             case .authority: try request.appendAuthority(to: &base)
             case .scheme: base.append(request.scheme.rawValue)
@@ -185,24 +196,18 @@ extension SignableMessage.Start {
             case .requestTarget: base.append(contentsOf: request.target)
             case .path: request.appendPath(to: &base)
             case .query: request.appendQuery(to: &base)
-            case .queryParameter, .status, .field:
-                throw SigningError(
-                    .missingComponent, "\(component.name) is a response's, the message a request")
+            case .queryParameter, .status, .field: return false
             }
         }
+        return true
     }
 }
 
 extension [UInt8] {
-    /// Demands that no byte from `start` on has its high bit set.
-    func requireASCII(
-        from start: Int, _ component: ComponentIdentifier
-    ) throws(SigningError) {
+    /// Whether no byte from `start` on has its high bit set.
+    func isASCII(from start: Int) -> Bool {
         var all: UInt8 = 0
         for byte in self[start...] { all |= byte }
-        guard all < 0x80 else {
-            throw SigningError(
-                .nonASCIIValue, "the value of \(component.name) is not ASCII: cover it with ;bs")
-        }
+        return all < 0x80
     }
 }

@@ -18,7 +18,7 @@ final class PlanCache: Sendable {
     func plan(of dictionary: StructuredDictionary, _ list: Range<Int>) -> CoveragePlan? {
         var entry = first.load()
         while let current = entry {
-            if dictionary.matches(list, current.plan.innerList) { return current.plan }
+            if dictionary.isSame(list, as: current.plan.innerList) { return current.plan }
             entry = current.next.load()
         }
         return nil

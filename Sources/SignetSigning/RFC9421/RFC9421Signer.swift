@@ -1,7 +1,7 @@
 internal import SignetCrypto
 
 /// Signs by RFC 9421, section 3.1.
-struct RFC9421Signer: Sendable {
+final class RFC9421Signer: Sendable {
     /// The covered list, or the lists that are chosen from when the caller names none.
     private enum Coverage: Sendable {
         case fixed(CoveragePlan)
@@ -135,7 +135,7 @@ struct RFC9421Signer: Sendable {
             var base: [UInt8] = []
             base.reserveCapacity(512 + parameters.count)
             var values: [Range<Int>] = []
-            values.reserveCapacity(plan.steps.count)
+            values.reserveCapacity(plan.components.count)
             try plan.appendLines(of: message, to: &base, values: &values)
             base.append(contentsOf: RFC9421Fields.parametersPrefix)
             base.append(contentsOf: parameters)

@@ -21,7 +21,7 @@ extension Verifier {
         var base: [UInt8] = []
         base.reserveCapacity(512 + signature.parameters.count)
         var values: [Range<Int>] = []
-        values.reserveCapacity(plan.steps.count)
+        values.reserveCapacity(plan.components.count)
         try plan.appendLines(of: message, to: &base, values: &values)
         base.append(contentsOf: RFC9421Fields.parametersPrefix)
         base.append(contentsOf: signature.parameters)

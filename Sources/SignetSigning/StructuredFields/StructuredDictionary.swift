@@ -95,6 +95,12 @@ struct StructuredDictionary: Sendable {
         return true
     }
 
+    /// The same for longer bytes.
+    func isSame(_ range: Range<Int>, as bytes: [UInt8]) -> Bool {
+        range.count == bytes.count
+            && constantTimeEqual(text.span.extracting(range), bytes.span)
+    }
+
     /// What base64 in a range stands for, or nil where it is not canonical.
     func decoded(_ range: Range<Int>) -> [UInt8]? {
         Base64.decode(text.span.extracting(range), .standard)
