@@ -248,7 +248,12 @@ import Testing
     @Test(
         arguments: [
             ("services.orders.pins", JSONValue.array([]), "services.orders.pins"),
-            ("services.orders.pins", ["sha256/AAAA"], "services.orders.pins"),
+            // As long as a pin, but no canonical base64.
+            (
+                "services.orders.pins",
+                .array([.string("sha256/" + String(repeating: "A", count: 42) + "B=")]),
+                "services.orders.pins"
+            ),
             ("services.orders.signing.key", "nobody", "nobody"),
             ("services.orders.baseURL", "ftp://localhost/rpc", "scheme"),
             ("urlRules.allowed", ["(("], "urlRules.allowed"),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct MalformedFileToolTests {
     @Test(arguments: [
         ["vault", "inspect", "FILE"],
-        ["vault", "open", "FILE", "--keys", "k", "--app-id", "a", "--app-version", "1"],
+        ["vault", "open", "FILE", "--keys", "KEYS", "--app-id", "a", "--app-version", "1"],
         ["vault", "public", "--schema", "FILE", "--defaults", "d"],
         ["pins", "lint", "FILE"],
         ["pins", "show", "FILE"],
@@ -18,7 +18,9 @@ import Testing
     func isNamed(_ arguments: [String]) async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write("{", to: "malformed.txt")
-        let output = try await SignetTool.run(arguments.map { $0 == "FILE" ? file : $0 })
+        let keys = try folder.write("{\"keys\":[]}", to: "keys", mode: 0o600)
+        let output = try await SignetTool.run(
+            arguments.map { $0 == "FILE" ? file : $0 == "KEYS" ? keys : $0 })
         #expect(output.exit == 2)
         #expect(output.stdout.isEmpty)
         #expect(output.stderr.contains("malformed.txt"), "\(output.stderr)")
