@@ -89,7 +89,7 @@ package enum FaultInjection {
     }
 
     /// A sanitizer's look for leaks needs the place that `strace` has.
-    private static let environment = [
+    package static let environment = [
         "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "")
             + "detect_leaks=0"
     ]

@@ -205,7 +205,8 @@ import Testing
                 "PATH": SignetTool.url.deletingLastPathComponent().path + ":" + path,
                 "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
                 "TMPDIR": vault.folder.path("tmp"), "LC_ALL": "C",
-            ], directory: vault.folder.url)
+            ].merging(FaultInjection.environment) { own, _ in own },
+            directory: vault.folder.url)
     }
 
     /// A repository with the dump on two branches, `main` and `other`, and the driver set up.
