@@ -89,33 +89,21 @@ static inline CSIGNET_EDITOR_MUST_CHECK int csignet_spawn_editor(
     char *const arguments[] = {
         (char *)"sh", (char *)"-c", (char *)script, (char *)"sh", (char *)path, NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t fresh, none;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    sigemptyset(&none);
+    sigset_t fresh;
     sigemptyset(&fresh);
     sigaddset(&fresh, SIGPIPE);
     for (int index = 0; index < CSIGNET_EDIT_SIGNALS; ++index)
         if (csignet_edit_before(index)->sa_handler != SIG_IGN)
             sigaddset(&fresh, csignet_edit_signals[index]);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
     if (isatty(STDOUT_FILENO) == 0)
         error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &fresh);
-    if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    if (error == 0)
-        error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    if (error != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+    return csignet_spawn(arguments, &actions, &fresh, child);
 }
 
 // Waits for the editor. A signal that ends this process ends the editor too, in half a second at

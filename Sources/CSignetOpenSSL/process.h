@@ -75,40 +75,49 @@ static inline void csignet_admit_signals(const sigset_t *before) {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+// Starts `/bin/sh` with these arguments and actions, no signal held back and those in `fresh` as a fresh
+// process has them. Gives `actions` back to the system. Returns 0, or the number of the error.
+static inline __attribute__((warn_unused_result)) int csignet_spawn(
+    char *const arguments[], posix_spawn_file_actions_t *actions, const sigset_t *fresh,
+    pid_t *child) {
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    int error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = posix_spawnattr_setsigdefault(&attributes, fresh);
+        if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (error == 0)
+            error = posix_spawnattr_setflags(
+                &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        if (error == 0)
+            error = posix_spawn(child, "/bin/sh", actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(actions);
+    return error;
+}
+
 // Runs `/bin/sh -c line` with nothing to read and with its output going to `output`. The child's
 // signals are those of a fresh process. Returns 0, or the number of the error.
 static inline __attribute__((warn_unused_result)) int csignet_spawn_shell(
     const char *line, int output, pid_t *child) {
     char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t fresh, none;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    sigemptyset(&none);
+    sigset_t fresh;
     sigemptyset(&fresh);
     sigaddset(&fresh, SIGPIPE);
     sigaddset(&fresh, SIGINT);
     sigaddset(&fresh, SIGTERM);
-    if (error == 0)
-        error = posix_spawn_file_actions_addopen(
-            &actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &fresh);
-    if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    if (error == 0)
-        error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    if (error != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+    return csignet_spawn(arguments, &actions, &fresh, child);
 }
 
 // Waits for a child. Returns its exit status, 128 and more for a signal, -1 where it is unknown.

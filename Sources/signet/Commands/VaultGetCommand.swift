@@ -22,15 +22,7 @@ struct VaultGetCommand: ParsableCommand {
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "An older version whose dumps may be read; may be repeated.", valueName: "V"))
-    var acceptAppVersion: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "An older version of the network system; may be repeated.", valueName: "V"))
-    var acceptSystemVersion: [String] = []
+    @OptionGroup var older: VaultOlderVersionOptions
 
     @OptionGroup var disclosure: VaultDisclosureOptions
     @OptionGroup var state: VaultStateOptions
@@ -61,8 +53,8 @@ struct VaultGetCommand: ParsableCommand {
 
     private func open(with keys: VaultKeys) throws(VaultError) -> OpenedDump {
         let opened = try state.dump(file).open(
-            with: keys, for: binding.binding, accepting: acceptAppVersion,
-            system: acceptSystemVersion)
+            with: keys, for: binding.binding, accepting: older.acceptAppVersion,
+            system: older.acceptSystemVersion)
         state.note(opened, common.terminal)
         return opened
     }

@@ -17,23 +17,15 @@ struct VaultOpenCommand: ParsableCommand {
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "An older version whose dumps may be read; may be repeated.", valueName: "V"))
-    var acceptAppVersion: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "An older version of the network system; may be repeated.", valueName: "V"))
-    var acceptSystemVersion: [String] = []
+    @OptionGroup var older: VaultOlderVersionOptions
 
     @OptionGroup var state: VaultStateOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let opened = try state.dump(file).open(
-            with: try key.load(), for: binding.binding, accepting: acceptAppVersion,
-            system: acceptSystemVersion)
+            with: try key.load(), for: binding.binding, accepting: older.acceptAppVersion,
+            system: older.acceptSystemVersion)
         state.note(opened, common.terminal)
         var inside = opened.plaintext
         for (name, value) in VaultStateOptions.object(opened) { inside[name] = value }
