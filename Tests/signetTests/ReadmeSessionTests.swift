@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's session with the vault prints what the README says it prints.
+/// The README's sessions print what the README says they print.
 @Suite struct ReadmeSessionTests {
     /// The lines of the block of kind `console` behind a heading.
     private func session(behind heading: String) throws -> [Substring] {
@@ -17,8 +17,9 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    @Test func theVaultsSessionRunsAsItIsShown() async throws {
-        let lines = try session(behind: "The vault by hand")
+    @Test(arguments: ["The vault by hand", "Signing by hand"])
+    func runsAsItIsShown(_ heading: String) async throws {
+        let lines = try session(behind: heading)
         let commands = lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
         #expect(commands.count >= 8)
         let folder = try TemporaryDirectory()
