@@ -57,7 +57,7 @@ extension Verifier {
     public func explain(_ message: SignableMessage, now: Int64) -> Explanation {
         var reason: SigningError?
         do throws(SigningError) {
-            _ = try verify(message, now: now, remembers: false)
+            _ = try check(message, now: now)
         } catch {
             reason = error
         }

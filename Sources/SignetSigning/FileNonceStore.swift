@@ -1,34 +1,47 @@
+internal import Dispatch
 internal import SignetCrypto
 internal import Synchronization
 
 /// Nonces in a file that several processes of one machine share, under its lock.
 ///
-/// The file begins with the line `signet-nonces 1`; each line after it is an expiry in seconds since
-/// 1970, a key id and a nonce, the two in base64url. What has expired is dropped now and then, by
-/// writing a new file and renaming it. A file that is not readable, not writable or not of this
-/// form refuses every message.
+/// The file begins with the line `signet-nonces 1 ID`, where ID is a random name of this very file;
+/// each line after it is an expiry in seconds since 1970, a key id and a nonce, the two in base64url.
+/// What has expired is dropped now and then, by writing a new file and renaming it; a line with
+/// neither key id nor nonce then tells up to which second anything was dropped. A file that is not
+/// readable, not writable or not of this form refuses every message, and so does one whose lock
+/// another process keeps. What a kill, a full disk or a crash cut short was never taken: the next
+/// call writes over it.
+///
+/// The lines are written, not brought to the disk one by one, unless `isDurable` says so: a power cut
+/// may lose the last ones, and what they remembered can be replayed for the rest of its window.
 public final class FileNonceStore: NonceStore {
-    private struct State {
-        var remembered: [NonceIdentity: Int64] = [:]
-        /// Which file `remembered` was read from, and how far.
-        var file: LockedFile.Identity?
-        var position = 0
-        /// At which size to look next whether enough has expired.
-        var nextLook = FileNonceStore.smallSize
-    }
-
-    private static let smallSize = 256 * 1024
-
-    private static let header = Array("signet-nonces 1\n".utf8)
-    private static let maximumSize = 256 << 20
-
     private let path: String
-    private let state = Mutex(State())
+    private let patience: Duration
+    private let isDurable: Bool
+    private let limit: Int
+    private let state = Mutex(NonceFile())
+    /// Where tasks let the file be waited for.
+    private let queue = DispatchQueue(label: "signet.nonces")
 
     /// Names the file; it is made at the first nonce, with mode 0600.
-    public init(path: String) { self.path = path }
+    ///
+    /// - Parameters:
+    ///   - path: Links are followed.
+    ///   - patience: The longest wait for the lock; then the message is refused.
+    ///   - limit: The most bytes of the file, about 80 for a nonce; a full one refuses.
+    ///   - isDurable: Whether to wait, at each nonce, until the disk has it.
+    public init(
+        path: String, patience: Duration = .seconds(10), limit: Int = 64 << 20,
+        isDurable: Bool = false
+    ) {
+        self.path = path
+        self.patience = patience
+        self.limit = limit
+        self.isDurable = isDurable
+    }
 
-    /// Remembers a key's nonce unless it is remembered already, in one step.
+    /// Remembers a key's nonce unless it is remembered already, in one step. It blocks the thread
+    /// while another process has the file.
     ///
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
@@ -39,104 +52,51 @@ public final class FileNonceStore: NonceStore {
     public func remember(
         _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
     ) throws(SigningError) {
-        let path = path
+        try remember(nonce, keyID, expiry, now, by: .now + patience)
+    }
+
+    /// The same, for a task, which is suspended meanwhile.
+    public func remember(
+        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+    ) async throws(SigningError) {
+        let deadline = ContinuousClock.now + patience
+        let outcome = await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    returning: Result { () throws(SigningError) in
+                        try self.remember(nonce, keyID, expiry, now, by: deadline)
+                    })
+            }
+        }
+        try outcome.get()
+    }
+
+    /// - Parameter deadline: Counted from the call, so that callers who stand in line for one another
+    ///   do not add up their patience.
+    private func remember(
+        _ nonce: String, _ keyID: String, _ expiry: Int64, _ now: Int64,
+        by deadline: ContinuousClock.Instant
+    ) throws(SigningError) {
+        let entry = NonceFile.Entry(keyID: keyID, nonce: nonce, expiry: expiry)
         try state.withLock { (state) throws(SigningError) in
+            // What is known needs no file.
+            guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
             do {
-                let file = try LockedFile(path: path)
-                try Self.catchUp(&state, file)
-                let identity = NonceIdentity(nonce, of: keyID)
-                if let known = state.remembered[identity], known >= now {
-                    throw SigningError.replayed
-                }
-                let line = Self.line(expiry, keyID, nonce)
-                if try Self.compact(&state, file, adding: line, now: now) {
-                    // The next call reads the new file.
-                    state = State()
-                    return
-                }
-                try file.write(line, at: state.position)
-                state.position += line.count
-                state.remembered[identity] = expiry
+                let file = try LockedFile(path: path, until: deadline)
+                try state.catchUp(with: file)
+                guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
+                try state.requireKnowledge(of: now)
+                try state.add(entry, to: file, now: now, limit: limit, isDurable: isDurable)
             } catch let error as SigningError {
-                state = State()
                 throw error
             } catch let error as FileFailure {
-                state = State()
+                // Nobody knows how far it came.
+                state = NonceFile()
                 throw SigningError(.nonceStoreFailed, error.message)
             } catch {
-                state = State()
-                throw SigningError(.nonceStoreFailed, "cannot use \(path)")
+                state = NonceFile()
+                throw SigningError(.nonceStoreFailed, "cannot use \(printable(path))")
             }
         }
-    }
-
-    /// Reads what was written to the file since it was last looked at.
-    private static func catchUp(_ state: inout State, _ file: borrowing LockedFile) throws {
-        if state.file != file.identity { state = State() }
-        let size = try file.size()
-        guard size <= maximumSize else {
-            throw SigningError(.nonceStoreFull, "the nonce file holds more than 256 MiB")
-        }
-        if size < state.position { state = State() }
-        state.file = file.identity
-        let bytes = try file.read(from: state.position, count: size - state.position)
-        var position = 0
-        if state.position == 0 {
-            guard !bytes.isEmpty else {
-                try file.write(header, at: 0)
-                state.position = header.count
-                return
-            }
-            guard bytes.starts(with: header) else { throw malformed }
-            position = header.count
-        }
-        // A line without its end was cut short by a crash: its writer never took the message.
-        while let end = bytes[position...].firstIndex(of: ASCII.lineFeed) {
-            let parts = bytes[position..<end].split(
-                separator: ASCII.space, omittingEmptySubsequences: false)
-            guard parts.count == 3, let expiry = Int64(String(decoding: parts[0], as: UTF8.self)),
-                let keyID = Base64.decode(Array(parts[1]), .url),
-                let nonce = Base64.decode(Array(parts[2]), .url)
-            else { throw malformed }
-            let identity = NonceIdentity(
-                String(decoding: nonce, as: UTF8.self), of: String(decoding: keyID, as: UTF8.self))
-            state.remembered[identity] = max(expiry, state.remembered[identity] ?? expiry)
-            position = end + 1
-        }
-        state.position += position
-    }
-
-    /// Writes a new file where most of a large one has expired; tells whether it did.
-    private static func compact(
-        _ state: inout State, _ file: borrowing LockedFile, adding line: [UInt8], now: Int64
-    ) throws -> Bool {
-        guard state.position > state.nextLook else { return false }
-        let bytes = try file.read(from: 0, count: state.position)
-        var kept = header
-        for old in bytes.dropFirst(header.count).split(separator: ASCII.lineFeed) {
-            let expiry = Int64(String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
-            if let expiry, expiry >= now { kept += old + [ASCII.lineFeed] }
-        }
-        guard kept.count < state.position / 2 else {
-            state.nextLook = state.position * 2
-            return false
-        }
-        try file.replace(with: kept + line)
-        return true
-    }
-
-    private static func line(_ expiry: Int64, _ keyID: String, _ nonce: String) -> [UInt8] {
-        var line: [UInt8] = []
-        line.append(decimal: expiry)
-        line.append(ASCII.space)
-        line.append(Base64.encode(Array(keyID.utf8), .url))
-        line.append(ASCII.space)
-        line.append(Base64.encode(Array(nonce.utf8), .url))
-        line.append(ASCII.lineFeed)
-        return line
-    }
-
-    private static var malformed: SigningError {
-        SigningError(.nonceStoreFailed, "the nonce file is none of signet's")
     }
 }

@@ -3,6 +3,9 @@ internal import Synchronization
 /// Remembers which nonces have been used.
 ///
 /// A verifier asks only once a signature holds, so that nobody without a key can fill it.
+///
+/// A store in memory has the first method alone, which Swift takes for the second one too. A store that
+/// waits, for a disk or for another machine, has both.
 public protocol NonceStore: Sendable {
     /// Remembers a key's nonce unless it is remembered already, in one step that no other caller of
     /// the store can come between.
@@ -13,15 +16,30 @@ public protocol NonceStore: Sendable {
     ///   - expiry: The last second, since 1970, at which the signature could be taken again.
     ///   - now: The time, in seconds since 1970; what expired before may be forgotten.
     /// - Throws: `SigningError` with `replayed-nonce` where it is remembered, and with
-    ///   `nonce-store-full` or `nonce-store-failed` where it cannot be: then the message is refused.
+    ///   `nonce-store-full`, `nonce-store-failed` or `nonce-store-unavailable` where it cannot be, or
+    ///   where it is not known whether it was: then the message is refused.
     func remember(
         _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
     ) throws(SigningError)
+
+    /// The same, for a task: where the store has to wait, the task is suspended and its thread does
+    /// other work.
+    func remember(
+        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+    ) async throws(SigningError)
 }
 
 extension SigningError {
     static var replayed: SigningError {
         SigningError(.replayedNonce, "the key's nonce has been used before")
+    }
+
+    /// Nonces were dropped that are live again now that the clock was set back.
+    static func forgotten(_ last: Int64, now: Int64) -> SigningError {
+        SigningError(
+            .nonceStoreFailed,
+            "the clock went back: nonces that expired up to \(last - now) s from now are forgotten, "
+                + "so no message is taken until then")
     }
 }
 
@@ -41,6 +59,10 @@ struct NonceIdentity: Hashable, Sendable {
 }
 
 /// Nonces in memory, up to a bound; a full store refuses.
+///
+/// Nothing is forgotten before it has expired, by the `now` of the calls. A call whose `now` lies so far
+/// behind an earlier one's that what was forgotten is live again is refused, as after a clock that
+/// was wrong; a `now` that lies back less does no harm.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         var remembered: Set<NonceIdentity> = []
@@ -48,6 +70,8 @@ public final class MemoryNonceStore: NonceStore {
         var bySecond: [Int64: [NonceIdentity]] = [:]
         /// No second before this one is in `bySecond`.
         var earliest = Int64.max
+        /// The last second of anything that was forgotten.
+        var forgotten = Int64.min
 
         mutating func forget(before now: Int64) {
             guard earliest < now else { return }
@@ -60,7 +84,9 @@ public final class MemoryNonceStore: NonceStore {
         }
 
         private mutating func forget(_ second: Int64) {
-            for nonce in bySecond.removeValue(forKey: second) ?? [] { remembered.remove(nonce) }
+            guard let nonces = bySecond.removeValue(forKey: second) else { return }
+            for nonce in nonces { remembered.remove(nonce) }
+            forgotten = max(forgotten, second)
         }
     }
 
@@ -69,7 +95,7 @@ public final class MemoryNonceStore: NonceStore {
 
     /// Makes an empty store.
     ///
-    /// - Parameter capacity: The most nonces that are remembered at a time, about 100 bytes each.
+    /// - Parameter capacity: The most nonces that are remembered at a time, about 200 bytes each.
     public init(capacity: Int = 1_000_000) { self.capacity = capacity }
 
     /// How many nonces are remembered.
@@ -91,6 +117,9 @@ public final class MemoryNonceStore: NonceStore {
         try state.withLock { (state) throws(SigningError) in
             state.forget(before: now)
             guard !state.remembered.contains(identity) else { throw SigningError.replayed }
+            guard now > state.forgotten else {
+                throw SigningError.forgotten(state.forgotten, now: now)
+            }
             guard state.remembered.count < capacity else {
                 throw SigningError(
                     .nonceStoreFull, "\(capacity) nonces are remembered, no room for another")

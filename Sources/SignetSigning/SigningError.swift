@@ -124,6 +124,8 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let nonceStoreFull = Code("nonce-store-full")
         /// The nonce could not be remembered.
         public static let nonceStoreFailed = Code("nonce-store-failed")
+        /// The machine that remembers nonces does not answer, or not as it should.
+        public static let nonceStoreUnavailable = Code("nonce-store-unavailable")
     }
 
     /// What the sender of a message that does not verify may be told: the same for every reason.
@@ -142,6 +144,15 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The code's name and the message.
     public var description: String { "\(code.name): \(message)" }
+
+    /// Whether the message may be as good as it gets, and the verifier's own side failed: a nonce store
+    /// that is full, broken or away, or OpenSSL. A server answers 503 then, not 401.
+    public var isOwnFailure: Bool {
+        switch code {
+        case .nonceStoreFull, .nonceStoreFailed, .nonceStoreUnavailable, .cryptoFailed: true
+        default: false
+        }
+    }
 
     /// Whether the text of the message or of its signature is at fault, which no key or clock mends.
     public var isSyntax: Bool {

@@ -109,4 +109,6 @@ struct SignatureClaims: Sendable {
     var expires: Int64?
     var nonce: String?
     var tag: String?
+    /// The end that the signer chose, where no policy bounds the age besides.
+    var lifetimeEnd: Int64?
 }

@@ -64,7 +64,8 @@ public final class Verifier: Sendable {
         self.nonces = nonces
     }
 
-    /// Verifies a message.
+    /// Verifies a message. Where the nonce store waits, for a file or for the network, so does the
+    /// thread; a task has the method of the same name that suspends.
     ///
     /// - Parameters:
     ///   - message: As it arrived.
@@ -75,21 +76,40 @@ public final class Verifier: Sendable {
     public func verify(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> VerifiedMessage {
-        try verify(message, now: now, remembers: true)
+        let (verified, claims) = try check(message, now: now)
+        if let nonces, let nonce = claims.nonce {
+            try nonces.remember(nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+        }
+        return verified
     }
 
-    /// - Parameter remembers: Whether the nonce store is asked, as it is for every message that counts.
-    func verify(
-        _ message: SignableMessage, now: Int64, remembers: Bool
-    ) throws(SigningError) -> VerifiedMessage {
-        let (verified, claims) =
-            switch scheme.kind {
-            case .rfc9421: try verifyRFC9421(message, now: now)
-            case .saltedHMAC: try verifySaltedHMAC(message, now: now)
-            case .document(let plan): try verifyScheme(plan, message, now: now)
-            }
-        if remembers { try remember(claims, now: now) }
+    /// Verifies a message in a task, which is suspended while the nonce store waits.
+    ///
+    /// - Parameters:
+    ///   - message: As it arrived.
+    ///   - now: The time, in seconds since 1970.
+    /// - Returns: What the signature proves.
+    /// - Throws: `SigningError` with the reason, as the other method of the name.
+    public func verify(
+        _ message: SignableMessage, now: Int64
+    ) async throws(SigningError) -> VerifiedMessage {
+        let (verified, claims) = try check(message, now: now)
+        if let nonces, let nonce = claims.nonce {
+            try await nonces.remember(
+                nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+        }
         return verified
+    }
+
+    /// Everything but the nonce's one use.
+    func check(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
+        switch scheme.kind {
+        case .rfc9421: try verifyRFC9421(message, now: now)
+        case .saltedHMAC: try verifySaltedHMAC(message, now: now)
+        case .document(let plan): try verifyScheme(plan, message, now: now)
+        }
     }
 
     /// The key that a signature names.
@@ -124,11 +144,12 @@ public final class Verifier: Sendable {
         }
     }
 
-    /// Remembers the nonce of a signature that holds.
-    func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
-        guard let nonces, let nonce = claims.nonce else { return }
+    /// The last second at which a signature that holds could be taken again, by this clock or by that
+    /// of another server that lies within the skew.
+    private func end(_ claims: SignatureClaims, now: Int64) -> Int64 {
         let window = policy.clampedMaximumAge + policy.clampedClockSkew
-        try nonces.remember(
-            nonce, of: claims.keyID, until: max(claims.created, now) + window, now: now)
+        let usual = max(claims.created, now) + window
+        // A scheme whose signer chooses the end may have one far behind the window.
+        return max(usual, claims.lifetimeEnd.map { $0 + policy.clampedClockSkew } ?? usual)
     }
 }

@@ -55,6 +55,23 @@ struct NonceStoreTests {
         }
     }
 
+    @Test("refuse a time that lies before what they have forgotten")
+    func clockGoesBack() throws {
+        let store = MemoryNonceStore()
+        try store.remember("a", of: "k", until: now + 10, now: now)
+        // Forgets nothing.
+        try store.remember("b", of: "k", until: now + 20, now: now + 10)
+        try store.remember("c", of: "k", until: now + 10, now: now)
+        // Forgets a and c, which were live up to now + 10.
+        try store.remember("d", of: "k", until: now + 30, now: now + 11)
+        for nonce in ["a", "e"] {
+            #expect(
+                code { try store.remember(nonce, of: "k", until: now + 40, now: now + 10) }
+                    == "nonce-store-failed")
+        }
+        try store.remember("e", of: "k", until: now + 40, now: now + 11)
+    }
+
     @Test("one in memory is bounded and then refuses")
     func bounded() throws {
         let store = MemoryNonceStore(capacity: 3)
@@ -122,7 +139,7 @@ struct NonceStoreTests {
                     let store: any NonceStore = inFile ? FileNonceStore(path: path) : shared
                     for number in 0..<count {
                         let nonce = "n\(number)"
-                        let taken: ()? = try? store.remember(
+                        let taken: ()? = try? await store.remember(
                             nonce, of: "k", until: Sample.now + 300, now: Sample.now)
                         if taken != nil { passed.count(nonce) }
                     }
@@ -132,79 +149,5 @@ struct NonceStoreTests {
         let counts = passed.counts
         #expect(counts.count == count)
         #expect(counts.values.allSatisfy { $0 == 1 })
-    }
-
-    @Test("a file is private, and shared by those who come later")
-    func file() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path("nonces")
-        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
-        #expect(
-            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
-                == "replayed-nonce")
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
-        #expect(mode as? Int == 0o600)
-        #expect(text(try folder.read("nonces")).hasPrefix("signet-nonces 1\n"))
-    }
-
-    @Test("a line that a crash cut short is dropped")
-    func tornLine() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path("nonces")
-        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
-        let whole = try folder.read("nonces")
-        try folder.write(whole + Array("1795228851 aw YW".utf8), to: "nonces")
-        let store = FileNonceStore(path: path)
-        #expect(
-            code { try store.remember("a", of: "k", until: now + 300, now: now) }
-                == "replayed-nonce")
-        try store.remember("b", of: "k", until: now + 300, now: now)
-        #expect(
-            code {
-                try FileNonceStore(path: path).remember("b", of: "k", until: now + 300, now: now)
-            } == "replayed-nonce")
-    }
-
-    @Test("a large file is written anew without what expired")
-    func compaction() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path("nonces")
-        let old = String(repeating: "\(now - 1) aw b2xk\n", count: 20_000)
-        try folder.write("signet-nonces 1\n\(old)\(now + 300) aw bmV3\n", to: "nonces")
-        let store = FileNonceStore(path: path)
-        try store.remember("x", of: "k", until: now + 300, now: now)
-        #expect(try folder.read("nonces").count < 200)
-        #expect(try folder.contents() == ["nonces"])
-        for nonce in ["new", "x"] {
-            #expect(
-                code { try store.remember(nonce, of: "k", until: now + 300, now: now) }
-                    == "replayed-nonce")
-        }
-    }
-
-    @Test(
-        "a file that is none of ours refuses",
-        arguments: [
-            "{}", "signet-nonces 2\n", "signet-nonces 1\nx\n", "signet-nonces 1\n1 a\n",
-            "signet-nonces 1\nx aw YQ\n", "signet-nonces 1\n1 aw Y*\n", "signet-nonces 1",
-        ])
-    func foreign(_ contents: String) throws {
-        let folder = try TemporaryDirectory()
-        let path = try folder.write(contents, to: "nonces")
-        #expect(
-            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
-                == "nonce-store-failed")
-        #expect(text(try folder.read("nonces")) == contents)
-    }
-
-    @Test("a file that cannot be made or is no file refuses")
-    func unusable() throws {
-        let folder = try TemporaryDirectory()
-        for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
-            #expect(
-                code {
-                    try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now)
-                } == "nonce-store-failed")
-        }
     }
 }

@@ -145,11 +145,12 @@ struct PythonAlgorithmTests {
             var signed = item
             signed.fields = fields
             let message = try message(signed)
-            #expect(try verifier.verify(message, now: Sample.now).covered.count == list.count)
+            #expect(try await verifier.verify(message, now: Sample.now).covered.count == list.count)
             signed.fields["Priority"] = "u=9"
             let other = try self.message(signed)
             #expect(
-                code { _ = try verifier.verify(other, now: Sample.now) } == "signature-mismatch")
+                await code { _ = try await verifier.verify(other, now: Sample.now) }
+                    == "signature-mismatch")
         }
     }
 }

@@ -129,7 +129,7 @@ struct PythonInteropTests {
         #expect(signed.count == items.count)
         for bytes in signed {
             let message = try SignableMessage(parsing: Array(bytes))
-            let verified = try verifier.verify(message, now: Sample.now)
+            let verified = try await verifier.verify(message, now: Sample.now)
             #expect(verified.nonce == "n-1")
             #expect(verified.covered.count == 10)
             var changed = message

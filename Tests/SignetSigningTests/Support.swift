@@ -100,6 +100,16 @@ func code(_ body: () throws -> Void) -> String {
     }
 }
 
+/// The same of a body that waits.
+func code(_ body: () async throws -> Void) async -> String {
+    do {
+        try await body()
+        return "no error"
+    } catch {
+        return (error as? SigningError)?.code.name ?? "\(error)"
+    }
+}
+
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
 extension SignableMessage {

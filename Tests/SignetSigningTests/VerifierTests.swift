@@ -340,7 +340,7 @@ struct VerifierTests {
                     for _ in 0..<100 {
                         var message = try Sample.message()
                         _ = try signer.sign(&message, now: Sample.now)
-                        _ = try verifier.verify(message, now: Sample.now)
+                        _ = try await verifier.verify(message, now: Sample.now)
                     }
                 }
             }

@@ -6,37 +6,40 @@
 
 /// A file that one process at a time reads and writes; the others wait for its lock (`flock`).
 package struct LockedFile: ~Copyable {
-    package typealias Identity = FileIdentity
-
-    /// Which file is open.
-    package let identity: Identity
     private let file: Descriptor
 
     /// Opens a file, or makes it with mode 0600, and waits for its lock, which lasts as long as this
-    /// value.
+    /// value. It blocks the thread.
     ///
-    /// - Throws: `FileFailure`, of kind `wrongKind` for what is no file.
-    package init(path: String) throws(FileFailure) {
+    /// - Parameter deadline: When to give up; the lock is asked for at least once.
+    /// - Throws: `FileFailure`; of kind `busy` where another process still has the lock, `wrongKind`
+    ///   for what is no file.
+    package init(path: String, until deadline: ContinuousClock.Instant) throws(FileFailure) {
+        var waiting = Waiting(until: deadline)
         while true {
             let file = try Descriptor(
                 at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
                 shown: path)
-            guard try file.status().st_mode & S_IFMT == S_IFREG else {
+            let status = try file.status()
+            guard status.st_mode & S_IFMT == S_IFREG else {
                 throw FileFailure(
                     path: path, operation: "lock", reason: "it is no file", kind: .wrongKind)
             }
-            while flock(file.number, LOCK_EX) != 0 {
-                guard errno == EINTR else {
-                    throw FileFailure(path: path, operation: "lock", errno: errno)
+            switch try file.tryLock() {
+            case .taken:
+                var named = stat()
+                // Whoever held the lock may have put another file in this one's place.
+                if unsafe stat(path, &named) == 0, FileIdentity(named) == FileIdentity(status) {
+                    self.file = file
+                    return
                 }
-            }
-            let opened = try file.identity()
-            var named = stat()
-            // Whoever held the lock may have put another file in this one's place.
-            if unsafe stat(path, &named) == 0, FileIdentity(named) == opened {
-                self.identity = opened
-                self.file = file
-                return
+            case .heldByAnother:
+                guard waiting.goesOn() else { throw FileFailure.busy(path) }
+            case .unsupported:
+                throw FileFailure(
+                    path: path, operation: "lock",
+                    reason: "its file system has no locks (flock); move it to another one",
+                    kind: .system)
             }
         }
     }
@@ -68,11 +71,16 @@ package struct LockedFile: ~Copyable {
     }
 
     /// Cuts the file at `offset` and writes `bytes` there.
-    package borrowing func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
+    ///
+    /// - Parameter isDurable: Whether to wait until the disk has them.
+    package borrowing func write(
+        _ bytes: [UInt8], at offset: Int, isDurable: Bool = false
+    ) throws(FileFailure) {
         guard ftruncate(file.number, off_t(offset)) == 0,
             lseek(file.number, off_t(offset), SEEK_SET) >= 0
         else { throw FileFailure(path: file.path, operation: "write", errno: errno) }
         try file.writeAll(bytes.span)
+        if isDurable { try file.synchronize() }
     }
 
     /// Puts a new file with these bytes in its place, whole or not at all. This lock is then one of

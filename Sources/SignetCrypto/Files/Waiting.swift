@@ -14,6 +14,8 @@ struct Waiting {
 
     init(_ patience: Duration) { deadline = .now + patience }
 
+    init(until deadline: ContinuousClock.Instant) { self.deadline = deadline }
+
     /// Sleeps 0.5 ms, the next times longer, at most 20 ms; false once the time is up.
     mutating func goesOn() -> Bool {
         guard ContinuousClock.now < deadline else { return false }

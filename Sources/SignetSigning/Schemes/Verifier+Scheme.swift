@@ -15,7 +15,7 @@ extension Verifier {
         where !covered.contains(where: { $0.identifier == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
-        let claims = try checkTime(received, now: now)
+        var claims = try checkTime(received, now: now)
         try requireNonce(claims)
         let text = try run.run(plan.text)
         let key = try signer(plan, received, of: text, &run, now: now)
@@ -28,12 +28,8 @@ extension Verifier {
         let proof = VerifiedMessage(
             scheme: scheme, keyID: key.id, created: received.time, expires: claims.expires,
             nonce: claims.nonce, covered: covered)
-        return (
-            proof,
-            SignatureClaims(
-                keyID: key.id, created: claims.created, expires: claims.expires,
-                nonce: claims.nonce, tag: nil)
-        )
+        claims.keyID = key.id
+        return (proof, claims)
     }
 
     /// What a verifier computes of a message, whether or not it holds.
@@ -91,6 +87,7 @@ extension Verifier {
         }
         // The signer chose the end; the age is bounded by it alone, at most a week.
         claims.expires = time + lifetime
+        claims.lifetimeEnd = claims.expires
         guard time - now <= policy.clampedClockSkew else {
             throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
         }

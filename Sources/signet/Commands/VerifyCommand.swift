@@ -77,9 +77,7 @@ struct VerifyCommand: ParsableCommand {
 
     /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
     private func failure(_ error: SigningError, _ explanation: Explanation?) -> ToolError {
-        if error.isSyntax || error.code == .nonceStoreFailed || error.code == .nonceStoreFull
-            || error.code == .invalidTime || error.code == .cryptoFailed
-        {
+        if error.isSyntax || error.isOwnFailure || error.code == .invalidTime {
             return ToolError(.usage, error.code.name, error.message)
         }
         guard let explanation else {

@@ -1,0 +1,178 @@
+internal import SignetCrypto
+
+/// What a process knows of a file of nonces, and how it is read and written; the caller has the
+/// file's lock.
+struct NonceFile {
+    /// A line.
+    struct Entry {
+        let identity: NonceIdentity
+        let expiry: Int64
+        let line: [UInt8]
+
+        init(keyID: String, nonce: String, expiry: Int64) {
+            identity = NonceIdentity(nonce, of: keyID)
+            self.expiry = expiry
+            line = NonceFile.line(expiry, Array(keyID.utf8), Array(nonce.utf8))
+        }
+    }
+
+    private static let mark = Array("signet-nonces 1 ".utf8)
+    private static let nameLength = 16
+    private static let headerLength = mark.count + nameLength + 1
+    private static let smallSize = 256 * 1024
+
+    private var remembered: [NonceIdentity: Int64] = [:]
+    /// The last second of anything that was dropped for being expired.
+    private var forgotten = Int64.min
+    /// The first line of the file that was read; another one has another.
+    private var header: [UInt8] = []
+    /// How far it was read.
+    private var position = 0
+    /// At which size to look next whether enough has expired.
+    private var nextLook = NonceFile.smallSize
+    /// When a full file was last found to hold nothing that has expired.
+    private var fullSince: Int64?
+
+    func remembers(_ entry: Entry, at now: Int64) -> Bool {
+        remembered[entry.identity].map { $0 >= now } ?? false
+    }
+
+    /// Refuses a time at which something was live that has been dropped since.
+    func requireKnowledge(of now: Int64) throws(SigningError) {
+        guard now > forgotten else { throw SigningError.forgotten(forgotten, now: now) }
+    }
+
+    /// Reads what was written to the file since it was last looked at.
+    mutating func catchUp(with file: borrowing LockedFile) throws {
+        let size = try file.size()
+        let found = try file.read(from: 0, count: min(size, Self.headerLength))
+        if found.count < Self.headerLength {
+            // Nothing, or the beginning of a first line that was cut short.
+            guard Self.isHeader(found) else { throw Self.malformed }
+            self = NonceFile()
+            header = try Self.newHeader()
+            try file.write(header, at: 0)
+            position = header.count
+            return
+        }
+        if header != found || size < position {
+            guard Self.isHeader(found) else { throw Self.malformed }
+            self = NonceFile()
+            header = found
+            position = found.count
+        }
+        guard size > position else { return }
+        let bytes = try file.read(from: position, count: size - position)
+        var start = 0
+        // A line without its end was cut short by a crash: its writer never took the message.
+        while let end = bytes[start...].firstIndex(of: ASCII.lineFeed) {
+            try take(bytes[start..<end])
+            start = end + 1
+        }
+        position += start
+    }
+
+    private mutating func take(_ line: ArraySlice<UInt8>) throws(SigningError) {
+        let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false)
+        guard parts.count == 3, let expiry = Int64(String(decoding: parts[0], as: UTF8.self)),
+            let keyID = Base64.decode(Array(parts[1]), .url),
+            let nonce = Base64.decode(Array(parts[2]), .url)
+        else { throw Self.malformed }
+        if keyID.isEmpty && nonce.isEmpty {
+            forgotten = max(forgotten, expiry)
+            return
+        }
+        let identity = NonceIdentity(
+            String(decoding: nonce, as: UTF8.self), of: String(decoding: keyID, as: UTF8.self))
+        remembered[identity] = max(expiry, remembered[identity] ?? expiry)
+    }
+
+    /// Writes a line, at the end or into a new file without what has expired.
+    mutating func add(
+        _ entry: Entry, to file: borrowing LockedFile, now: Int64, limit: Int, isDurable: Bool
+    ) throws {
+        let isFull = position + entry.line.count > limit
+        if isFull, fullSince.map({ now <= $0 }) ?? false { throw Self.full(limit) }
+        if isFull || position > nextLook {
+            if try compact(file, adding: entry.line, now: now, limit: limit, isFull: isFull) {
+                // The next call reads the new file.
+                self = NonceFile()
+                return
+            }
+            if isFull {
+                fullSince = now
+                throw Self.full(limit)
+            }
+        }
+        try file.write(entry.line, at: position, isDurable: isDurable)
+        position += entry.line.count
+        remembered[entry.identity] = entry.expiry
+    }
+
+    /// Writes a new file where most of a large one has expired, or where a full one gets room so;
+    /// tells whether it did.
+    private mutating func compact(
+        _ file: borrowing LockedFile, adding line: [UInt8], now: Int64, limit: Int, isFull: Bool
+    ) throws -> Bool {
+        let start = header.count
+        let bytes = try file.read(from: start, count: position - start)
+        var kept: [UInt8] = []
+        var dropped = forgotten
+        for old in bytes.split(separator: ASCII.lineFeed) {
+            let expiry = Int64(String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
+            guard let expiry, expiry < now else {
+                kept += old + [ASCII.lineFeed]
+                continue
+            }
+            dropped = max(dropped, expiry)
+        }
+        guard isFull ? kept.count < limit * 3 / 4 : kept.count < position / 2 else {
+            nextLook = position * 2
+            return false
+        }
+        let mark = dropped == .min ? [] : Self.line(dropped, [], [])
+        try file.replace(with: try Self.newHeader() + mark + kept + line)
+        return true
+    }
+
+    private static func line(_ expiry: Int64, _ keyID: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
+        var line: [UInt8] = []
+        line.append(decimal: expiry)
+        line.append(ASCII.space)
+        line.append(Base64.encode(keyID, .url))
+        line.append(ASCII.space)
+        line.append(Base64.encode(nonce, .url))
+        line.append(ASCII.lineFeed)
+        return line
+    }
+
+    private static func newHeader() throws -> [UInt8] {
+        // Inodes are used again, so a file that was exchanged is known by its name alone.
+        let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), .url)
+        return mark + Array(name.utf8) + [ASCII.lineFeed]
+    }
+
+    /// Whether bytes are a file's first line, or the beginning of one.
+    private static func isHeader(_ bytes: [UInt8]) -> Bool {
+        for (index, byte) in bytes.enumerated() {
+            let isRight =
+                index < mark.count
+                ? byte == mark[index]
+                : index == headerLength - 1
+                    ? byte == ASCII.lineFeed
+                    : byte.isDigit || byte.lowercased.isLowercaseLetter
+                        || byte == ASCII.minus || byte == 0x5F
+            guard isRight else { return false }
+        }
+        return true
+    }
+
+    private static var malformed: SigningError {
+        SigningError(.nonceStoreFailed, "the nonce file is none of signet's")
+    }
+
+    private static func full(_ limit: Int) -> SigningError {
+        SigningError(
+            .nonceStoreFull, "the nonce file would hold more than \(limit) bytes of live nonces")
+    }
+}

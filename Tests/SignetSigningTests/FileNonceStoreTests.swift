@@ -1,0 +1,207 @@
+import Foundation
+import SignetCrypto
+import SignetSigning
+import TestSupport
+import Testing
+
+@Suite("Nonces in a file")
+struct FileNonceStoreTests {
+    private let now = Sample.now
+    /// The first line of a file.
+    private let header = "signet-nonces 1 AAAAAAAAAAAAAAAA\n"
+
+    @Test("a file is private, and shared by those who come later")
+    func file() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        #expect(
+            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+                == "replayed-nonce")
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        #expect(text(try folder.read("nonces")).hasPrefix("signet-nonces 1 "))
+    }
+
+    @Test("a line that a crash cut short is dropped")
+    func tornLine() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        let whole = try folder.read("nonces")
+        try folder.write(whole + Array("1795228851 aw YW".utf8), to: "nonces")
+        let store = FileNonceStore(path: path)
+        #expect(
+            code { try store.remember("a", of: "k", until: now + 300, now: now) }
+                == "replayed-nonce")
+        try store.remember("b", of: "k", until: now + 300, now: now)
+        #expect(
+            code {
+                try FileNonceStore(path: path).remember("b", of: "k", until: now + 300, now: now)
+            } == "replayed-nonce")
+    }
+
+    @Test("a large file is written anew without what expired")
+    func compaction() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        let old = String(repeating: "\(now - 1) aw b2xk\n", count: 20_000)
+        try folder.write("\(header)\(old)\(now + 300) aw bmV3\n", to: "nonces")
+        let store = FileNonceStore(path: path)
+        try store.remember("x", of: "k", until: now + 300, now: now)
+        #expect(try folder.read("nonces").count < 200)
+        #expect(try folder.contents() == ["nonces"])
+        for nonce in ["new", "x"] {
+            #expect(
+                code { try store.remember(nonce, of: "k", until: now + 300, now: now) }
+                    == "replayed-nonce")
+        }
+    }
+
+    @Test(
+        "a file that is none of ours refuses",
+        arguments: [
+            "{}", "signet-nonces 2", "signet-nonces 1\n", "signet-nonces 1 AAAA AAAAAAAAAAA\n",
+            "signet-nonces 1 AAAAAAAAAAAAAAAAA\n", "HEADx\n", "HEAD1 a\n", "HEADx aw YQ\n",
+            "HEAD1 aw Y*\n", "HEAD1 aw YQ \n", "HEAD\n",
+        ])
+    func foreign(_ text: String) throws {
+        let contents = text.replacingOccurrences(of: "HEAD", with: header)
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(contents, to: "nonces")
+        #expect(
+            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+                == "nonce-store-failed")
+        #expect(try folder.read("nonces") == Array(contents.utf8))
+    }
+
+    @Test("a file that cannot be made or is no file refuses")
+    func unusable() throws {
+        let folder = try TemporaryDirectory()
+        for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
+            #expect(
+                code {
+                    try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now)
+                } == "nonce-store-failed")
+        }
+    }
+
+    @Test("a first line that a crash cut short is begun again")
+    func tornHeader() throws {
+        for count in 0..<header.utf8.count {
+            let folder = try TemporaryDirectory()
+            let path = try folder.write(header.utf8.prefix(count), to: "nonces")
+            try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now)
+            #expect(
+                code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+                    == "replayed-nonce")
+        }
+    }
+
+    @Test("a line cut short at any byte was never taken, and harms no other")
+    func tornAnywhere() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        let first = try folder.read("nonces")
+        try FileNonceStore(path: path).remember("b", of: "k", until: now + 300, now: now)
+        let both = try folder.read("nonces")
+        for count in first.count..<both.count {
+            try folder.write(both[..<count], to: "nonces")
+            let store = FileNonceStore(path: path)
+            for (nonce, wanted) in [("a", "replayed-nonce"), ("b", "no error")] {
+                #expect(
+                    code { try store.remember(nonce, of: "k", until: now + 300, now: now) }
+                        == wanted)
+            }
+            #expect(try folder.read("nonces") == both)
+        }
+    }
+
+    @Test("a lock that another process keeps is waited for up to the patience, then refused")
+    func hungProcess() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        let beginning = FileNonceStore(path: path)
+        try await beginning.remember("a", of: "k", until: now + 300, now: now)
+        let script = """
+            import fcntl, sys, time
+            file = open(sys.argv[1], "r+")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            print("held", flush=True)
+            time.sleep(1000)
+            """
+        let holder = try await ServerProcess.start(
+            "python3", ["-c", script, path], ready: .output("held"))
+        let impatient = FileNonceStore(path: path, patience: .milliseconds(20))
+        let before = try folder.read("nonces")
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    await code {
+                        try await impatient.remember(
+                            "n\(number)", of: "k", until: now + 300, now: now)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes == Array(repeating: "nonce-store-failed", count: 8))
+        func blocking() -> String {
+            code { try impatient.remember("c", of: "k", until: now + 300, now: now) }
+        }
+        #expect(blocking() == "nonce-store-failed")
+        #expect(try folder.read("nonces") == before)
+        try await holder.stop()
+        #expect(blocking() == "no error")
+    }
+
+    @Test("a full file refuses, and takes nonces again once some have expired")
+    func full() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        let store = FileNonceStore(path: path, limit: 1000)
+        var count = 0
+        func code(_ nonce: String, later: Int64) -> String {
+            SignetSigningTests.code {
+                try store.remember(nonce, of: "k", until: now + later + 300, now: now + later)
+            }
+        }
+        while code("n\(count)", later: 0) == "no error" { count += 1 }
+        #expect(count > 10)
+        #expect(code("x", later: 300) == "nonce-store-full")
+        #expect(code("n0", later: 300) == "replayed-nonce")
+        #expect(try folder.read("nonces").count <= 1000)
+        #expect(code("x", later: 301) == "no error")
+        #expect(code("n0", later: 301) == "no error")
+        #expect(code("x", later: 301) == "replayed-nonce")
+        // What was dropped was live then.
+        #expect(code("y", later: 300) == "nonce-store-failed")
+        #expect(try folder.contents() == ["nonces"])
+    }
+
+    @Test("a file that was exchanged is read from its beginning")
+    func exchanged() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        let store = FileNonceStore(path: path)
+        try store.remember("a", of: "k", until: now + 300, now: now)
+        // In the same inode, as a file system gives one again, and no shorter than what was read.
+        let line = "\(now + 300) aw bmV3\n"
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.write(contentsOf: Data((header + line + line).utf8))
+        try handle.close()
+        #expect(
+            code { try store.remember("new", of: "k", until: now + 300, now: now) }
+                == "replayed-nonce")
+    }
+
+    @Test("what is brought to the disk at each nonce is remembered alike")
+    func durable() throws {
+        let folder = try TemporaryDirectory()
+        let store = FileNonceStore(path: folder.path("nonces"), isDurable: true)
+        try store.remember("a", of: "k", until: now + 300, now: now)
+        #expect(
+            code { try store.remember("a", of: "k", until: now, now: now) } == "replayed-nonce")
+    }
+}
