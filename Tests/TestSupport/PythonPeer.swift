@@ -1,8 +1,7 @@
 import Foundation
 
-/// Implementations that are not ours, in Python: joserfc, jwcrypto, http-message-signatures,
-/// cryptography and http-sfv, in a virtual environment under `.build/python` that
-/// `Scripts/python-peers` makes once.
+/// Implementations that are not ours, in Python, in a virtual environment under `.build/python` that
+/// `Scripts/python-peers` makes once of `Scripts/python-requirements.txt`.
 package enum PythonPeer {
     private static let interpreter = Task { () -> String in
         let script = PackageLayout.url("Scripts/python-peers").path

@@ -1,0 +1,192 @@
+import Foundation
+import SignetSigning
+import Testing
+
+/// Byte-equal with PyPI's botocore, which signs what AWS's own tools send.
+@Suite("SigV4 beside botocore")
+struct BotocoreTests {
+    private static let script = """
+        import sys, json, base64, datetime, botocore.auth
+        from botocore.auth import SigV4Auth, S3SigV4Auth, SigV4QueryAuth, S3SigV4QueryAuth
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
+        answers = []
+        for item in json.load(sys.stdin):
+            other = item["other"]
+            now = datetime.datetime.fromtimestamp(int(other["now"]), datetime.timezone.utc)
+            botocore.auth.get_current_datetime = lambda: now.replace(tzinfo=None)
+            credentials = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG", other.get("token"))
+            place = (credentials, other["service"], other["region"])
+            signer = {
+                "header": lambda: SigV4Auth(*place), "s3-header": lambda: S3SigV4Auth(*place),
+                "query": lambda: SigV4QueryAuth(*place, expires=int(other["lifetime"])),
+                "s3-query": lambda: S3SigV4QueryAuth(*place, expires=int(other["lifetime"])),
+            }[item["way"]]()
+            request = AWSRequest(
+                method=item["method"], url="https://" + item["host"] + item["target"],
+                headers={f["name"]: f["value"] for f in item["fields"]},
+                data=base64.b64decode(item["body"]))
+            signer.add_auth(request)
+            item["target"] = request.url[len("https://" + item["host"]):]
+            item["fields"] = [{"name": n, "value": v} for n, v in request.headers.items()]
+            answers.append(item)
+        json.dump(answers, sys.stdout)
+        """
+
+    static let ways = ["header", "query", "s3-header", "s3-query"]
+    private static let paths = [
+        "/", "", "/a/./b/../c//d/", "/..", "/a%20b/%C3%BC~x", "/%2F/a%252Fb", "/x;y=1,2/:@!$'()*",
+        "/-_.~/", "/key%2Bname+plus",
+    ]
+    private static let queries = [
+        "", "?a=b", "?b=2&a=1&A=3", "?x=%20&y=%2F%3D", "?empty=&z", "?%C3%BC=%E2%98%83",
+        "?a1=x&a=1", "?q=~-_.", "?Key=v&key=V",
+    ]
+
+    private static func requests(_ way: String) -> [PartnerRequest] {
+        var random = SeededGenerator(seed: UInt64(way.utf8.count))
+        return (0..<30).map { index in
+            var request = PartnerRequest()
+            request.way = way
+            let presigned = way.hasSuffix("query")
+            request.method = random.pick(["GET", "PUT", "DELETE"])
+            request.target =
+                paths[index % paths.count] + (index < 9 ? queries[index] : random.pick(queries))
+            if request.target.isEmpty { request.target = "/" }
+            if request.target.hasPrefix("?") { request.target = "/" + request.target }
+            request.host = random.pick([
+                "iam.amazonaws.com", "b.s3.eu-central-1.amazonaws.com:8443",
+            ])
+            request["Content-Type"] = "application/json"
+            request["X-Amz-Meta-Note"] = random.text(of: "abc  \u{e9},;=", 1...20) + "."
+            request["User-Agent"] = "not signed"
+            request["traceparent"] = "not signed either"
+            if !presigned {
+                request.body = Data(random.bytes(0...200))
+                if index.isMultiple(of: 5) { request.body = Data() }
+            }
+            request.other = [
+                "service": way.hasPrefix("s3") ? "s3" : random.pick(["iam", "execute-api"]),
+                "region": random.pick(["eu-central-1", "us-east-1"]),
+                "now": "\(Sample.now + Int64(index) * 7919)",
+                "lifetime": "\(Int.random(in: 1...604_800, using: &random))",
+            ]
+            if index.isMultiple(of: 3) { request.other["token"] = "FwoGZXIvYXdzE+/==\(index)" }
+            return request
+        }
+    }
+
+    /// What botocore made of all requests, in one process.
+    private static let answers = Task { () throws -> [PartnerRequest] in
+        try await Partner.ask(script, ways.flatMap(requests))
+    }
+
+    private static func settings(_ request: PartnerRequest) -> [String: String] {
+        let isS3 = request.way.hasPrefix("s3")
+        let isQuery = request.way.hasSuffix("query")
+        var settings = [
+            "service": request.other["service"] ?? "", "region": request.other["region"] ?? "",
+            "normalizePath": isS3 ? "false" : "true", "signBody": isS3 ? "true" : "false",
+            "placement": isQuery ? "query" : "header",
+            "payload": isS3 && isQuery ? "unsigned" : "signed",
+        ]
+        settings["sessionToken"] = request.other["token"]
+        return settings
+    }
+
+    private static func keys(_ secret: String = "wJalrXUtnFEMI/K7MDENG") throws -> KeySet {
+        try Partner.keys([("AKIDEXAMPLE", secret)])
+    }
+
+    private static func now(_ request: PartnerRequest) throws -> Int64 {
+        try #require(request.other["now"].flatMap { Int64($0) })
+    }
+
+    @Test("the same bytes as botocore's", arguments: ways)
+    func equal(_ way: String) async throws {
+        let own = Self.requests(way)
+        let theirs = try await Self.answers.value.filter { $0.way == way }
+        #expect(theirs.count == own.count)
+        for (request, answer) in zip(own, theirs) {
+            let now = try Self.now(request)
+            var message = try request.message()
+            let lifetime = try #require(request.other["lifetime"].flatMap { Int64($0) })
+            _ = try Partner.signer("aws-sigv4", Self.keys(), Self.settings(request)).sign(
+                &message, now: now, expires: way.hasSuffix("query") ? now + lifetime : nil)
+            for name in [
+                "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-SHA256",
+            ] {
+                #expect(message.field(name) == answer[name], "\(request.summary)")
+            }
+            guard way.hasSuffix("query") else { continue }
+            // What stood in the query before, botocore spells in its own way.
+            func added(_ target: String) -> [Substring] {
+                target.split { $0 == "?" || $0 == "&" }.filter { $0.hasPrefix("X-Amz-") }
+            }
+            let target = text(try #require(message.request).target)
+            #expect(added(target) == added(answer.target), "\(request.summary)")
+        }
+    }
+
+    @Test("what botocore signed verifies, and nothing changed after", arguments: ways)
+    func theirs(_ way: String) async throws {
+        for answer in try await Self.answers.value.filter({ $0.way == way }) {
+            let now = try Self.now(answer)
+            let settings = Self.settings(answer)
+            let verifier = try Partner.verifier("aws-sigv4", Self.keys(), settings)
+            let message = try answer.message()
+            let proof = try await verifier.verify(message, now: now)
+            #expect(proof.keyID == "AKIDEXAMPLE" && proof.created == now)
+            #expect((proof["body"] == nil) == (settings["payload"] == "unsigned"))
+
+            func refused(
+                _ wanted: String, _ change: (inout PartnerRequest) -> Void,
+                line: SourceLocation = #_sourceLocation
+            ) throws {
+                var changed = answer
+                change(&changed)
+                let message = try changed.message()
+                #expect(
+                    Partner.reason(verifier, message, at: now) == wanted, "\(answer.summary)",
+                    sourceLocation: line)
+            }
+            try refused("signature-mismatch") { $0.method = "PATCH" }
+            try refused("signature-mismatch") { $0.target = "/other/x" + $0.target }
+            try refused("signature-mismatch") {
+                $0.target += ($0.target.contains("?") ? "&" : "?") + "more=1"
+            }
+            try refused("signature-mismatch") { $0.host = "evil.example" }
+            try refused("signature-mismatch") { $0["Content-Type"] = "text/plain" }
+            try refused("missing-component") { $0["Content-Type"] = nil }
+            if settings["payload"] == "signed" {
+                try refused("signature-mismatch") { $0.body.append(0) }
+            }
+            let other = try Partner.verifier("aws-sigv4", Self.keys("another"), settings)
+            #expect(Partner.reason(other, message, at: now) == "signature-mismatch")
+            let strangers = try Partner.keys([("AKIDOTHER", "wJalrXUtnFEMI/K7MDENG")])
+            let unknown = try Partner.verifier("aws-sigv4", strangers, settings)
+            #expect(Partner.reason(unknown, message, at: now) == "unknown-key")
+            let elsewhere = try Partner.verifier(
+                "aws-sigv4", Self.keys(), settings.merging(["region": "mars-1"]) { $1 })
+            #expect(Partner.reason(elsewhere, message, at: now) == "signature-mismatch")
+            #expect(Partner.reason(verifier, message, at: now - 61) == "created-in-future")
+            if way.hasSuffix("query") {
+                let lifetime = try #require(answer.other["lifetime"].flatMap { Int64($0) })
+                #expect(Partner.reason(verifier, message, at: now + lifetime) == "expired")
+                try refused("malformed-signature") { $0.target += "&X-Amz-Signature=00" }
+            } else {
+                #expect(Partner.reason(verifier, message, at: now + 301) == "too-old")
+                try refused("malformed-signature") {
+                    $0.fields.append(.init(name: "authorization", value: "AWS4-HMAC-SHA256 x"))
+                }
+                try refused("no-signature") { $0["Authorization"] = nil }
+                try refused("signature-mismatch") {
+                    // Some seconds earlier or later.
+                    let date = $0["X-Amz-Date"] ?? ""
+                    $0["X-Amz-Date"] =
+                        date.dropLast(2) + (date.hasSuffix("0Z") ? "1Z" : "0Z")
+                }
+            }
+        }
+    }
+}

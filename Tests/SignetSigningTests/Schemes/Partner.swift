@@ -1,0 +1,120 @@
+import Foundation
+import SignetCrypto
+import SignetJSON
+import SignetSigning
+import TestSupport
+
+/// A generator of its own, so that a failure can be had again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ (state >> 29)
+    }
+
+    mutating func pick<Element>(_ choices: [Element]) -> Element {
+        choices[Int.random(in: 0..<choices.count, using: &self)]
+    }
+
+    mutating func text(of characters: String, _ count: ClosedRange<Int>) -> String {
+        let characters = Array(characters)
+        return String(
+            (0..<Int.random(in: count, using: &self)).map { _ in pick(characters) })
+    }
+
+    mutating func bytes(_ count: ClosedRange<Int>) -> [UInt8] {
+        (0..<Int.random(in: count, using: &self)).map { _ in
+            UInt8.random(in: .min ... .max, using: &self)
+        }
+    }
+}
+
+/// A request as a partner's own library and ours both take it.
+struct PartnerRequest: Codable, Sendable {
+    struct Field: Codable, Sendable {
+        var name: String
+        var value: String
+    }
+
+    /// Which of the partner's ways it is signed by, where there are several.
+    var way = ""
+    var method = "POST"
+    var target = "/"
+    var host = "api.example.com"
+    var fields: [Field] = []
+    var body = Data()
+    /// Whatever else a script must know.
+    var other: [String: String] = [:]
+
+    /// Enough to know it by when a test fails.
+    var summary: String { "\(way) \(method) \(target), \(body.count) bytes" }
+
+    func message() throws -> SignableMessage {
+        let head =
+            "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\n"
+            + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+        return try SignableMessage(parsing: Array(head.utf8) + Array(body))
+    }
+
+    subscript(name: String) -> String? {
+        get { fields.first { $0.name.lowercased() == name.lowercased() }?.value }
+        set {
+            fields.removeAll { $0.name.lowercased() == name.lowercased() }
+            if let newValue { fields.append(Field(name: name, value: newValue)) }
+        }
+    }
+}
+
+extension SignableMessage {
+    /// The value of the one field of a name.
+    func field(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }.map { text($0.value) }
+    }
+}
+
+/// Partners and the keys they share with us.
+enum Partner {
+    /// Asks a partner's library, in one process: the script reads all requests and answers in order.
+    static func ask<Question: Encodable, Answer: Decodable>(
+        _ script: String, _ question: Question
+    ) async throws -> Answer {
+        let input = Array(try JSONEncoder().encode(question))
+        let output = try await PythonPeer.run(script, stdin: input)
+        guard output.exit == 0 else { throw TestSupportError(output.stderr) }
+        return try JSONDecoder().decode(Answer.self, from: Data(output.stdout))
+    }
+
+    static func keys(_ secrets: [(id: String, secret: String)]) throws -> KeySet {
+        try Sample.keySet(
+            secrets.map { Sample.jwk($0.id, #""use":"sig""#, Array($0.secret.utf8)) })
+    }
+
+    static func signer(
+        _ scheme: String, _ keys: KeySet, _ settings: [String: String] = [:]
+    ) throws -> MessageSigner {
+        var options = MessageSigner.Options()
+        options.settings = settings
+        return try MessageSigner(
+            scheme: SigningScheme(named: scheme), key: keys.keys[0], options: options)
+    }
+
+    static func verifier(
+        _ scheme: String, _ keys: KeySet, _ settings: [String: String] = [:],
+        nonces: (any NonceStore)? = nil
+    ) throws -> Verifier {
+        var policy = VerificationPolicy()
+        policy.settings = settings
+        return try Verifier(
+            scheme: SigningScheme(named: scheme), keys: keys, policy: policy, nonces: nonces)
+    }
+
+    /// Why a message is refused, or "no error".
+    static func reason(
+        _ verifier: Verifier, _ message: SignableMessage, at now: Int64 = Sample.now
+    ) -> String {
+        code { _ = try verifier.verify(message, now: now) }
+    }
+}
