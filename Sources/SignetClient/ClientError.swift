@@ -47,6 +47,8 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let refusedURL = Code("refused-url")
         /// The host is pinned, and the engine that was chosen checks no pins.
         public static let engineCannotPin = Code("engine-cannot-pin")
+        /// A file that the configuration names cannot be read.
+        public static let unreadableFile = Code("unreadable-file")
         /// The parameters or the result do not fit the type.
         public static let typeMismatch = Code("type-mismatch")
 

@@ -40,41 +40,62 @@ struct PreparedService: Sendable {
                 "service \(service) signs with key \(signing.keyID), but no key set was given")
         }
         do {
-            var options = MessageSigner.Options()
-            options.covers = try signing.covered.map { covered in
-                try covered.flatMap { try ComponentIdentifier.list(parsing: $0) }
-            }
-            self.signer = try MessageSigner(
-                scheme: SigningScheme(named: signing.scheme), key: keys.key(id: signing.keyID),
-                options: options)
-        } catch let error as KeyError {
-            throw ClientError(
-                .processing, ClientError.Code(error.code.name),
-                "service \(service): \(error.message)")
-        } catch let error as SigningError {
-            throw ClientError(
-                .processing, ClientError.Code(error.code.name),
-                "service \(service): \(error.message)")
+            self.signer = try signing.signer(of: keys)
         } catch {
-            throw ClientError(.processing, .invalidService, "service \(service) cannot sign")
+            throw ClientError(error.kind, error.code, "service \(service): \(error.message)")
         }
     }
 }
 
-/// A request whose bytes are final; only signature fields are added, anew for each attempt.
+extension ServiceConfiguration.Signing {
+    /// Finds scheme and key, and compiles them.
+    fileprivate func signer(of keys: KeySet) throws(ClientError) -> MessageSigner {
+        do {
+            let scheme = try SigningScheme(
+                nameOrFile: scheme, insecure: allowsInsecureScheme)
+            var options = MessageSigner.Options()
+            options.covers = try covered.map { covered in
+                try covered.flatMap { try ComponentIdentifier.list(parsing: $0) }
+            }
+            options.tag = tag
+            (options.settings, options.fieldTypes) = try scheme.split(settings)
+            return try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options)
+        } catch let error as KeyError {
+            throw ClientError(.processing, ClientError.Code(error.code.name), error.message)
+        } catch let error as SigningError {
+            throw ClientError(error)
+        } catch let error as FileFailure {
+            throw ClientError(.processing, .unreadableFile, error.description)
+        } catch {
+            throw ClientError(.processing, .invalidService, "it cannot sign")
+        }
+    }
+}
+
+/// A request whose bytes are final but for its signature, which is made anew for each attempt.
 struct FrozenRequest: Sendable {
     var head: HTTPRequest
     var body: [UInt8]
 
-    /// The same request with the fields of a signature made now.
+    /// The same request signed now: with the fields, the target and the body that the scheme gave it.
     func signed(by signer: MessageSigner, at now: Int64) throws(SigningError) -> FrozenRequest {
         var message = try SignableMessage(request: head, body: body)
+        let result = try signer.sign(&message, now: now)
         var signed = self
-        for field in try signer.sign(&message, now: now).addedFields {
+        for field in result.addedFields {
             guard let field = field.httpField else {
                 throw SigningError(.malformedMessage, "a field of the signature is no HTTP field")
             }
             signed.head.headerFields.append(field)
+        }
+        guard let target = message.request?.target else {
+            throw SigningError(.malformedMessage, "the signed request has no target")
+        }
+        signed.head.path = String(decoding: target, as: UTF8.self)
+        signed.body = message.body
+        // A length that was given was that of the body before the signature stood in it.
+        if signed.body.count != body.count, head.headerFields[.contentLength] != nil {
+            signed.head.headerFields[.contentLength] = "\(signed.body.count)"
         }
         return signed
     }

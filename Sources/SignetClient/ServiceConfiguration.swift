@@ -19,24 +19,6 @@ public struct ServiceConfiguration: Sendable {
         case rest
     }
 
-    /// How requests are signed.
-    public struct Signing: Sendable, Hashable {
-        /// The scheme's name: `rfc9421` or `salted-hmac-v1` (string `services.NAME.signing.scheme`).
-        public var scheme: String
-        /// The key's id in the key set (string `services.NAME.signing.key`).
-        public var keyID: String
-        /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
-        /// nil for the scheme's default.
-        public var covered: [String]?
-
-        /// Makes a signing rule.
-        public init(scheme: String, keyID: String, covered: [String]? = nil) {
-            self.scheme = scheme
-            self.keyID = keyID
-            self.covered = covered
-        }
-    }
-
     /// Where the service is (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).
@@ -123,15 +105,7 @@ extension ServiceConfiguration {
             throw reader.invalid("protocol", "is none of \(known)")
         }
         self.init(baseURL: baseURL, payloadProtocol: payloadProtocol)
-        if let scheme = try reader.read("signing.scheme", String.self) {
-            guard let keyID = try reader.read("signing.key", String.self) else {
-                throw reader.invalid("signing.key", "has no value beside signing.scheme")
-            }
-            let covered = try reader.read("signing.covers", [String].self)
-            self.signing = Signing(scheme: scheme, keyID: keyID, covered: covered)
-        } else if try reader.read("signing.key", String.self) != nil {
-            throw reader.invalid("signing.key", "has a value without signing.scheme")
-        }
+        self.signing = try Signing(reader)
         let ownPins = try Self.pins(reader, "pins") ?? []
         let testPins = test == nil ? nil : try Self.pins(reader, "testPins")
         self.pins = testPins ?? ownPins

@@ -29,6 +29,11 @@ struct SettingsReader {
         return value
     }
 
+    /// Whether the value that holds was fetched.
+    func isFetched(_ name: String) -> Bool {
+        configuration.origin(of: prefix + name) == .fetched
+    }
+
     /// A duration, or a number of seconds, or nil where no input gives one.
     ///
     /// - Throws: As `read`, and for a number beyond what a clock can count.

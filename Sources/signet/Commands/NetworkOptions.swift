@@ -50,8 +50,13 @@ struct CallOptions: ParsableArguments {
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
     var policyFile: String?
 
-    @Option(name: .customLong("scheme"), help: "Sign with this scheme, such as rfc9421.")
+    @Option(
+        help: ArgumentHelp(
+            "How it is signed: a name of `signet schemes list`, or a scheme's document.",
+            valueName: "name|file"))
     var scheme: String?
+
+    @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
         name: .customLong("keys"),
@@ -68,8 +73,10 @@ struct CallOptions: ParsableArguments {
 
     func validate() throws {
         if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
-        if scheme == nil && (keys != nil || keyID != nil || covers != nil) {
-            throw ValidationError("--keys, --key-id and --covers need --scheme")
+        let isAlone = keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
+        if scheme == nil && !isAlone {
+            throw ValidationError(
+                "--keys, --key-id, --covers, --set, --tag and --insecure-scheme-ok need --scheme")
         }
     }
 
@@ -79,7 +86,7 @@ struct CallOptions: ParsableArguments {
         let set = try KeySource(keys).load()
         let id = try keyID ?? set.onlySigningKey().id
         let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.listed) }
-        return (set, .init(scheme: scheme, keyID: id, covered: covered))
+        return (set, try schemeOptions.rule(scheme: scheme, keyID: id, covered: covered))
     }
 }
 

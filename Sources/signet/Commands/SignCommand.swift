@@ -44,9 +44,6 @@ struct SignCommand: ParsableCommand {
     @Option(help: ArgumentHelp("When the signature ends.", valueName: "unix"))
     var expires: Int64?
 
-    @Option(help: "What the signature is for.")
-    var tag: String?
-
     @Option(
         help: ArgumentHelp(
             """
@@ -65,7 +62,7 @@ struct SignCommand: ParsableCommand {
         var options = MessageSigner.Options()
         options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
-        options.tag = tag
+        options.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)
         options.settings = settings.values
         options.fieldTypes = settings.fieldTypes

@@ -15,15 +15,10 @@ struct SigningOptions: ParsableArguments {
             valueName: "name|file"))
     var scheme: String
 
-    @Flag(help: "Take a scheme that signs with MD5 or SHA-1.")
-    var insecureSchemeOk = false
+    @OptionGroup var options: SchemeOptions
 
     @Option(help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.")
     var keys: String
-
-    @Option(
-        help: ArgumentHelp("What the scheme must know besides.", valueName: "name=value"))
-    var set: [String] = []
 
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
     var plainHTTP = false
@@ -42,44 +37,14 @@ struct SigningOptions: ParsableArguments {
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        if SigningScheme.names.contains(where: { $0.utf8.elementsEqual(scheme.utf8) }) {
-            return insecureSchemeOk
-                ? try .insecure.scheme(named: scheme) : try SigningScheme(named: scheme)
-        }
-        guard scheme.contains("/") || scheme.contains(".") else {
-            return try SigningScheme(named: scheme)
-        }
-        return try SigningScheme(file: scheme, insecure: insecureSchemeOk)
+        try SigningScheme(nameOrFile: scheme, insecure: options.insecureSchemeOk)
     }
 
-    /// What `--set` gives, each name once: for `rfc9421` the types of fields, as
-    /// `sf.FIELD=dictionary|list|item`; all else is the scheme's to take or to refuse.
+    /// What `--set` gives: for `rfc9421` the types of fields too.
     func settings(
         of scheme: SigningScheme
     ) throws -> (values: [String: String], fieldTypes: StructuredFieldTypes) {
-        var values: [String: String] = [:]
-        var types = StructuredFieldTypes()
-        var names: Set<String> = []
-        for entry in set {
-            guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                throw ToolError.usage("--set wants NAME=VALUE")
-            }
-            let name = String(entry[..<equals])
-            let value = String(entry[entry.utf8.index(after: equals)...])
-            guard names.insert(name).inserted else {
-                throw ToolError.usage("--set \(Terminal.printable(name)) is given twice")
-            }
-            guard scheme == .rfc9421, name.hasPrefix("sf."), name.utf8.count > 3 else {
-                values[name] = value
-                continue
-            }
-            guard let type = StructuredFieldType(rawValue: value) else {
-                throw ToolError.usage(
-                    "--set \(Terminal.printable(name)): wanted dictionary, list or item")
-            }
-            types[String(name.dropFirst(3))] = type
-        }
-        return (values, types)
+        try scheme.split(options.settings())
     }
 
     func loadKeys() throws -> KeySet { try KeySource(keys).load() }
@@ -100,20 +65,6 @@ struct SigningOptions: ParsableArguments {
             }
         }
         return message
-    }
-}
-
-extension SigningScheme {
-    /// Reads a scheme's document; an error names the file.
-    init(file: String, insecure: Bool) throws {
-        let document = try InputFile.read(file, limit: 1 << 20)
-        do throws(SigningError) {
-            self =
-                insecure
-                ? try .insecure.scheme(document: document) : try SigningScheme(document: document)
-        } catch {
-            throw SigningError(error.code, "\(Terminal.printable(file)): \(error.message)")
-        }
     }
 }
 

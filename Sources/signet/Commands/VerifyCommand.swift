@@ -27,9 +27,6 @@ struct VerifyCommand: ParsableCommand {
             """)
     var covers: String?
 
-    @Option(help: "What the signature must be for; exactly one must have this tag.")
-    var tag: String?
-
     @Option(help: ArgumentHelp("How old it may be.", valueName: "seconds"))
     var maxAge: Int64 = 300
 
@@ -54,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
         let scheme = try signing.resolvedScheme()
         var policy = VerificationPolicy()
         policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
-        policy.tag = tag
+        policy.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)
         policy.settings = settings.values
         policy.fieldTypes = settings.fieldTypes

@@ -1,0 +1,86 @@
+internal import SignetJSON
+internal import SignetSigning
+internal import SignetVault
+
+extension ServiceConfiguration {
+    /// How requests are signed.
+    public struct Signing: Sendable, Hashable {
+        /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path of
+        /// a scheme's document (string `services.NAME.signing.scheme`).
+        public var scheme: String
+        /// The key's id in the key set (string `services.NAME.signing.key`).
+        public var keyID: String
+        /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
+        /// nil for the scheme's default.
+        public var covered: [String]?
+        /// What the scheme must know besides, such as SigV4's `region` (object of strings
+        /// `services.NAME.signing.settings`); for `rfc9421` the types of fields, as
+        /// `"sf.FIELD":"dictionary"`.
+        public var settings: [String: String]
+        /// What the signature is for (`rfc9421`; string `services.NAME.signing.tag`).
+        public var tag: String?
+        /// Whether the scheme may sign with MD5 or SHA-1 (boolean
+        /// `services.NAME.signing.insecureSchemeOk`).
+        public private(set) var allowsInsecureScheme = false
+
+        /// Makes a signing rule; a scheme that signs with MD5 or SHA-1 is refused.
+        public init(
+            scheme: String, keyID: String, covered: [String]? = nil,
+            settings: [String: String] = [:], tag: String? = nil
+        ) {
+            self.scheme = scheme
+            self.keyID = keyID
+            self.covered = covered
+            self.settings = settings
+            self.tag = tag
+        }
+
+        /// Makes a signing rule that also takes a scheme which signs with MD5 or SHA-1, for partners
+        /// that know no other.
+        public static func insecure(
+            scheme: String, keyID: String, settings: [String: String] = [:]
+        ) -> Signing {
+            var signing = Signing(scheme: scheme, keyID: keyID, settings: settings)
+            signing.allowsInsecureScheme = true
+            return signing
+        }
+    }
+}
+
+extension ServiceConfiguration.Signing {
+    /// Reads `signing.…`; nil where a service is not signed for.
+    ///
+    /// - Throws: The reader's code: for a value without a scheme, for one of another form, and for
+    ///   what a fetched value must not decide, a file to be read or a weak scheme.
+    init?(_ reader: SettingsReader) throws(ClientError) {
+        guard let scheme = try reader.read("signing.scheme", String.self) else {
+            for name in reader.names(after: reader.prefix + "signing.") {
+                throw reader.invalid("signing.\(name)", "has a value without signing.scheme")
+            }
+            return nil
+        }
+        guard let keyID = try reader.read("signing.key", String.self) else {
+            throw reader.invalid("signing.key", "has no value beside signing.scheme")
+        }
+        if SigningScheme.isFile(scheme), reader.isFetched("signing.scheme") {
+            throw reader.invalid("signing.scheme", "names a file, which no fetched value may")
+        }
+        self.init(
+            scheme: scheme, keyID: keyID,
+            covered: try reader.read("signing.covers", [String].self),
+            tag: try reader.read("signing.tag", String.self))
+        for (name, value) in try reader.read("signing.settings", JSONObject.self) ?? [:] {
+            guard let text = value.string else {
+                throw reader.invalid("signing.settings", "holds what is no string")
+            }
+            settings[name] = text
+        }
+        if try reader.read("signing.insecureSchemeOk", Bool.self) == true {
+            guard !reader.isFetched("signing.insecureSchemeOk") else {
+                throw reader.invalid(
+                    "signing.insecureSchemeOk", "is true, which no fetched value may be")
+            }
+            allowsInsecureScheme = true
+        }
+    }
+}

@@ -1,0 +1,273 @@
+import Foundation
+import HTTPTypes
+import SignetClient
+import SignetCrypto
+import SignetJSON
+import SignetRPC
+import SignetSigning
+import SignetTransport
+import SignetVault
+import TestSupport
+import Testing
+
+/// What an engine is given of a signed call: a message that a verifier takes as it stands, wherever
+/// the scheme puts its signature.
+@Suite struct SignedCallTests {
+    /// A scheme with its settings, and where its signature must stand.
+    struct Case: Sendable, CustomTestStringConvertible {
+        enum Place { case header(String), query(String), body(String) }
+        var scheme: String
+        var settings: [String: String] = [:]
+        var place: Place
+        var isWeak = false
+        var target = "/a/b?x=1&y=%20"
+        var method = HTTPRequest.Method.post
+        var fields: HTTPFields = [.contentType: "application/json"]
+        var body = #"{"tea":2}"#
+
+        var testDescription: String { "\(scheme) \(place)" }
+    }
+
+    private static let aws = ["region": "eu-central-1", "service": "execute-api"]
+    private static let presigned = aws.merging(["placement": "query"]) { $1 }
+
+    static let cases = [
+        Case(scheme: "rfc9421", place: .header("Signature")),
+        Case(
+            scheme: "rfc9421", settings: ["sf.x-list": "list"],
+            place: .header("Signature-Input")),
+        Case(scheme: "salted-hmac-v1", place: .header("Signet-Signature")),
+        Case(scheme: "aws-sigv4", settings: aws, place: .header("Authorization")),
+        Case(scheme: "aws-sigv4", settings: presigned, place: .query("X-Amz-Signature")),
+        Case(
+            scheme: "aws-sigv4", settings: presigned, place: .query("X-Amz-Signature"),
+            target: "/", method: .get, fields: [:], body: ""),
+        Case(
+            scheme: "tencent-tc3", settings: ["service": "cvm"], place: .header("Authorization")),
+        Case(scheme: "alibaba-acs3", place: .header("Authorization")),
+        Case(scheme: "standard-webhooks", place: .header("webhook-signature")),
+        Case(scheme: "stripe", place: .header("Stripe-Signature")),
+        Case(scheme: "github", place: .header("X-Hub-Signature-256")),
+        Case(
+            scheme: "ctnetworking-get", place: .query("sig"), isWeak: true, method: .get,
+            fields: [:], body: ""),
+        Case(
+            scheme: "ctnetworking-restful-get",
+            settings: ["apiVersion": "v1", "methodName": "orders"], place: .query("sig"),
+            isWeak: true, method: .get, fields: [:], body: ""),
+        Case(
+            scheme: "ctnetworking-post", place: .query("sig"), isWeak: true, target: "/a",
+            fields: [.contentType: "application/x-www-form-urlencoded"], body: "b=2&a=1"),
+        Case(
+            scheme: "ctnetworking-restful-post",
+            settings: ["apiVersion": "v1", "methodName": "orders"], place: .query("sig"),
+            isWeak: true),
+        Case(
+            scheme: "wechat-v2", place: .body("<sign>"), isWeak: true,
+            fields: [.contentType: "text/xml", .contentLength: "36"],
+            body: "<xml><mch_id>10000100</mch_id></xml>"),
+    ]
+
+    /// One key for the schemes of this package, one for those of partners.
+    private static func keys(_ only: String? = nil) throws -> KeySet {
+        let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
+        let all = [("HS", #","alg":"HS256""#), ("AK", "")].map { id, more in
+            (id, #"{"kty":"oct","use":"sig","kid":"\#(id)","k":"\#(secret)"\#(more)}"#)
+        }
+        let wanted = all.filter { only == nil || only == $0.0 }.map(\.1)
+        return try KeySet(
+            parsing: Array(#"{"keys":[\#(wanted.joined(separator: ","))]}"#.utf8), source: "test")
+    }
+
+    private static func scheme(_ one: Case) throws -> SigningScheme {
+        try one.isWeak
+            ? .insecure.scheme(named: one.scheme) : SigningScheme(named: one.scheme)
+    }
+
+    private static func keyID(_ one: Case) -> String {
+        ["rfc9421", "salted-hmac-v1"].contains(one.scheme) ? "HS" : "AK"
+    }
+
+    private static func verifier(_ one: Case) throws -> Verifier {
+        var policy = VerificationPolicy()
+        policy.settings = one.settings.filter { !$0.key.hasPrefix("sf.") }
+        return try Verifier(scheme: scheme(one), keys: keys(keyID(one)), policy: policy)
+    }
+
+    private static func system(_ one: Case, _ engine: RecordingEngine) async throws -> NetworkSystem
+    {
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        var values: JSONObject = [
+            "services.a.protocol": "rest", "services.a.signing.scheme": .string(one.scheme),
+            "services.a.signing.key": .string(keyID(one)),
+            "services.a.signing.insecureSchemeOk": .bool(one.isWeak),
+            "retry.statusCodes": [503], "services.a.attempts": 3, "retry.firstPause": "0s",
+        ]
+        if !one.settings.isEmpty {
+            values["services.a.signing.settings"] = .object(
+                JSONObject(one.settings.map { (name: $0.key, value: JSONValue.string($0.value)) }))
+        }
+        return try await NetworkSystem.start(
+            Settings.configuration(values), keys: keys(), options: options)
+    }
+
+    @Test(arguments: cases)
+    func whatTheEngineIsGivenVerifies(_ one: Case) async throws {
+        let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
+        let system = try await Self.system(one, engine)
+        // PUT is worth another attempt: each is signed anew, of the request as it was frozen.
+        let method = one.method == .post ? HTTPRequest.Method.put : one.method
+        let reply = try await system.exchange(
+            "a", method: method, target: one.target, fields: one.fields,
+            body: Array(one.body.utf8))
+        #expect(reply.status == 200)
+        await system.shutdown()
+        #expect(engine.count == 2)
+        let verifier = try Self.verifier(one)
+        let now = Int64(Date().timeIntervalSince1970)
+        for request in engine.requests {
+            let message = try SignableMessage(request: request.request, body: request.body)
+            let proof = try await verifier.verify(message, now: now)
+            #expect(proof.keyID == Self.keyID(one))
+            #expect(one.place.count(in: request) == 1, "\(request.request) \(request.body)")
+            #expect(request.request.path?.hasPrefix(one.target) == true)
+            if let length = request.request.headerFields[.contentLength] {
+                #expect(length == "\(request.body.count)")
+            }
+            // Any other byte is refused.
+            var changed = request
+            changed.request.path?.append("1")
+            let other = try SignableMessage(request: changed.request, body: changed.body + [0x31])
+            await #expect(throws: SigningError.self) { try await verifier.verify(other, now: now) }
+        }
+    }
+
+    @Test func whatIsSetForTheSchemeIsTheSchemesToRefuse() async throws {
+        for (change, code) in [
+            ({ $0.settings["service"] = nil }, "missing-option"),
+            ({ $0.settings["placement"] = "cookie" }, "invalid-value"),
+            ({ $0.settings["nothing"] = "x" }, "unsupported-option"),
+            ({ $0.scheme = "nothing" }, "unknown-scheme"),
+            ({ $0.scheme = "./no/such/scheme.json" }, "unreadable-file"),
+            (
+                {
+                    $0.scheme = "ctnetworking-get"; $0.settings = [:]
+                }, "insecure-scheme"
+            ),
+            (
+                {
+                    $0.scheme = "rfc9421"; $0.settings = ["sf.x": "tree"]
+                }, "invalid-value"
+            ),
+        ] as [((inout Case) -> Void, String)] {
+            var one = Self.cases[3]
+            change(&one)
+            let broken = one
+            let error = await #expect(throws: ClientError.self) {
+                try await Self.system(broken, RecordingEngine())
+            }
+            #expect(error?.code.name == code)
+            #expect(error?.message.hasPrefix("service a: ") == true)
+        }
+    }
+
+    @Test func aDocumentsFileIsASchemeAndAWeakOneWantsItsName() async throws {
+        let folder = try TemporaryDirectory()
+        for (name, isWeak) in [("alibaba-acs3", false), ("ctnetworking-get", true)] {
+            let document = try SigningScheme.insecure.scheme(named: name).document
+            let path = try folder.write(
+                JSONValue.object(document).serialized(), to: "\(name).json")
+            let engine = RecordingEngine(answers: [.init(body: "{}")])
+            func start(_ signing: ServiceConfiguration.Signing) async throws -> NetworkSystem {
+                var options = NetworkSystem.Options()
+                options.engine = engine
+                let service = ServiceConfiguration(
+                    baseURL: "https://api.example.com", payloadProtocol: .rest, signing: signing)
+                return try await NetworkSystem.start(
+                    services: ["a": service], keys: Self.keys(), policy: nil, options: options)
+            }
+            if isWeak {
+                let error = await #expect(throws: ClientError.self) {
+                    try await start(.init(scheme: path, keyID: "AK"))
+                }
+                #expect(error?.code.name == "insecure-scheme")
+                #expect(error?.message.contains(path) == true)
+            }
+            let system = try await start(
+                isWeak
+                    ? .insecure(scheme: path, keyID: "AK") : .init(scheme: path, keyID: "AK"))
+            _ = try await system.exchange(
+                "a", method: .get, target: "/", fields: [.contentType: "text/plain"], body: [])
+            await system.shutdown()
+            let request = try #require(engine.requests.first)
+            let one = try #require(Self.cases.first { $0.scheme == name })
+            _ = try await Self.verifier(one).verify(
+                SignableMessage(request: request.request, body: request.body),
+                now: Int64(Date().timeIntervalSince1970))
+        }
+    }
+
+    @Test func aFetchedValueNamesNoFileAndAllowsNoWeakScheme() async throws {
+        let all = try Settings.configuration([
+            "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
+            "services.a.signing.insecureSchemeOk": false,
+        ])
+        for (name, value) in [
+            ("scheme", "/etc/hostname"), ("scheme", "../scheme.json"), ("insecureSchemeOk", true),
+        ] as [(String, JSONValue)] {
+            let fetched = try all.changing(.fetched, ["services.a.signing.\(name)": value])
+            var options = NetworkSystem.Options()
+            options.engine = RecordingEngine()
+            let (start, keys) = (options, try Self.keys())
+            let error = await #expect(throws: ClientError.self) {
+                try await NetworkSystem.start(fetched, keys: keys, options: start)
+            }
+            #expect(error?.code == .invalidService)
+            #expect(error?.message.contains("services.a.signing.\(name)") == true)
+            #expect(error?.message.contains("hostname") == false)
+        }
+    }
+
+    @Test func aTagAndWeakSettingsWithoutASchemeAreNamed() async throws {
+        var values: JSONObject = [
+            "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
+            "services.a.signing.tag": "orders",
+        ]
+        let engine = RecordingEngine()
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let system = try await NetworkSystem.start(
+            Settings.configuration(values), keys: Self.keys(), options: options)
+        _ = try await system.call("a", RPCCall("m"))
+        await system.shutdown()
+        #expect(
+            engine.requests[0].request.headerFields[HTTPField.Name("Signature-Input")!]?
+                .contains(#"tag="orders""#) == true)
+        values["services.a.signing.scheme"] = nil
+        values["services.a.signing.key"] = nil
+        let (alone, start) = (values, options)
+        let error = await #expect(throws: ClientError.self) {
+            try await NetworkSystem.start(
+                Settings.configuration(alone), keys: Self.keys(), options: start)
+        }
+        #expect(error?.message.contains("services.a.signing.tag") == true)
+    }
+}
+
+extension SignedCallTests.Case.Place {
+    /// How often the signature stands in a request, and that it stands there alone.
+    func count(in request: EngineRequest) -> Int {
+        switch self {
+        case .header(let name):
+            return request.request.headerFields.count { $0.name.canonicalName == name.lowercased() }
+        case .query(let name):
+            let path = request.request.path ?? ""
+            return path.split(whereSeparator: { $0 == "?" || $0 == "&" })
+                .count { $0.hasPrefix("\(name)=") }
+        case .body(let text):
+            return String(decoding: request.body, as: UTF8.self).components(separatedBy: text).count
+                - 1
+        }
+    }
+}

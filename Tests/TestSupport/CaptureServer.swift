@@ -1,0 +1,61 @@
+import Foundation
+
+/// A server on loopback that keeps every request byte for byte and answers each the same: Python's
+/// sockets, so that nothing between the wire and the test puts a request in order.
+package final class CaptureServer: Sendable {
+    package let port: Int
+    private let server: ServerProcess
+
+    /// Starts a server that answers with a status line's end, such as `200 OK`, and a body of JSON.
+    package init(status: String = "200 OK", answer: String = "{}") async throws {
+        port = freePort()
+        let script = """
+            import re, socket, sys, threading
+            def run(c):
+                data = b''
+                while True:
+                    while b'\\r\\n\\r\\n' not in data:
+                        more = c.recv(65536)
+                        if not more: return
+                        data += more
+                    head, rest = data.split(b'\\r\\n\\r\\n', 1)
+                    length = re.search(br'\\r\\ncontent-length: *([0-9]+)', head, re.I)
+                    length = int(length.group(1)) if length else 0
+                    while len(rest) < length: rest += c.recv(65536)
+                    data = rest[length:]
+                    print((head + b'\\r\\n\\r\\n' + rest[:length]).hex(), flush=True)
+                    answer = sys.argv[3].encode()
+                    c.sendall(('HTTP/1.1 %s\\r\\nContent-Type: application/json\\r\\n'
+                        'Content-Length: %d\\r\\n\\r\\n' % (sys.argv[2], len(answer))).encode() + answer)
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(('127.0.0.1', int(sys.argv[1])))
+            s.listen(64)
+            while True:
+                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+            """
+        server = try await .start(
+            "python3", ["-I", "-c", script, "\(port)", status, answer],
+            ready: .listening(port: port))
+    }
+
+    /// `http://127.0.0.1:PORT`, without a path.
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// The requests so far, in their order, as soon as there are `count` of them.
+    package func requests(count: Int) async throws -> [[UInt8]] {
+        var lines: [Substring] = []
+        _ = try await eventually {
+            lines = server.stdout.split(separator: "\n")
+            return lines.count >= count
+        }
+        return lines.map { line in
+            let digits = Array(line.utf8)
+            return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+                UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+            }
+        }
+    }
+
+    package func stop() async throws { try await server.stop() }
+}
