@@ -14,7 +14,7 @@ demo:
 test:
 	@Scripts/install-dependencies
 	@Scripts/python-peers >/dev/null
-	Scripts/test-configuration
+	Scripts/test-traits
 # Tests run it too, for what a release build must not do.
 	swift build -c release --product signet
 	swift test --disable-xctest

@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "SignetVault", targets: ["SignetVault"]),
         .library(name: "SignetConfiguration", targets: ["SignetConfiguration"]),
         .library(name: "SignetSigning", targets: ["SignetSigning"]),
+        .library(name: "SignetRedis", targets: ["SignetRedis"]),
         .library(name: "SignetPinning", targets: ["SignetPinning"]),
         .library(name: "SignetRPC", targets: ["SignetRPC"]),
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
@@ -49,7 +50,10 @@ let package = Package(
     traits: [
         .trait(
             name: "Configuration",
-            description: "SignetConfiguration: the vault's public view for swift-configuration.")
+            description: "SignetConfiguration: the vault's public view for swift-configuration."),
+        .trait(
+            name: "Redis",
+            description: "SignetRedis: nonces that servers share in a Redis, through hiredis."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
@@ -83,6 +87,13 @@ let package = Package(
         module(
             "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
             resources: [.embedInCode("Schemes/Documents")]),
+        // Both empty without the trait Redis, and hiredis neither looked for nor linked; their tests are
+        // a package of their own, which sets it.
+        .target(
+            name: "CSignetHiredis", dependencies: ["CSignetOpenSSL"],
+            cSettings: [.define("SIGNET_REDIS", .when(traits: ["Redis"]))],
+            linkerSettings: [.linkedLibrary("hiredis", .when(traits: ["Redis"]))]),
+        module("SignetRedis", ["CSignetHiredis", "SignetCrypto", "SignetSigning"]),
         module("SignetVault", ["SignetCrypto", "SignetJSON"]),
         // Empty without the trait Configuration; its tests are a package of their own, which sets it.
         module(
@@ -107,8 +118,8 @@ let package = Package(
             name: "signet",
             dependencies: [
                 "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
-                "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", argumentParser,
-                httpTypes,
+                "SignetRPC", "SignetRedis", "SignetSigning", "SignetTransport", "SignetVault",
+                argumentParser, httpTypes,
             ],
             swiftSettings: houseRules),
 

@@ -3,8 +3,12 @@ package import Foundation
 /// Where this checkout keeps what the tests need beside their own vectors.
 package enum PackageLayout {
     /// The folder that holds `Package.swift`.
-    package static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    package static let root: URL = {
+        // A package of tests in `Tests` has this file through a link, and so under another path.
+        let path = #filePath
+        let end = path.range(of: "/Tests/", options: .backwards)?.lowerBound ?? path.startIndex
+        return URL(filePath: String(path[..<end]))
+    }()
 
     /// A file or folder of the package, by its path below the root.
     package static func url(_ path: String) -> URL { root.appending(path: path) }

@@ -31,6 +31,19 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     /// The passphrase's length in bytes.
     package var byteCount: Int { bytes.count }
 
+    /// A copy of the bytes, which is the caller's to wipe.
+    package func copy() -> [UInt8] {
+        Self.copy(bytes)
+    }
+
+    private static func copy(_ secret: borrowing SecretBytes) -> [UInt8] {
+        let bytes = secret.bytes
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        for index in bytes.indices { copy.append(bytes[index]) }
+        return copy
+    }
+
     /// Takes a passphrase's bytes as they are. The caller's copy is the caller's to wipe.
     package init(copying bytes: Span<UInt8>) {
         self.bytes = SecretBytes(copying: bytes)

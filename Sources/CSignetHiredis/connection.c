@@ -1,0 +1,181 @@
+#ifdef SIGNET_REDIS
+
+#include "connection.h"
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What hiredis found in a reply is kept in the connection; a list, which no command here is answered
+// by, is refused before anything is taken for its elements.
+
+static void *keep(const redisReadTask *task, int kind, const char *text, size_t count) {
+    csignet_redis *connection = task->privdata;
+    if (count > sizeof connection->text) return NULL;
+    if (count > 0) memcpy(connection->text, text, count);
+    connection->reply.kind = kind;
+    connection->reply.integer = 0;
+    connection->reply.text = connection->text;
+    connection->reply.count = count;
+    return connection;
+}
+
+static void *keep_text(const redisReadTask *task, char *text, size_t count) {
+    return keep(task, task->type, text, count);
+}
+
+static void *keep_integer(const redisReadTask *task, long long value) {
+    csignet_redis *connection = keep(task, REDIS_REPLY_INTEGER, NULL, 0);
+    connection->reply.integer = value;
+    return connection;
+}
+
+static void *keep_nothing(const redisReadTask *task) {
+    return keep(task, REDIS_REPLY_NIL, NULL, 0);
+}
+
+#if HIREDIS_MAJOR >= 1
+static void *refuse_list(const redisReadTask *task, size_t count) {
+#else
+static void *refuse_list(const redisReadTask *task, int count) {
+#endif
+    (void)task;
+    (void)count;
+    return NULL;
+}
+
+static void free_nothing(void *reply) { (void)reply; }
+
+static redisReplyObjectFunctions keepers = {
+    .createString = keep_text,
+    .createArray = refuse_list,
+    .createInteger = keep_integer,
+    .createNil = keep_nothing,
+    .freeObject = free_nothing,
+};
+
+static int connect_bare(
+    csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
+    char *reason, size_t room) {
+    int64_t left = deadline - csignet_redis_now();
+    if (left <= 0) return CSIGNET_REDIS_TIMED_OUT;
+    struct timeval patience = {.tv_sec = left / 1000, .tv_usec = (left % 1000) * 1000};
+    redisContext *context = server->socket_path != NULL
+        ? redisConnectUnixWithTimeout(server->socket_path, patience)
+        : redisConnectWithTimeout(server->host, server->port, patience);
+    if (context == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    connection->context = context;
+    if (context->err != 0) {
+        csignet_redis_say(reason, room, context->errstr);
+        return CSIGNET_REDIS_NOT_CONNECTED;
+    }
+    int flags = fcntl(context->fd, F_GETFL);
+    if (flags < 0 || fcntl(context->fd, F_SETFL, flags | O_NONBLOCK) != 0
+        || fcntl(context->fd, F_SETFD, FD_CLOEXEC) != 0) {
+        return CSIGNET_REDIS_NOT_CONNECTED;
+    }
+    if (server->socket_path == NULL) (void)redisEnableKeepAlive(context);
+    return CSIGNET_REDIS_OK;
+}
+
+int csignet_redis_connect(
+    const csignet_redis_server *server, int64_t deadline, csignet_redis **result, char *reason,
+    size_t room) {
+    *result = NULL;
+    csignet_redis_say(reason, room, "");
+    csignet_redis *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    connection->out = malloc(CSIGNET_REDIS_OUT);
+    connection->reader = redisReaderCreateWithFunctions(&keepers);
+    int status = connection->out == NULL || connection->reader == NULL
+        ? CSIGNET_REDIS_NO_MEMORY
+        : connect_bare(connection, server, deadline, reason, room);
+    if (status == CSIGNET_REDIS_OK) {
+        connection->reader->privdata = connection;
+        if (server->uses_tls) {
+            status = csignet_redis_start_tls(connection, server, deadline, reason, room);
+        }
+    }
+    if (status != CSIGNET_REDIS_OK) {
+        csignet_redis_close(connection);
+        return status;
+    }
+    *result = connection;
+    return CSIGNET_REDIS_OK;
+}
+
+int csignet_redis_add(
+    csignet_redis *connection, const unsigned char *bytes, const size_t *lengths,
+    size_t count) {
+    const char *parts[8];
+    if (count == 0 || count > 8) return CSIGNET_REDIS_GARBAGE;
+    size_t start = 0;
+    for (size_t index = 0; index < count; index += 1) {
+        parts[index] = (const char *)bytes + start;
+        start += lengths[index];
+    }
+    char *command = NULL;
+    int length = redisFormatCommandArgv(&command, (int)count, parts, lengths);
+    if (length < 0) return CSIGNET_REDIS_NO_MEMORY;
+    int status = CSIGNET_REDIS_NO_MEMORY;
+    if ((size_t)length <= CSIGNET_REDIS_OUT - connection->out_count) {
+        memcpy(connection->out + connection->out_count, command, (size_t)length);
+        connection->out_count += (size_t)length;
+        status = CSIGNET_REDIS_OK;
+    }
+    OPENSSL_cleanse(command, (size_t)length);
+    redisFreeCommand(command);
+    return status;
+}
+
+int csignet_redis_send(csignet_redis *connection, int64_t deadline) {
+    int status = csignet_redis_transmit(
+        connection, connection->out, connection->out_count, deadline);
+    OPENSSL_cleanse(connection->out, connection->out_count);
+    connection->out_count = 0;
+    return status;
+}
+
+int csignet_redis_read(
+    csignet_redis *connection, int64_t deadline, csignet_redis_reply *reply) {
+    for (;;) {
+        void *found = NULL;
+        if (redisReaderGetReply(connection->reader, &found) != REDIS_OK) {
+            return CSIGNET_REDIS_GARBAGE;
+        }
+        if (found != NULL) {
+            // What is left belongs to the replies behind this one.
+            connection->unread = connection->reader->len - connection->reader->pos;
+            *reply = connection->reply;
+            return CSIGNET_REDIS_OK;
+        }
+        unsigned char bytes[8192];
+        size_t count = 0;
+        int status = csignet_redis_receive(
+            connection, bytes, sizeof bytes, &count, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+        connection->unread += count;
+        if (connection->unread > 2 * CSIGNET_REDIS_IN) return CSIGNET_REDIS_GARBAGE;
+        if (redisReaderFeed(connection->reader, (const char *)bytes, count) != REDIS_OK) {
+            return CSIGNET_REDIS_GARBAGE;
+        }
+    }
+}
+
+void csignet_redis_close(csignet_redis *connection) {
+    if (connection == NULL) return;
+    if (connection->out != NULL) {
+        OPENSSL_cleanse(connection->out, connection->out_count);
+        free(connection->out);
+    }
+    if (connection->reader != NULL) redisReaderFree(connection->reader);
+    SSL_free(connection->ssl);
+    SSL_CTX_free(connection->trust);
+    if (connection->context != NULL) redisFree(connection->context);
+    free(connection);
+}
+
+#else
+// An empty file is no C.
+typedef int csignet_redis_connection_is_not_built;
+#endif

@@ -1,0 +1,238 @@
+#ifdef SIGNET_REDIS
+
+#include "connection.h"
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+
+int64_t csignet_redis_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void csignet_redis_say(char *reason, size_t room, const char *words) {
+    if (room > 0) snprintf(reason, room, "%s", words == NULL ? "no reason given" : words);
+}
+
+// Waits until the socket can be used; a deadline that is over lets nothing through, however much comes.
+static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
+    for (;;) {
+        int64_t left = deadline - csignet_redis_now();
+        if (left <= 0) return CSIGNET_REDIS_TIMED_OUT;
+        struct pollfd socket = {.fd = connection->context->fd, .events = event};
+        int found = poll(&socket, 1, left > 60000 ? 60000 : (int)left);
+        if (found > 0) return CSIGNET_REDIS_OK;
+        if (found < 0 && errno != EINTR) return CSIGNET_REDIS_CUT_OFF;
+    }
+}
+
+static int transmit_bare(
+    csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
+    while (count > 0) {
+        int status = wait_for(connection, POLLOUT, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+        ssize_t sent = send(connection->context->fd, bytes, count, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            bytes += sent;
+            count -= (size_t)sent;
+        } else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+            return CSIGNET_REDIS_CUT_OFF;
+        }
+    }
+    return CSIGNET_REDIS_OK;
+}
+
+static int receive_bare(
+    csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
+    int64_t deadline) {
+    for (;;) {
+        int status = wait_for(connection, POLLIN, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+        ssize_t taken = recv(connection->context->fd, bytes, room, 0);
+        if (taken > 0) {
+            *count = (size_t)taken;
+            return CSIGNET_REDIS_OK;
+        }
+        if (taken == 0) return CSIGNET_REDIS_CUT_OFF;
+        if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+            return CSIGNET_REDIS_CUT_OFF;
+        }
+    }
+}
+
+// TLS: OpenSSL reads from one piece of memory and writes to another.
+
+static int flush_tls(csignet_redis *connection, int64_t deadline) {
+    unsigned char bytes[4096];
+    while (BIO_ctrl_pending(connection->outgoing) > 0) {
+        int count = BIO_read(connection->outgoing, bytes, sizeof bytes);
+        if (count <= 0) return CSIGNET_REDIS_CUT_OFF;
+        int status = transmit_bare(connection, bytes, (size_t)count, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+    }
+    return CSIGNET_REDIS_OK;
+}
+
+static int feed_tls(csignet_redis *connection, int64_t deadline) {
+    unsigned char bytes[16384];
+    size_t count = 0;
+    int status = receive_bare(connection, bytes, sizeof bytes, &count, deadline);
+    if (status != CSIGNET_REDIS_OK) return status;
+    return BIO_write(connection->incoming, bytes, (int)count) == (int)count
+        ? CSIGNET_REDIS_OK
+        : CSIGNET_REDIS_NO_MEMORY;
+}
+
+// After a call of OpenSSL's that gave `result`: what it wants is done; anything else is the end.
+static int serve_tls(csignet_redis *connection, int result, int64_t deadline) {
+    int wish = SSL_get_error(connection->ssl, result);
+    int status = flush_tls(connection, deadline);
+    if (status != CSIGNET_REDIS_OK) return status;
+    if (wish == SSL_ERROR_WANT_READ) return feed_tls(connection, deadline);
+    return wish == SSL_ERROR_WANT_WRITE ? CSIGNET_REDIS_OK : CSIGNET_REDIS_CUT_OFF;
+}
+
+static int refuse(char *reason, size_t room) {
+    unsigned long code = ERR_peek_last_error();
+    csignet_redis_say(reason, room, ERR_reason_error_string(code));
+    ERR_clear_error();
+    return CSIGNET_REDIS_NOT_TRUSTED;
+}
+
+// A key file that wants a passphrase is refused; nobody is asked on a terminal.
+static int no_passphrase(char *bytes, int room, int writes, void *context) {
+    (void)bytes;
+    (void)room;
+    (void)writes;
+    (void)context;
+    return -1;
+}
+
+static int configure_trust(SSL_CTX *trust, const csignet_redis_server *server) {
+    if (SSL_CTX_set_min_proto_version(trust, TLS1_2_VERSION) != 1) return 0;
+    SSL_CTX_set_default_passwd_cb(trust, no_passphrase);
+    SSL_CTX_set_verify(trust, SSL_VERIFY_PEER, NULL);
+    if (server->ca_file != NULL) {
+        if (SSL_CTX_load_verify_file(trust, server->ca_file) != 1) return 0;
+    } else if (SSL_CTX_set_default_verify_paths(trust) != 1) {
+        return 0;
+    }
+    if (server->certificate_file != NULL) {
+        if (SSL_CTX_use_certificate_chain_file(trust, server->certificate_file) != 1) return 0;
+    }
+    if (server->key_file != NULL) {
+        if (SSL_CTX_use_PrivateKey_file(trust, server->key_file, SSL_FILETYPE_PEM) != 1) return 0;
+        if (SSL_CTX_check_private_key(trust) != 1) return 0;
+    }
+    return 1;
+}
+
+static int demand_name(SSL *ssl, const char *name) {
+    X509_VERIFY_PARAM *wanted = SSL_get0_param(ssl);
+    // An address is looked for among the certificate's addresses alone.
+    if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name) == 1) return 1;
+    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (X509_VERIFY_PARAM_set1_host(wanted, name, 0) != 1) return 0;
+    return SSL_set_tlsext_host_name(ssl, name) == 1;
+}
+
+int csignet_redis_start_tls(
+    csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
+    char *reason, size_t room) {
+    ERR_clear_error();
+    connection->trust = SSL_CTX_new(TLS_client_method());
+    if (connection->trust == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    if (!configure_trust(connection->trust, server)) return refuse(reason, room);
+    connection->ssl = SSL_new(connection->trust);
+    BIO *incoming = BIO_new(BIO_s_mem());
+    BIO *outgoing = BIO_new(BIO_s_mem());
+    if (connection->ssl == NULL || incoming == NULL || outgoing == NULL) {
+        BIO_free(incoming);
+        BIO_free(outgoing);
+        return CSIGNET_REDIS_NO_MEMORY;
+    }
+    BIO_set_mem_eof_return(incoming, -1);
+    SSL_set_bio(connection->ssl, incoming, outgoing);
+    connection->incoming = incoming;
+    connection->outgoing = outgoing;
+    if (!demand_name(connection->ssl, server->tls_name)) return refuse(reason, room);
+    SSL_set_connect_state(connection->ssl);
+    for (;;) {
+        ERR_clear_error();
+        int result = SSL_do_handshake(connection->ssl);
+        if (result == 1) break;
+        int wish = SSL_get_error(connection->ssl, result);
+        if (wish != SSL_ERROR_WANT_READ && wish != SSL_ERROR_WANT_WRITE) {
+            (void)flush_tls(connection, deadline);
+            long verdict = SSL_get_verify_result(connection->ssl);
+            if (verdict == X509_V_OK) return refuse(reason, room);
+            csignet_redis_say(reason, room, X509_verify_cert_error_string(verdict));
+            ERR_clear_error();
+            return CSIGNET_REDIS_NOT_TRUSTED;
+        }
+        int status = serve_tls(connection, result, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+    }
+    return flush_tls(connection, deadline);
+}
+
+int csignet_redis_transmit(
+    csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
+    if (connection->ssl == NULL) return transmit_bare(connection, bytes, count, deadline);
+    while (count > 0) {
+        ERR_clear_error();
+        size_t written = 0;
+        int result = SSL_write_ex(connection->ssl, bytes, count, &written);
+        if (result == 1) {
+            bytes += written;
+            count -= written;
+        } else {
+            int status = serve_tls(connection, result, deadline);
+            if (status != CSIGNET_REDIS_OK) return status;
+        }
+    }
+    return flush_tls(connection, deadline);
+}
+
+int csignet_redis_receive(
+    csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
+    int64_t deadline) {
+    if (connection->ssl == NULL) return receive_bare(connection, bytes, room, count, deadline);
+    for (;;) {
+        ERR_clear_error();
+        int result = SSL_read_ex(connection->ssl, bytes, room, count);
+        if (result == 1) return CSIGNET_REDIS_OK;
+        int status = serve_tls(connection, result, deadline);
+        if (status != CSIGNET_REDIS_OK) return status;
+    }
+}
+
+int csignet_redis_is_quiet(csignet_redis *connection) {
+    // A whole reply would have been taken: what is left of one was not asked for.
+    if (connection->unread > 0 || connection->out_count > 0) return 0;
+    struct pollfd socket = {.fd = connection->context->fd, .events = POLLIN};
+    int found;
+    do {
+        found = poll(&socket, 1, 0);
+    } while (found < 0 && errno == EINTR);
+    if (connection->ssl == NULL || found < 0) return found == 0;
+    ERR_clear_error();
+    if (found > 0) {
+        // TLS sends tickets and the like by itself.
+        if (feed_tls(connection, csignet_redis_now() + 50) != CSIGNET_REDIS_OK) return 0;
+    }
+    unsigned char byte;
+    size_t count = 0;
+    int result = SSL_read_ex(connection->ssl, &byte, 1, &count);
+    return result != 1 && SSL_get_error(connection->ssl, result) == SSL_ERROR_WANT_READ;
+}
+
+#else
+// An empty file is no C.
+typedef int csignet_redis_transport_is_not_built;
+#endif

@@ -1,0 +1,94 @@
+import SignetRedis
+import SignetSigning
+import TestSupport
+import Testing
+
+@Suite("What answers, and is no Redis as it should be")
+struct RedisAnswerTests {
+    @Test(
+        "anything but a clear answer refuses",
+        arguments: [
+            "HTTP/1.1 400 Bad Request\\r\\n\\r\\n", "\\x00", "\\r\\n", "\\xff\\xff\\xff\\xff",
+            "+ok\\r\\n",
+            "+QUEUED\\r\\n", "+\\r\\n", "+OKAY\\r\\n", "+OK \\r\\n", "$2\\r\\nOK\\r\\n", ":1\\r\\n",
+            ":0\\r\\n", "$0\\r\\n\\r\\n",
+            "$-2\\r\\n", "$99999999999999999999\\r\\n", "*0\\r\\n", "*1\\r\\n+OK\\r\\n",
+            "*-1\\r\\n",
+            "*2147483647\\r\\n", "*1152921504606846977\\r\\n",
+            "*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n",
+            ":99999999999999999999\\r\\n", ":x\\r\\n", "-\\r\\n", "-ERR \\x1b[31mred\\r\\n",
+            "-readonly\\r\\n",
+            "-OK\\r\\n", "_\\r\\n", "#t\\r\\n", "%0\\r\\n", "~0\\r\\n", ">0\\r\\n",
+        ])
+    func unclear(_ answer: String) async throws {
+        let fake = try await FakeRedis(.answers, answer)
+        let store = try RedisNonceStore(fake.options)
+        let found = await words {
+            try await store.remember("a", of: "k", until: now + 300, now: now)
+        }
+        // A list of nil is as good as nothing to hiredis: then the nonce counts as used.
+        let isNothing = answer == "*-1\\r\\n" || answer == "_\\r\\n"
+        #expect(
+            found.hasPrefix("nonce-store-unavailable: ")
+                || isNothing && found.hasPrefix("replayed-nonce"), "\(found)")
+        #expect(!found.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F })
+        #expect(!found.contains("red"))
+    }
+
+    @Test(
+        "Redis's own refusals are named",
+        arguments: [
+            ("READONLY You can't write against a read only replica.", "it is a replica"),
+            ("OOM command not allowed", "its memory is full"),
+            ("LOADING Redis is", "read its data"),
+            ("MISCONF Redis is configured to save", "cannot write its data"),
+            ("MOVED 3999 127.0.0.1:6381", "part of a cluster"), ("NOAUTH x", "wants a password"),
+            ("NOREPLICAS Not enough good replicas", "fewer replicas"),
+            ("ERR unknown command 'secret'", "it refuses (ERR)"), ("x y", "it refuses (an error)"),
+        ])
+    func named(_ error: String, _ wanted: String) async throws {
+        let fake = try await FakeRedis(.answers, "-\(error)\\r\\n")
+        let store = try RedisNonceStore(fake.options)
+        let found = await words {
+            try await store.remember("a", of: "k", until: now + 300, now: now)
+        }
+        #expect(found.contains(wanted) && !found.contains("secret"), "\(found)")
+    }
+
+    @Test("an answer too many is not taken for the next one's")
+    func tooMany() async throws {
+        let fake = try await FakeRedis(.answers, "+OK\\r\\n$-1\\r\\n")
+        var options = fake.options
+        options.connections = 1
+        let store = try RedisNonceStore(options)
+        // Were the second answer kept, every other nonce would count as used.
+        for number in 0..<6 { #expect(await store.code("n\(number)") == "no error") }
+    }
+
+    @Test("a connection that ends before the answer refuses, and nothing is sent again")
+    func lost() async throws {
+        let fake = try await FakeRedis(.ends)
+        let store = try RedisNonceStore(fake.options)
+        for _ in 0..<3 {
+            #expect(
+                await words { try await store.remember("a", of: "k", until: now, now: now) }
+                    .contains("the connection broke"))
+        }
+    }
+
+    @Test(
+        "what drips or never ends is given up in time, or at once when it is too much",
+        arguments: [
+            (FakeRedis.Manner.drips, "+O"), (.drips, "$"),
+            (.floods, "$60000000\\r\\nxxxxxxxxxxxxxxxxx"),
+            (.floods, "+xxxxxxxxxxxxxxxxxxxxxxxxxxx"), (.isSilent, ""),
+        ])
+    func endless(_ manner: FakeRedis.Manner, _ bytes: String) async throws {
+        let fake = try await FakeRedis(manner, bytes)
+        var options = fake.options
+        options.commandTimeout = .milliseconds(300)
+        let store = try RedisNonceStore(options)
+        #expect(await store.code("a") == "nonce-store-unavailable")
+        #expect(await code { try await store.check() } == "nonce-store-unavailable")
+    }
+}

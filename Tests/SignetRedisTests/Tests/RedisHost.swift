@@ -1,0 +1,151 @@
+import Foundation
+import SignetCrypto
+import SignetRedis
+import SignetSigning
+import TestSupport
+
+/// A redis-server of a test's own, on loopback or on a socket in a folder of its own.
+final class RedisHost: Sendable {
+    let folder: TemporaryDirectory
+    let port: Int
+    private let arguments: [String]
+    private let server: ServerProcess
+
+    private init(
+        folder: TemporaryDirectory, port: Int, arguments: [String], server: ServerProcess
+    ) {
+        self.folder = folder
+        self.port = port
+        self.arguments = arguments
+        self.server = server
+    }
+
+    /// Starts one with more settings; port 0 is a socket alone.
+    static func start(
+        _ settings: [String] = [], port: Int = freePort()
+    ) async throws -> RedisHost {
+        let folder = try TemporaryDirectory()
+        let arguments =
+            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+            + ["--dir", folder.path, "--unixsocket", folder.path("redis"), "--databases", "2"]
+            + settings
+        let server = try await ServerProcess.start(
+            "redis-server", arguments, ready: .output("eady to accept connections"))
+        return RedisHost(folder: folder, port: port, arguments: arguments, server: server)
+    }
+
+    var processIdentifier: Int32 { server.processIdentifier }
+
+    func stop() async throws { try await server.stop() }
+
+    /// Asks Redis itself.
+    func ask(_ words: String...) async throws -> String {
+        let output = try await ChildProcess.run(
+            "redis-cli", ["-s", folder.path("redis"), "--raw"] + words)
+        return output.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// A place that waits long enough on a busy machine.
+    var options: RedisNonceStore.Options { .patient(.host("127.0.0.1", port: port)) }
+}
+
+extension RedisNonceStore.Options {
+    /// With time limits that a busy machine does not reach.
+    static func patient(_ options: Self) -> Self {
+        var options = options
+        options.connectTimeout = .seconds(30)
+        options.commandTimeout = .seconds(30)
+        return options
+    }
+}
+
+/// A server that takes connections and answers each command that arrives with fixed bytes.
+final class FakeRedis: Sendable {
+    /// What it does.
+    enum Manner: String, Sendable {
+        /// Sends the bytes for each command.
+        case answers
+        /// Sends the bytes again and again, without end.
+        case floods
+        /// Sends one of the bytes every 10 ms, again and again.
+        case drips
+        /// Ends the connection once a command has arrived.
+        case ends
+        /// Never says anything.
+        case isSilent
+    }
+
+    let port: Int
+    private let server: ServerProcess
+
+    init(_ manner: Manner, _ bytes: String = "") async throws {
+        let port = freePort()
+        self.port = port
+        let script = """
+            import socket, sys, threading, time
+            manner, answer = sys.argv[2], sys.argv[3].encode("latin-1").decode("unicode_escape").encode("latin-1")
+            listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+            print("ready", flush=True)
+            def serve(peer):
+                try:
+                    while True:
+                        data = peer.recv(65536)
+                        if not data: return
+                        # Each command is a list of its own.
+                        for _ in range(data.count(b"*6") + data.count(b"*1\\r\\n$4\\r\\nPING")):
+                            if manner == "answers": peer.sendall(answer)
+                            while manner == "floods": peer.sendall(answer * 1000)
+                            while manner == "drips":
+                                for byte in answer:
+                                    peer.sendall(bytes([byte]))
+                                    time.sleep(0.01)
+                            if manner == "ends": return
+                except OSError: pass
+                finally: peer.close()
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+            """
+        server = try await ServerProcess.start(
+            "python3", ["-c", script, "\(port)", manner.rawValue, bytes], ready: .output("ready"))
+    }
+
+    func stop() async throws { try await server.stop() }
+
+    /// A place whose eviction is not asked for.
+    var options: RedisNonceStore.Options {
+        var options = RedisNonceStore.Options.patient(.host("127.0.0.1", port: port))
+        options.allowsEviction = true
+        return options
+    }
+}
+
+let now: Int64 = 1_795_228_551
+
+/// The code of the error that `body` ends with, or "no error".
+func code(_ body: () async throws -> Void) async -> String {
+    do {
+        try await body()
+        return "no error"
+    } catch {
+        return (error as? SigningError)?.code.name ?? "\(error)"
+    }
+}
+
+/// The error's words, or "no error".
+func words(_ body: () async throws -> Void) async -> String {
+    do {
+        try await body()
+        return "no error"
+    } catch {
+        return "\(error)"
+    }
+}
+
+extension NonceStore {
+    /// What comes of a nonce of key `k`.
+    func code(_ nonce: String, later: Int64 = 0) async -> String {
+        await SignetRedisTests.code {
+            try await remember(nonce, of: "k", until: now + later + 300, now: now + later)
+        }
+    }
+}
