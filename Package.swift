@@ -86,7 +86,10 @@ let package = Package(
         module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
         module(
             "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
-            resources: [.embedInCode("Schemes/Documents")]),
+            resources: [
+                .embedInCode("Schemes/Documents"),
+                .embedInCode("Schemes/signet-scheme.schema.json"),
+            ]),
         // Both empty without the trait Redis, and hiredis neither looked for nor linked; their tests are
         // a package of their own, which sets it.
         .target(

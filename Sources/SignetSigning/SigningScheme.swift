@@ -21,6 +21,12 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     public static let names =
         [rfc9421.name, saltedHMAC.name] + BuiltInSchemes.documents.map(\.name)
 
+    /// The JSON Schema (2020-12) of scheme documents, for editors and for whoever makes documents.
+    ///
+    /// A document that it refuses is refused by ``init(document:)`` too. What one part of a document
+    /// says of another is checked by the latter alone.
+    public static let documentSchema: [UInt8] = PackageResources.signet_scheme_schema_json
+
     private init(name: String, kind: Kind) {
         self.name = name
         self.kind = kind
@@ -71,7 +77,9 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
 
     private init(document: [UInt8], insecure: Bool) throws(SigningError) {
         guard document.count <= 256 << 10 else {
-            throw SigningError(.malformedScheme, "a scheme of more than 256 KiB")
+            throw SigningError(
+                .malformedScheme,
+                "the scheme: found \(document.count) bytes, wanted at most \(256 << 10)")
         }
         let value: JSONValue
         do throws(JSONError) {
@@ -80,8 +88,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SigningError(.malformedScheme, "the scheme is not JSON: \(error.message)")
         }
         guard let object = value.object else {
-            throw SigningError(
-                .malformedScheme, "the scheme is \(value.typeName), wanted an object")
+            throw SchemeReader.wrong(value, at: "$", wanted: "an object")
         }
         if let engine = object["engine"]?.string {
             self = try Self.engine(engine, object)
@@ -104,7 +111,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         for scheme in [rfc9421, saltedHMAC] where scheme.document == object { return scheme }
         throw SigningError(
             .malformedScheme,
-            "\"engine\" stands only in the documents of rfc9421 and salted-hmac-v1")
+            "$.engine: found one in another document than those of rfc9421 and salted-hmac-v1, "
+                + "wanted none")
     }
 
     /// The document, which `init(document:)` reads again.

@@ -263,6 +263,17 @@ struct SignVerifyToolTests {
         #expect(!output.stderr.contains("ret\""))
     }
 
+    @Test("schemes schema prints the JSON Schema of the language, as it lies in the sources")
+    func schema() async throws {
+        let file = PackageLayout.url("Sources/SignetSigning/Schemes/signet-scheme.schema.json")
+        let text = try await run(["schemes", "schema"])
+        #expect(text.exit == 0)
+        #expect(text.stdout == [UInt8](try Data(contentsOf: file)))
+        let json = try await run(["schemes", "schema", "--json"])
+        let object = try JSONSerialization.jsonObject(with: Data(json.stdout)) as? [String: Any]
+        #expect(json.exit == 0 && object?["$defs"] != nil)
+    }
+
     @Test("schemes list names all that is built in, and each is shown as --scheme FILE takes it")
     func schemes() async throws {
         let names = try await run(["schemes", "list"]).text.split(separator: "\n")

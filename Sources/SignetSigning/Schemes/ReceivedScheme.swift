@@ -2,6 +2,9 @@ internal import SignetCrypto
 
 /// What a message's fields say of a scheme's signature, before anything of it is proved.
 struct ReceivedScheme {
+    /// How many fields one signature may cover.
+    static let maximumNames = 256
+
     /// The signatures that stand in the list, decoded.
     private(set) var signatures: [[UInt8]] = []
     private(set) var keyID: String?
@@ -61,7 +64,8 @@ struct ReceivedScheme {
         _ text: [UInt8], _ carrier: SchemePlan.Carrier, _ plan: SchemePlan
     ) throws(SigningError) {
         let malformed = SigningError(
-            .malformedSignature, "\(carrier.place.name) is not of the form of \(plan.name)")
+            .malformedSignature,
+            "\(carrier.place.name): found another form, wanted \(printable(carrier.shape))")
         guard let separator = carrier.separator else {
             guard let captures = carrier.templates[0].match(text) else { throw malformed }
             return try take(captures, plan, carrier)
@@ -116,7 +120,8 @@ struct ReceivedScheme {
                 time = found
                 claimed.append((source, value))
             case .lifetime:
-                guard let found = SchemeTime.unix.time(of: value), (1...604_800).contains(found)
+                guard let found = SchemeTime.unix.time(of: value),
+                    (1...SchemeLimits.lifetime).contains(found)
                 else { throw malformed("the lifetime is no number of seconds up to a week") }
                 lifetime = found
             case .headerNames: headerNames = try names(value, plan, malformed)
@@ -132,7 +137,7 @@ struct ReceivedScheme {
     ) throws(SigningError) -> [[UInt8]] {
         let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
             .map { Array($0) }
-        guard names.count <= 256,
+        guard names.count <= Self.maximumNames,
             names.allSatisfy({ name in
                 !name.isEmpty && name.allSatisfy { $0.isToken && $0.lowercased == $0 }
             }),

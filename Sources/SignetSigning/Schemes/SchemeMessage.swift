@@ -94,6 +94,12 @@ extension SignableMessage {
                 .malformedMessage,
                 "the body has a \(String(decoding: name, as: UTF8.self)) already")
         }
+        guard value.firstRange(of: Array("]]>".utf8)) == nil else {
+            throw SigningError(
+                .invalidValue,
+                "the value of element \(String(decoding: name, as: UTF8.self)) holds ]]>, which "
+                    + "would end it")
+        }
         var child = Array("<".utf8) + name + Array("><![CDATA[".utf8)
         child += value
         child += Array("]]></".utf8) + name + Array(">".utf8)
@@ -134,6 +140,9 @@ private struct FlatXML {
                 throw SigningError(
                     .malformedMessage,
                     "the body has two \(String(decoding: name, as: UTF8.self))")
+            }
+            guard children.count < 512 else {
+                throw SigningError(.malformedMessage, "the body has more than 512 elements")
             }
             let value = try content()
             guard take("</"), try self.name() == name else { throw malformed }

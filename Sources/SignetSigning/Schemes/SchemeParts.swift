@@ -1,90 +1,144 @@
 internal import SignetCrypto
 internal import SignetJSON
 
-/// A scheme document while it is read; every member must be known.
+/// A scheme document while it is read; every member must be known, and every part must fit the others.
 struct SchemeParts {
     let name: String
     let document: JSONObject
-    private(set) var settings: [SchemePlan.Setting] = []
-    private(set) var values: [(name: String, step: SchemePlan.Step)] = []
-    private(set) var headers: SchemePlan.HeaderRule?
-    private(set) var injections: [SchemePlan.Carrier] = []
-    private(set) var text = SchemePlan.Step.join([], separator: [])
-    private(set) var algorithm = SchemePlan.Algorithm.asymmetric([])
-    private(set) var encoding = SchemePlan.Encoding.hex
-    private(set) var placements: [SchemePlan.Carrier] = []
-    private(set) var nonce = SchemePlan.NonceRule(
-        prefix: [], byteCount: 16, encoding: .hex, forbidden: [])
+    var settings: [SchemePlan.Setting] = []
+    var values: [(name: String, step: SchemePlan.Step)] = []
+    var headers: SchemePlan.HeaderRule?
+    var injections: [SchemePlan.Carrier] = []
+    var text = SchemePlan.Step.join([], separator: [])
+    var algorithm = SchemePlan.Algorithm.asymmetric([])
+    var encoding = SchemePlan.Encoding.hex
+    var placements: [SchemePlan.Carrier] = []
+    var nonce = SchemePlan.NonceRule(prefix: [], byteCount: 16, encoding: .hex, forbidden: [])
 
     /// Reads a document of version 1.
     ///
-    /// - Throws: `malformed-scheme`, naming the member.
+    /// - Throws: `malformed-scheme`, naming the place.
     init(_ document: JSONObject) throws(SigningError) {
-        let root = SchemeReader(document, at: "the scheme")
-        guard try root.integer("signet-scheme") == 1 else {
-            throw root.malformed("\"signet-scheme\" must be 1")
-        }
-        self.name = try root.text("name")
-        self.document = document
+        let root = SchemeReader(document, at: "$")
+        _ = try root.integer("signet-scheme", in: 1...1)
         try root.demand([
-            "signet-scheme", "name", "about", "source", "settings", "values", "signedHeaders",
-            "nonce", "inject", "text", "sign", "signature", "place",
+            "signet-scheme", "name", "about", "source", "settings", "values",
+            "signedHeaders",
+            "nonce", "inject", "text", "sign", "signature", "place", "$schema",
         ])
-        guard !name.isEmpty, name.utf8.allSatisfy({ $0.isToken }) else {
-            throw root.malformed("\"name\" must be a token")
+        let wanted = "a token of 1 to \(SchemeLimits.nameBytes) bytes"
+        let name = try root.optionalBytes(
+            "name", wanted: wanted, 1...SchemeLimits.nameBytes, \.isToken)
+        guard let name else { throw root.wrong("name", wanted: wanted) }
+        self.name = String(decoding: name, as: UTF8.self)
+        guard !["rfc9421", "salted-hmac-v1"].contains(self.name) else {
+            throw root.wrong("name", wanted: "another: this scheme has an engine of its own")
         }
+        self.document = document
+        for member in ["$schema", "about", "source"] { _ = try root.optionalText(member) }
         if let settings = try root.optionalObject("settings") { try readSettings(settings) }
         if let headers = try root.optionalObject("signedHeaders") {
             self.headers = try headerRule(headers)
         }
         if let nonce = try root.optionalObject("nonce") { self.nonce = try nonceRule(nonce) }
-        if let values = try root.optionalObject("values") {
-            for (name, value) in values.object {
-                guard !name.contains("."), !Self.plain.keys.contains(name) else {
-                    throw values.malformed("a value cannot be called \(printable(name))")
-                }
-                let step = try step(value, at: "\(values.place).\(printable(name))")
-                self.values.append((name, step))
-            }
+        if let values = try root.optionalObject("values") { try readValues(values) }
+        self.injections = try carriers(root, "inject", 0...SchemeLimits.injections)
+        self.text = try step(
+            root.value("text", wanted: Self.stepKinds), at: root.path("text"))
+        self.encoding = try root.choice("signature", else: .hex)
+        self.algorithm = try algorithm(root.requiredObject("sign"))
+        guard root.has("place") else {
+            throw root.wrong("place", wanted: "where the signature stands")
         }
-        self.injections = try carriers(root, "inject")
-        self.text = try step(root.value("text"), at: "\(root.place).text")
-        if let encoding = try root.optionalText("signature") {
-            self.encoding = try root.choice(encoding, "signature")
-        }
-        self.algorithm = try algorithm(try root.requiredObject("sign"))
-        self.placements = try carriers(root, "place")
-        let places = placements.flatMap(\.templates).flatMap(\.sources)
-        guard places.contains(.signature) else {
-            throw root.malformed("\"place\" puts {signature} nowhere")
-        }
+        self.placements = try carriers(root, "place", 1...SchemeLimits.placements)
+        try check(root)
     }
 
-    // MARK: Settings and conditions
+    // MARK: Settings, values and conditions
+
+    /// Letters, digits, `-` and `_`, so that a template and `--set` can say it.
+    private static func isName(_ name: String) -> Bool {
+        (1...SchemeLimits.nameBytes).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == 0x2D || $0 == 0x5F }
+    }
+
+    private static func requireName(
+        _ name: String, _ reader: SchemeReader
+    ) throws(SigningError) {
+        guard isName(name) else {
+            throw SigningError(
+                .malformedScheme,
+                "\(reader.path(name)): found a name of other characters, wanted 1 to "
+                    + "\(SchemeLimits.nameBytes) letters, digits, - and _")
+        }
+    }
 
     private mutating func readSettings(_ settings: SchemeReader) throws(SigningError) {
+        try settings.demand(atMost: SchemeLimits.settings, "settings")
+        let wanted = "visible ASCII of 1 to \(SchemeLimits.templateBytes) bytes"
         for (name, value) in settings.object {
-            let setting = try SchemeReader(value, at: "\(settings.place).\(printable(name))")
+            try Self.requireName(name, settings)
+            let setting = try SchemeReader(value, at: settings.path(name))
             try setting.demand(["about", "required", "enum", "default"])
+            _ = try setting.optionalText("about")
+            var allowed: [[UInt8]]?
+            for (text, place) in try setting.optionalTexts("enum", 1...SchemeLimits.names) ?? [] {
+                guard !text.isEmpty, text.utf8.allSatisfy(\.isVisible) else {
+                    throw SchemeReader.wrong(.string(text), at: place, wanted: wanted)
+                }
+                allowed = (allowed ?? []) + [Array(text.utf8)]
+            }
+            let fallback = try setting.optionalBytes(
+                "default", wanted: wanted, 1...SchemeLimits.templateBytes, \.isVisible)
+            let isRequired = try setting.flag("required")
+            if let fallback {
+                guard !isRequired else {
+                    throw setting.wrong("default", wanted: "none: the setting is required")
+                }
+                guard allowed?.contains(fallback) ?? true else {
+                    throw setting.wrong("default", wanted: "one of \"enum\"")
+                }
+            }
             self.settings.append(
                 SchemePlan.Setting(
-                    name: name, isRequired: try setting.flag("required"),
-                    allowed: try setting.optionalTexts("enum")?.map { Array($0.utf8) },
-                    fallback: try setting.optionalText("default").map { Array($0.utf8) }))
+                    name: name, isRequired: isRequired, allowed: allowed, fallback: fallback))
         }
     }
 
-    private func condition(_ object: SchemeReader?) throws(SigningError) -> SchemePlan.Condition {
+    private mutating func readValues(_ values: SchemeReader) throws(SigningError) {
+        try values.demand(atMost: SchemeLimits.values, "values")
+        for (name, value) in values.object {
+            try Self.requireName(name, values)
+            guard !Self.plain.keys.contains(name) else {
+                throw SigningError(
+                    .malformedScheme,
+                    "\(values.path(name)): found a name that the language has, wanted another")
+            }
+            self.values.append((name, try step(value, at: values.path(name))))
+        }
+    }
+
+    func condition(_ object: SchemeReader?) throws(SigningError) -> SchemePlan.Condition {
         guard let object else { return .always }
         var tests: [(setting: Int, wanted: SchemePlan.Condition.Wanted)] = []
         for (name, value) in object.object {
-            guard let index = settings.firstIndex(where: { $0.name == name }) else {
-                throw object.malformed("no setting is called \(printable(name))")
+            guard let index = settings.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
+            else {
+                let known = settings.map(\.name).joined(separator: ", ")
+                throw SigningError(
+                    .malformedScheme,
+                    "\(object.path(name)): no setting has this name, wanted "
+                        + (known.isEmpty ? "\"settings\" to say it" : "one of \(known)"))
             }
             switch value {
             case .bool(let isPresent): tests.append((index, .presence(isPresent)))
-            case .string(let text): tests.append((index, .value(Array(text.utf8))))
-            default: throw object.malformed("wanted a text, true or false for \(printable(name))")
+            case .string(let text):
+                let bytes = Array(text.utf8)
+                guard settings[index].allowed?.contains(bytes) ?? true else {
+                    throw object.wrong(name, wanted: "one of the setting's \"enum\"")
+                }
+                tests.append((index, .value(bytes)))
+            default: throw object.wrong(name, wanted: "a text, true or false")
             }
         }
         return SchemePlan.Condition(tests: tests)
@@ -92,7 +146,7 @@ struct SchemeParts {
 
     // MARK: Templates
 
-    private static let plain: [String: SchemeTemplate.Source] = [
+    static let plain: [String: SchemeTemplate.Source] = [
         "method": .method, "target": .target, "path": .path, "query": .query, "host": .host,
         "body": .body, "keyid": .keyID, "nonce": .nonce, "lifetime": .lifetime,
         "signature": .signature, "secret": .secret, "time": .time(.unix),
@@ -101,10 +155,19 @@ struct SchemeParts {
     func template(
         _ text: String, at place: String, allowing special: Set<String> = []
     ) throws(SigningError) -> SchemeTemplate {
+        guard text.utf8.count <= SchemeLimits.templateBytes else {
+            throw SigningError(
+                .malformedScheme,
+                "\(place): found \(text.utf8.count) bytes, wanted at most "
+                    + "\(SchemeLimits.templateBytes)")
+        }
         do throws(SigningError) {
             return try SchemeTemplate(parsing: text) { name throws(SigningError) in
                 if name == "signature" || name == "secret", !special.contains(name) {
-                    throw SigningError(.malformedScheme, "{\(name)} cannot stand here")
+                    throw SigningError(
+                        .malformedScheme,
+                        "found {\(name)}, which stands only "
+                            + (name == "secret" ? "beside a hash in \"sign\"" : "in \"place\""))
                 }
                 return try source(name)
             }
@@ -114,228 +177,36 @@ struct SchemeParts {
     }
 
     private func source(_ name: String) throws(SigningError) -> SchemeTemplate.Source {
+        func unknown(_ wanted: String) -> SigningError {
+            SigningError(
+                .malformedScheme,
+                "found {\(printable(String(name.unicodeScalars.prefix(64))))}, which nothing is "
+                    + "called, wanted \(wanted)")
+        }
         if let source = Self.plain[name] { return source }
-        if let format = SchemeTime(rawValue: name) { return .time(format) }
+        if let format = SchemeTime.named(name) { return .time(format) }
         if let index = values.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
             return .value(index)
         }
         if name == "headers.lines" || name == "headers.names" {
             guard headers != nil else {
                 throw SigningError(
-                    .malformedScheme, "{\(name)} wants \"signedHeaders\" to say which")
+                    .malformedScheme, "found {\(name)}, wanted \"signedHeaders\" to say which")
             }
             return name == "headers.lines" ? .headerLines : .headerNames
         }
-        if name.hasPrefix("set."),
-            let index = settings.firstIndex(where: { "set.\($0.name)" == name })
-        {
+        if name.hasPrefix("set.") {
+            let index = settings.firstIndex { "set.\($0.name)".utf8.elementsEqual(name.utf8) }
+            guard let index else { throw unknown("a setting of \"settings\"") }
             return .setting(index)
         }
-        if name.hasPrefix("header."), name.utf8.dropFirst(7).allSatisfy(\.isToken) {
-            return .header(name.utf8.dropFirst(7).map(\.lowercased))
-        }
-        throw SigningError(
-            .malformedScheme,
-            "nothing is called {\(printable(name))}; a value must be defined before it is used")
-    }
-
-    // MARK: Steps
-
-    private func step(_ value: JSONValue, at place: String) throws(SigningError) -> SchemePlan.Step
-    {
-        if let text = value.string { return .template(try template(text, at: place)) }
-        if let choices = value.array {
-            var result: [(SchemePlan.Condition, SchemePlan.Step)] = []
-            for (index, choice) in choices.enumerated() {
-                let choice = try SchemeReader(choice, at: "\(place)[\(index)]")
-                try choice.demand(["when", "is"])
-                result.append(
-                    (
-                        try condition(choice.optionalObject("when")),
-                        try step(choice.value("is"), at: choice.place)
-                    ))
+        if name.hasPrefix("header.") {
+            let field = name.utf8.dropFirst(7)
+            guard !field.isEmpty, field.allSatisfy(\.isToken) else {
+                throw unknown("{header.NAME} with the name of a field")
             }
-            return .choice(result)
+            return .header(field.map(\.lowercased))
         }
-        let reader = try SchemeReader(value, at: place)
-        if reader.has("join") {
-            try reader.demand(["join", "with"])
-            var steps: [SchemePlan.Step] = []
-            for (index, part) in try reader.array("join").enumerated() {
-                steps.append(try step(part, at: "\(place).join[\(index)]"))
-            }
-            return .join(steps, separator: Array(try reader.text("with").utf8))
-        }
-        if reader.has("hash") {
-            try reader.demand(["hash", "of", "as"])
-            return .hash(
-                try reader.choice(reader.text("hash"), "hash"),
-                try step(reader.value("of"), at: "\(place).of"),
-                try reader.choice(reader.text("as"), "as"))
-        }
-        if reader.has("path") {
-            let path = try reader.requiredObject("path")
-            try reader.demand(["path"])
-            try path.demand(["normalize", "encode"])
-            var normalize: SchemePlan.Condition?
-            if let when = try path.optionalObject("normalize") { normalize = try condition(when) }
-            return .path(normalize: normalize, encodes: try path.flag("encode"))
-        }
-        if reader.has("parameters") {
-            try reader.demand(["parameters"])
-            return .parameters(try parameterRule(reader.requiredObject("parameters")))
-        }
-        throw reader.malformed("wanted a text, a list, or one of join, hash, path, parameters")
-    }
-
-    private func parameterRule(
-        _ rule: SchemeReader
-    ) throws(SigningError) -> SchemePlan.ParameterRule {
-        try rule.demand([
-            "from", "decode", "encode", "skipEmpty", "except", "add", "sort", "assign", "with",
-        ])
-        var origins: [SchemePlan.ParameterRule.Origin] = []
-        for origin in try rule.texts("from") { origins.append(try rule.choice(origin, "from")) }
-        var added: [(name: [UInt8], value: SchemeTemplate)] = []
-        if let add = try rule.optionalObject("add") {
-            for (name, value) in add.object {
-                let text = value.string ?? ""
-                added.append((Array(name.utf8), try template(text, at: add.place)))
-            }
-        }
-        return SchemePlan.ParameterRule(
-            origins: origins, decodes: try rule.flag("decode"), encodes: try rule.flag("encode"),
-            skipsEmpty: try rule.flag("skipEmpty"),
-            except: try rule.optionalTexts("except")?.map { Array($0.utf8) } ?? [], added: added,
-            order: try rule.choice(rule.text("sort"), "sort"),
-            assign: Array(try rule.optionalText("assign")?.utf8 ?? "=".utf8),
-            separator: Array(try rule.optionalText("with")?.utf8 ?? "&".utf8))
-    }
-
-    // MARK: Fields, nonce, carriers
-
-    private func headerRule(_ rule: SchemeReader) throws(SigningError) -> SchemePlan.HeaderRule {
-        try rule.demand(["select", "except", "required", "spaces", "duplicates"])
-        let select = try rule.texts("select").map { $0.utf8.map(\.lowercased) }
-        let spaces = try rule.optionalText("spaces") ?? "keep"
-        let duplicates = try rule.optionalText("duplicates") ?? "keep"
-        guard ["keep", "collapse"].contains(spaces) else {
-            throw rule.malformed("\"spaces\" must be keep or collapse")
-        }
-        guard ["keep", "sort"].contains(duplicates) else {
-            throw rule.malformed("\"duplicates\" must be keep or sort")
-        }
-        func names(_ member: String) throws(SigningError) -> [[UInt8]] {
-            try rule.optionalTexts(member)?.map { $0.utf8.map(\.lowercased) } ?? []
-        }
-        let star = UInt8(ascii: "*")
-        return SchemePlan.HeaderRule(
-            names: select.filter { $0.last != star },
-            prefixes: select.filter { $0.last == star && $0.count > 1 }.map { $0.dropLast() },
-            selectsAll: select.contains([star]), except: try names("except"),
-            required: try names("required"), collapsesSpaces: spaces == "collapse",
-            sortsValues: duplicates == "sort")
-    }
-
-    private func nonceRule(_ rule: SchemeReader) throws(SigningError) -> SchemePlan.NonceRule {
-        try rule.demand(["prefix", "bytes", "as", "forbidden"])
-        let count = try rule.integer("bytes")
-        guard (16...64).contains(count) else { throw rule.malformed("\"bytes\" must be 16 to 64") }
-        return SchemePlan.NonceRule(
-            prefix: Array(try rule.optionalText("prefix")?.utf8 ?? "".utf8), byteCount: Int(count),
-            encoding: try rule.choice(rule.text("as"), "as"),
-            forbidden: Array(try rule.optionalText("forbidden")?.utf8 ?? "".utf8))
-    }
-
-    private func carriers(
-        _ root: SchemeReader, _ member: String
-    ) throws(SigningError) -> [SchemePlan.Carrier] {
-        guard root.has(member) else { return [] }
-        let special: Set<String> = member == "place" ? ["signature"] : []
-        var carriers: [SchemePlan.Carrier] = []
-        for (index, entry) in try root.array(member).enumerated() {
-            let carrier = try SchemeReader(entry, at: "\(root.place).\(member)[\(index)]")
-            try carrier.demand(["when", "header", "query", "xml", "value", "list", "with"])
-            let place: SchemePlan.Place
-            if let name = try carrier.optionalText("header") {
-                guard !name.isEmpty, name.utf8.allSatisfy(\.isToken) else {
-                    throw carrier.malformed("\"header\" is no field's name")
-                }
-                place = .header(name)
-            } else if let name = try carrier.optionalText("query") {
-                place = .query(Array(name.utf8))
-            } else {
-                place = .xml(Array(try carrier.text("xml").utf8))
-            }
-            var templates: [SchemeTemplate] = []
-            var separator: [UInt8]?
-            if carrier.has("list") {
-                for text in try carrier.texts("list") {
-                    templates.append(try template(text, at: carrier.place, allowing: special))
-                }
-                separator = Array(try carrier.text("with").utf8)
-            } else {
-                let text = try carrier.text("value")
-                templates = [try template(text, at: carrier.place, allowing: special)]
-            }
-            carriers.append(
-                SchemePlan.Carrier(
-                    condition: try condition(carrier.optionalObject("when")), place: place,
-                    templates: templates, separator: separator))
-        }
-        return carriers
-    }
-
-    // MARK: The signature
-
-    private func algorithm(_ sign: SchemeReader) throws(SigningError) -> SchemePlan.Algorithm {
-        if sign.has("hmac") {
-            try sign.demand(["hmac", "secret", "prefix", "chain"])
-            let digest: DigestAlgorithm
-            switch try sign.text("hmac") {
-            case "sha256": digest = .sha256
-            case "sha384": digest = .sha384
-            case "sha512": digest = .sha512
-            default: throw sign.malformed("\"hmac\" must be sha256, sha384 or sha512")
-            }
-            var chain: [SchemeTemplate] = []
-            for link in try sign.optionalTexts("chain") ?? [] {
-                chain.append(try template(link, at: "\(sign.place).chain"))
-            }
-            return .hmac(
-                digest,
-                decoding: try sign.choice(sign.optionalText("secret") ?? "none", "secret"),
-                prefix: Array(try sign.optionalText("prefix")?.utf8 ?? "".utf8), chain: chain)
-        }
-        if sign.has("hash") {
-            try sign.demand(["hash", "before", "behind"])
-            func secret(_ member: String) throws(SigningError) -> SchemeTemplate? {
-                guard let text = try sign.optionalText(member) else { return nil }
-                return try template(
-                    text, at: "\(sign.place).\(member)", allowing: ["secret"])
-            }
-            let before = try secret("before")
-            let behind = try secret("behind")
-            let sources = (before?.sources ?? []) + (behind?.sources ?? [])
-            guard sources.contains(.secret) else {
-                throw sign.malformed(
-                    "a hash without {secret} before or behind the text proves nothing")
-            }
-            return .hash(try sign.choice(sign.text("hash"), "hash"), before: before, behind: behind)
-        }
-        try sign.demand(["key"])
-        var algorithms: [SignatureAlgorithm] = []
-        for name in try sign.texts("key") {
-            switch name {
-            case "ed25519": algorithms.append(.ed25519)
-            case "ecdsa-p256-sha256": algorithms.append(.ecdsaP256SHA256)
-            case "ecdsa-p384-sha384": algorithms.append(.ecdsaP384SHA384)
-            case "rsa-pss-sha512": algorithms.append(.rsaPSSSHA512)
-            case "rsa-v1_5-sha256": algorithms.append(.rsaPKCS1SHA256)
-            default: throw sign.malformed("\"key\" names no algorithm of RFC 9421, section 3.3")
-            }
-        }
-        guard !algorithms.isEmpty else { throw sign.malformed("\"key\" names no algorithm") }
-        return .asymmetric(algorithms)
+        throw unknown("a name of the language, or a value that stands before this one")
     }
 }

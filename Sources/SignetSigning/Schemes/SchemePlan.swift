@@ -66,6 +66,8 @@ final class SchemePlan: Sendable {
         let templates: [SchemeTemplate]
         /// Between the entries of a list; nil where there is one template.
         let separator: [UInt8]?
+        /// The templates as the document writes them, for people.
+        let shape: String
     }
 
     /// Which fields are signed, and how their lines look.
@@ -147,6 +149,7 @@ final class SchemePlan: Sendable {
     let encoding: Encoding
     let placements: [Carrier]
     let nonce: NonceRule
+    let signed: SignedSources
 
     init(_ parts: SchemeParts) {
         name = parts.name
@@ -161,6 +164,9 @@ final class SchemePlan: Sendable {
         encoding = parts.encoding
         placements = parts.placements
         nonce = parts.nonce
+        signed = SignedSources(
+            text: parts.text, values: parts.values.map(\.step), headers: parts.headers,
+            injections: parts.injections)
     }
 }
 

@@ -183,7 +183,14 @@ struct SchemeRun {
         if let fields { return fields }
         guard let rule = plan.headers else { return [] }
         var result: [(name: [UInt8], value: [UInt8])] = []
-        for name in receivedNames ?? selectedNames(rule) {
+        let names = receivedNames ?? selectedNames(rule)
+        guard names.count <= ReceivedScheme.maximumNames else {
+            throw SigningError(
+                .malformedMessage,
+                "\(plan.name) would sign \(names.count) fields: wanted at most "
+                    + "\(ReceivedScheme.maximumNames)")
+        }
+        for name in names {
             result.append((name, try fieldValue(name, rule)))
         }
         for name in rule.required where !result.contains(where: { $0.name == name }) {
@@ -194,13 +201,13 @@ struct SchemeRun {
     }
 
     private func selectedNames(_ rule: SchemePlan.HeaderRule) -> [[UInt8]] {
-        var names: [[UInt8]] = []
+        var names: Set<[UInt8]> = []
         if message.request?.authority != nil, rule.selects(SignableMessage.host) {
-            names.append(SignableMessage.host)
+            names.insert(SignableMessage.host)
         }
         for field in message.fields {
             let name = field.name.utf8.map(\.lowercased)
-            if rule.selects(name), !names.contains(name) { names.append(name) }
+            if rule.selects(name) { names.insert(name) }
         }
         return names.sorted { $0.lexicographicallyPrecedes($1) }
     }

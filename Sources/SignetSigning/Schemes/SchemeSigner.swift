@@ -17,6 +17,21 @@ struct SchemeSigner: Sendable {
         self.plan = plan
         self.key = try SchemeKey(key, plan)
         self.settings = try plan.settings(options.settings)
+        try plan.requireReadable(.keyID, "the key's id", Array(key.id.utf8), settings)
+        for (index, setting) in plan.settings.enumerated() {
+            guard let value = settings[index] else { continue }
+            try plan.requireReadable(
+                .setting(index), "the setting \(setting.name)", value, settings)
+        }
+        guard
+            plan.carriers(plan.placements, settings).contains(where: {
+                $0.templates.contains { $0.sources.contains(.signature) }
+            })
+        else {
+            throw SigningError(
+                .malformedScheme,
+                "\(plan.name): with these settings no \"place\" takes the signature")
+        }
     }
 
     func sign(
@@ -25,12 +40,21 @@ struct SchemeSigner: Sendable {
         var run = SchemeRun(plan: plan, settings: settings, message: message)
         run.keyID = Array(key.key.id.utf8)
         run.time = created
+        guard created <= SchemeLimits.latest else {
+            throw SigningError(.invalidTime, "the time lies behind the year 9999")
+        }
         if let expires {
             guard plan.uses(.lifetime) else {
                 throw SigningError(.unsupportedOption, "\(plan.name) has no expiry")
             }
             guard expires > created else {
                 throw SigningError(.invalidTime, "the end is not behind the beginning")
+            }
+            guard expires - created <= SchemeLimits.lifetime else {
+                throw SigningError(
+                    .invalidTime,
+                    "the end is \(expires - created) s behind the beginning: wanted at most "
+                        + "\(SchemeLimits.lifetime), a week")
             }
             run.lifetime = expires - created
         }
@@ -53,6 +77,7 @@ struct SchemeSigner: Sendable {
                 throw SigningError(
                     .invalidValue, "the nonce holds what \(plan.name) does not allow in one")
             }
+            try plan.requireReadable(.nonce, "the nonce", nonce, settings)
             return nonce
         }
         do throws(CryptoFailure) {
@@ -90,6 +115,38 @@ struct SchemeSigner: Sendable {
 }
 
 extension SchemePlan {
+    /// Refuses a value that a verifier could not read back from where it stands: one that is empty, too
+    /// long, no visible ASCII, or that holds the text behind it.
+    func requireReadable(
+        _ source: SchemeTemplate.Source, _ what: String, _ value: [UInt8], _ settings: [[UInt8]?]
+    ) throws(SigningError) {
+        for carrier in carriers(injections + placements, settings) {
+            for template in carrier.templates {
+                for (index, part) in template.sources.enumerated() where part == source {
+                    let longest = source == .keyID || source == .nonce ? 256 : Int.max
+                    guard (1...longest).contains(value.count), value.allSatisfy(\.isVisible) else {
+                        throw SigningError(
+                            .invalidValue,
+                            "\(what) must be visible ASCII of 1 to 256 bytes for \(carrier.place.name)"
+                        )
+                    }
+                    var ends = carrier.separator.map { [[$0[0]]] } ?? []
+                    if index + 1 < template.sources.count,
+                        case .literal(let next) = template.sources[index + 1]
+                    {
+                        ends.append(next)
+                    }
+                    for end in ends where value.firstRange(of: end) != nil {
+                        throw SigningError(
+                            .invalidValue,
+                            "\(what) holds \(String(decoding: end, as: UTF8.self)), which ends it in "
+                                + carrier.place.name)
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether anything that is written or signed holds a source.
     func uses(_ source: SchemeTemplate.Source) -> Bool {
         let carried = (injections + placements).flatMap(\.templates)

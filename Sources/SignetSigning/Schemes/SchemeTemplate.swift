@@ -31,8 +31,9 @@ struct SchemeTemplate: Sendable, Hashable {
         var literal: [UInt8] = []
         let bytes = Array(text.utf8)
         var index = 0
-        func malformed() -> SigningError {
-            SigningError(.malformedScheme, "a brace that opens or closes nothing")
+        func malformed(_ found: String) -> SigningError {
+            SigningError(
+                .malformedScheme, "found \(found), wanted {name}, or {{ and }} for the braces")
         }
         while index < bytes.count {
             let byte = bytes[index]
@@ -42,13 +43,15 @@ struct SchemeTemplate: Sendable, Hashable {
                 literal.append(byte)
                 index += 2
             case 0x7B:
-                guard let end = bytes[index...].firstIndex(of: 0x7D) else { throw malformed() }
+                guard let end = bytes[index...].firstIndex(of: 0x7D) else {
+                    throw malformed("{ without its }")
+                }
                 if !literal.isEmpty { sources.append(.literal(literal)) }
                 literal = []
                 sources.append(
                     try name(String(decoding: bytes[(index + 1)..<end], as: UTF8.self)))
                 index = end + 1
-            case 0x7D: throw malformed()
+            case 0x7D: throw malformed("} without its {")
             default:
                 literal.append(byte)
                 index += 1

@@ -15,7 +15,7 @@ extension Verifier {
         where !covered.contains(where: { $0.identifier == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
-        var claims = try checkTime(received, now: now)
+        var claims = try checkTime(plan, received, now: now)
         try requireNonce(claims)
         let text = try run.run(plan.text)
         let key = try signer(plan, received, of: text, &run, now: now)
@@ -26,8 +26,8 @@ extension Verifier {
             }
         }
         let proof = VerifiedMessage(
-            scheme: scheme, keyID: key.id, created: received.time, expires: claims.expires,
-            nonce: claims.nonce, covered: covered)
+            scheme: scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
+            expires: claims.expires, nonce: claims.nonce, covered: covered)
         claims.keyID = key.id
         return (proof, claims)
     }
@@ -73,15 +73,16 @@ extension Verifier {
         }
     }
 
+    /// A nonce or an end that travels unsigned is what anybody wrote: it is not one.
     private func checkTime(
-        _ received: ReceivedScheme, now: Int64
+        _ plan: SchemePlan, _ received: ReceivedScheme, now: Int64
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(
             keyID: received.keyID ?? "", created: received.time ?? now, expires: nil,
-            nonce: received.nonce, tag: nil)
+            nonce: plan.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
         guard let time = received.time else { return claims }
-        guard let lifetime = received.lifetime else {
+        guard let lifetime = received.lifetime, plan.signed.sources.contains(.lifetime) else {
             try policy.check(claims, now: now)
             return claims
         }

@@ -6,7 +6,10 @@ import SignetSigning
 struct SchemesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemes", abstract: "The ways to sign.",
-        subcommands: [SchemesListCommand.self, SchemesShowCommand.self, SchemesLintCommand.self],
+        subcommands: [
+            SchemesListCommand.self, SchemesShowCommand.self, SchemesLintCommand.self,
+            SchemesSchemaCommand.self,
+        ],
         defaultSubcommand: SchemesListCommand.self)
 }
 
@@ -38,6 +41,24 @@ struct SchemesShowCommand: ParsableCommand {
         let document = try SigningScheme.insecure.scheme(named: name).document
         try common.terminal.result(
             document, text: JSONValue.object(document).serialized(.pretty) + [0x0A])
+    }
+}
+
+/// `schemes schema`: the language of the documents.
+struct SchemesSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema (2020-12) of scheme documents.",
+        discussion: """
+            For editors, and for whoever makes documents. It says what may stand where; whether the             parts fit together, `signet schemes lint FILE` tells.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let schema = SigningScheme.documentSchema
+        // It is one JSON object as it stands.
+        let object = try JSONValue(parsing: schema).object ?? [:]
+        try common.terminal.result(object, text: schema)
     }
 }
 
