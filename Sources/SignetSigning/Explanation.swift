@@ -9,6 +9,9 @@ public struct Explanation: Sendable, Hashable {
     public let base: [UInt8]?
     /// The parts of the message in the base, each with its name; as far as it came where there is no
     /// base.
+    ///
+    /// By a scheme's document these are the places of its text as the document names them, such as
+    /// `{method}`, also those that a hash hides; a body that is hashed is no part, its hash is.
     public let parts: [MessagePart]
 
     /// A base, or its beginning.
@@ -16,6 +19,8 @@ public struct Explanation: Sendable, Hashable {
         var base: [UInt8]
         var names: [String]
         var values: [Range<Int>]
+        /// The parts where they are not all pieces of the base.
+        var parts: [MessagePart]?
         /// Why there is no more of it.
         var failure: SigningError?
     }
@@ -23,16 +28,15 @@ public struct Explanation: Sendable, Hashable {
     init(reason: SigningError?, draft: Draft?) {
         self.reason = reason
         self.base = draft.flatMap { $0.failure == nil ? $0.base : nil }
-        self.parts = draft.map { MessagePart.all($0.names, $0.values, in: $0.base) } ?? []
+        self.parts =
+            draft.map { $0.parts ?? MessagePart.all($0.names, $0.values, in: $0.base) } ?? []
     }
 
     /// The whole as text: the reason, each part's name and value, and the base between two lines of
     /// dashes.
     public var lines: [String] {
         var lines = [reason.map { "not verified: \($0)" } ?? "the signature holds"]
-        for part in parts {
-            lines.append("  \(part.identifier): \(String(decoding: part.value, as: UTF8.self))")
-        }
+        for part in parts { lines += part.lines.map { "  " + $0 } }
         guard let base else {
             lines.append("no base could be computed")
             return lines
@@ -44,6 +48,17 @@ public struct Explanation: Sendable, Hashable {
         ).map(String.init)
         lines.append("--------")
         return lines
+    }
+}
+
+extension MessagePart {
+    /// The part for a person: its name and its value on one line, or a value of several lines below its
+    /// name.
+    public var lines: [String] {
+        let lines = String(decoding: value, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count > 1 else { return ["\(identifier): \(lines.first ?? "")"] }
+        return ["\(identifier):"] + lines.map { "    | \($0)" }
     }
 }
 

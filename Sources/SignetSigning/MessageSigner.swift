@@ -45,19 +45,34 @@ public struct MessageSigner: Sendable {
         public let addedFields: [SignableMessage.Field]
         private let names: [String]
         private let values: [Range<Int>]
+        private let origin: Origin
 
         init(
-            base: [UInt8], addedFields: [SignableMessage.Field], names: [String],
-            values: [Range<Int>]
+            base: [UInt8], addedFields: [SignableMessage.Field], names: [String] = [],
+            values: [Range<Int>] = [], origin: SchemeRun? = nil
         ) {
             self.base = base
             self.addedFields = addedFields
             self.names = names
             self.values = values
+            self.origin = Origin(run: origin)
         }
 
         /// The parts of the message that went into the base, each with its name, in their order.
-        public var parts: [MessagePart] { MessagePart.all(names, values, in: base) }
+        ///
+        /// By a scheme's document these are the places of its text as the document names them, such as
+        /// `{method}`, also those that a hash hides; a body that is hashed is no part, its hash is.
+        public var parts: [MessagePart] {
+            origin.run.map { SchemeTrace(of: $0).parts }
+                ?? MessagePart.all(names, values, in: base)
+        }
+
+        /// What the base was made of, for who asks; it makes no difference between two results.
+        private struct Origin: Sendable, Hashable {
+            let run: SchemeRun?
+            static func == (_: Origin, _: Origin) -> Bool { true }
+            func hash(into _: inout Hasher) {}
+        }
     }
 
     private enum Engine: Sendable {

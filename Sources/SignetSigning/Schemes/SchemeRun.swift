@@ -161,12 +161,16 @@ struct SchemeRun {
             PercentCoding.append(path, .unreservedAndSlash, to: &encoded)
             return encoded
         case .parameters(let rule): return try parameters(rule)
-        case .choice(let choices):
-            for (condition, step) in choices where condition.holds(settings) {
-                return try run(step)
-            }
-            return []
+        case .choice:
+            guard let chosen = chosen(step) else { return [] }
+            return try run(chosen)
         }
+    }
+
+    /// The choice that holds; nil for another step. The last has no condition, so one always does.
+    func chosen(_ step: SchemePlan.Step) -> SchemePlan.Step? {
+        guard case .choice(let choices) = step else { return nil }
+        return choices.first { $0.0.holds(settings) }?.1
     }
 
     // MARK: Fields
@@ -179,7 +183,7 @@ struct SchemeRun {
         }
     }
 
-    private mutating func signedFields() throws(SigningError) -> [(name: [UInt8], value: [UInt8])] {
+    mutating func signedFields() throws(SigningError) -> [(name: [UInt8], value: [UInt8])] {
         if let fields { return fields }
         guard let rule = plan.headers else { return [] }
         var result: [(name: [UInt8], value: [UInt8])] = []

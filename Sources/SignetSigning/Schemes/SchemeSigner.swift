@@ -66,7 +66,7 @@ struct SchemeSigner: Sendable {
         for carrier in plan.carriers(plan.placements, settings) { try place(carrier, &run) }
         message = run.message
         return MessageSigner.Result(
-            base: text, addedFields: Array(message.fields[before...]), names: [], values: [])
+            base: text, addedFields: Array(message.fields[before...]), origin: run)
     }
 
     private func nonce(_ given: String?) throws(SigningError) -> [UInt8] {

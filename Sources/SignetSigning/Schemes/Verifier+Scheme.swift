@@ -37,9 +37,19 @@ extension Verifier {
         _ plan: SchemePlan, _ message: SignableMessage
     ) throws(SigningError) -> Explanation.Draft {
         let settings = try plan.settings(policy.settings)
-        var run = try run(plan, settings, message, ReceivedScheme(message, plan, settings))
-        return Explanation.Draft(
-            base: try run.run(plan.text), names: [], values: [], failure: nil)
+        let received = try ReceivedScheme(message, plan, settings)
+        var run = try run(plan, settings, message, received)
+        if received.keyID == nil, keys.keys.count == 1 { run.keyID = Array(keys.keys[0].id.utf8) }
+        var draft = Explanation.Draft(base: [], names: [], values: [], failure: nil)
+        let trace = SchemeTrace(of: run)
+        draft.parts = trace.parts
+        draft.failure = trace.failure
+        do throws(SigningError) {
+            draft.base = try run.run(plan.text)
+        } catch {
+            draft.failure = error
+        }
+        return draft
     }
 
     private func run(

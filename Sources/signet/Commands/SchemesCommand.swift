@@ -49,7 +49,8 @@ struct SchemesSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the JSON Schema (2020-12) of scheme documents.",
         discussion: """
-            For editors, and for whoever makes documents. It says what may stand where; whether the             parts fit together, `signet schemes lint FILE` tells.
+            For editors, and for whoever makes documents. It says what may stand where; whether its \
+            parts fit together, `signet schemes lint FILE` tells.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -75,7 +75,12 @@ struct SignCommand: ParsableCommand {
         var message = try signing.message()
         let result = try signer.sign(
             &message, now: now, expires: try seconds(expires, "--expires"), nonce: nonce)
-        if show == .base { common.terminal.show(result.parts.map { "part \($0.line)" }) }
+        if show == .base {
+            common.terminal.show(
+                result.parts.flatMap { part in
+                    part.lines.enumerated().map { $0 == 0 ? "part \($1)" : $1 }
+                })
+        }
         try common.terminal.result(
             object(message, result),
             text: {
