@@ -15,6 +15,7 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+double floor_wall_seconds(void) { return seconds(CLOCK_MONOTONIC); }
 double floor_thread_seconds(void) { return seconds(CLOCK_THREAD_CPUTIME_ID); }
 double floor_process_seconds(void) { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
@@ -56,6 +57,18 @@ int floor_digest_and_mac(
             return 0;
     }
     return 1;
+}
+
+int floor_two_digests_and_mac(
+    const uint8_t *body, size_t body_size, const uint8_t *request, size_t request_size,
+    const uint8_t *text, size_t text_size) {
+    uint8_t out[EVP_MAX_MD_SIZE];
+    unsigned digest_size;
+    if (EVP_DigestInit_ex2(digest_context, sha256, NULL) != 1
+        || EVP_DigestUpdate(digest_context, body, body_size) != 1
+        || EVP_DigestFinal_ex(digest_context, out, &digest_size) != 1)
+        return 0;
+    return floor_digest_and_mac(request, request_size, text, text_size, 1);
 }
 
 int floor_salted_mac(

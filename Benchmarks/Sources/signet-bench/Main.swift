@@ -8,8 +8,8 @@ struct Main {
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first { !$0.hasPrefix("--") }
         var makers: [(names: [String], rows: () async throws -> [Row])] = []
-        makers.append(
-            (["rfc9421-sign", "rfc9421-verify", "salted-hmac-sign"], { try SigningRows.rows() }))
+        makers.append((SigningRows.names, { try SigningRows.rows() }))
+        makers.append((ThreadRows.names, { try ThreadRows.rows() }))
         makers.append(
             (
                 ["dump-seal-100k", "dump-open-100k", "dump-seal-1k", "public-read"],
@@ -44,7 +44,7 @@ struct Main {
     }
 
     private static func cells(_ outcome: Outcome) -> [String] {
-        let sign = outcome.row.unit.isTime ? "≤" : "≥"
+        let sign = outcome.row.unit.isCost ? "≤" : "≥"
         let goal =
             switch outcome.row.goal {
             case .ratio(let goal): "\(sign) \(short(goal)) ×"
@@ -58,7 +58,7 @@ struct Main {
     }
 
     private static func line(_ cells: [String]) -> String {
-        zip(cells, [18, 16, 16, 10, 12, 8])
+        zip(cells, [30, 12, 12, 9, 10, 8])
             .map { cell, width in cell + String(repeating: " ", count: max(0, width - cell.count)) }
             .joined(separator: " ")
     }
@@ -87,6 +87,7 @@ struct Main {
             "value": number(outcome.value), "floor": number(outcome.floor),
             "ratio": number(outcome.ratio), "goal": number(outcome.goal), "goalOn": goalOn,
             "rounds": .number(JSONNumber(outcome.row.rounds)),
+            "statistic": .string(outcome.row.statistic.rawValue),
         ])
     }
 }

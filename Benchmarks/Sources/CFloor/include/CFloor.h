@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Seconds of a clock that goes on while nothing runs.
+double floor_wall_seconds(void);
 // Seconds of processor time that this thread has used.
 double floor_thread_seconds(void);
 // Seconds of processor time that the whole process has used.
@@ -16,6 +18,11 @@ int floor_prepare(const uint8_t *key, size_t key_size);
 // Digest of `body` and HMAC-SHA256 of `base`, contexts reused. Returns 1 on success.
 int floor_digest_and_mac(
     const uint8_t *body, size_t body_size, const uint8_t *base, size_t base_size, size_t rounds);
+
+// Digests of `body` and `request`, and HMAC-SHA256 of `text`: SigV4 under the day's key.
+int floor_two_digests_and_mac(
+    const uint8_t *body, size_t body_size, const uint8_t *request, size_t request_size,
+    const uint8_t *text, size_t text_size);
 
 // Two MACs, one keyed by the other, as salted-hmac-v1 needs, and the body's digest.
 int floor_salted_mac(
@@ -35,5 +42,10 @@ size_t floor_memchr(const uint8_t *bytes, size_t size, size_t rounds);
 size_t floor_requests(
     const char *url, const char *connect_to, const char *ca_file, int http2, size_t concurrency,
     size_t total);
+
+// What this thread has asked of the heap since it began: bytes, and how often. Always 0 where the C
+// library is not glibc.
+uint64_t floor_allocated_bytes(void);
+uint64_t floor_allocated_blocks(void);
 
 #endif
