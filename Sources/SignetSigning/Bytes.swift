@@ -70,15 +70,19 @@ extension [UInt8] {
 
     /// Appends a number in decimal.
     mutating func append(decimal number: Int64) {
-        guard number != 0 else { return append(ASCII.zero) }
         if number < 0 { append(ASCII.minus) }
         var rest = number.magnitude
-        var divisor: UInt64 = 1
-        while rest / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(ASCII.zero + UInt8(truncatingIfNeeded: rest / divisor))
-            rest %= divisor
-            divisor /= 10
+        var lower = count
+        repeat {
+            append(ASCII.zero + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        // The last digit came first.
+        var upper = count - 1
+        while lower < upper {
+            swapAt(lower, upper)
+            lower += 1
+            upper -= 1
         }
     }
 

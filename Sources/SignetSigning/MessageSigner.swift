@@ -110,7 +110,7 @@ public struct MessageSigner: Sendable {
             self.addsNonce = options.addsNonce && options.answers?.nonce == nil
         case .saltedHMAC:
             self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
-            self.addsNonce = true
+            self.addsNonce = false
         case .document(let plan):
             self.engine = .document(try SchemeSigner(plan, key: key, options: options))
             self.addsNonce = false
@@ -168,7 +168,7 @@ public struct MessageSigner: Sendable {
             guard expires == nil else {
                 throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiry")
             }
-            return try signer.sign(&message, created: now, nonce: nonce ?? "", salt: salt)
+            return try signer.sign(&message, created: now, nonce: nonce, salt: salt)
         case .document(let signer):
             return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
         }

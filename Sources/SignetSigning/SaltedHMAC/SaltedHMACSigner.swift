@@ -5,6 +5,8 @@ struct SaltedHMACSigner: Sendable {
     private let key: HMACKey
     private let keyID: String
     private let fields: [ComponentIdentifier]
+    /// What is signed, by name.
+    private let names: [String]
     /// `;alg="hmac-sha256";created=`
     private let algorithmParameter: [UInt8]
     /// `;keyid="…"`
@@ -28,6 +30,7 @@ struct SaltedHMACSigner: Sendable {
             throw SigningError(.algorithmMismatch, "salted-hmac-v1 wants a key for HS256 or HS512")
         }
         self.fields = try Self.checked(options.covers ?? [])
+        self.names = SaltedHMACText.names(fields)
         var parameter = Array(";alg=\"\(algorithm)\";created=".utf8)
         self.algorithmParameter = parameter
         parameter = Array(";keyid=".utf8)
@@ -58,14 +61,18 @@ struct SaltedHMACSigner: Sendable {
         return fields
     }
 
-    /// Signs; the salt is random where the caller gives none.
+    /// Signs; salt and nonce are random where the caller gives none.
     func sign(
-        _ message: inout SignableMessage, created: Int64, nonce: String, salt: [UInt8]?
+        _ message: inout SignableMessage, created: Int64, nonce: String?, salt: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
         guard !message.contains(SaltedHMACText.fieldBytes) else {
             throw SigningError(.duplicateLabel, "the message has a field Signet-Signature already")
         }
-        let salt = if let salt { salt } else { try Self.randomSalt() }
+        // The generator takes longer to ask than to answer: once for both.
+        let half = SaltedHMACText.minimumSaltSize
+        let random = try Self.randomBytes(2 * half)
+        let salt = salt ?? Array(random[..<half])
+        let nonce = nonce ?? Base64.encode(Array(random[half...]), .url)
         let text = try SaltedHMACText(
             of: message, keyID: keyID, created: created, nonce: nonce, fields: fields,
             digest: key.algorithm)
@@ -86,13 +93,13 @@ struct SaltedHMACSigner: Sendable {
         let field = SignableMessage.Field(known: SaltedHMACText.field, value: value)
         message.fields.append(field)
         return MessageSigner.Result(
-            base: text.bytes, addedFields: [field], names: SaltedHMACText.names(fields),
+            base: text.bytes, addedFields: [field], names: names,
             values: text.values)
     }
 
-    private static func randomSalt() throws(SigningError) -> [UInt8] {
+    private static func randomBytes(_ count: Int) throws(SigningError) -> [UInt8] {
         do throws(CryptoFailure) {
-            return try RandomBytes.bytes(SaltedHMACText.minimumSaltSize)
+            return try RandomBytes.bytes(count)
         } catch {
             throw SigningError(error)
         }

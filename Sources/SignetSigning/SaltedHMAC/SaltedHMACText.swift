@@ -13,6 +13,8 @@ struct SaltedHMACText {
     static let fieldBytes = Array("signet-signature".utf8)
     static let member = Array("v1".utf8)
     static let minimumSaltSize = 16
+    /// What a salt's key is derived with, before the salt.
+    private static let label = Array("salted-hmac-v1\0".utf8)
 
     /// The parts that every signature covers, in the text's order.
     static let core = [
@@ -36,8 +38,10 @@ struct SaltedHMACText {
             throw SigningError(.missingComponent, "salted-hmac-v1 signs requests, not responses")
         }
         bytes.reserveCapacity(512)
+        values.reserveCapacity(fields.count + 5)
         append(keyID.utf8)
         var decimal: [UInt8] = []
+        decimal.reserveCapacity(24)
         decimal.append(decimal: created)
         append(decimal)
         append(nonce.utf8)
@@ -78,8 +82,9 @@ struct SaltedHMACText {
 
     /// The tag of the text under a key's key for one salt.
     func tag(key: HMACKey, salt: [UInt8]) throws(SigningError) -> [UInt8] {
-        var label = Array("salted-hmac-v1".utf8)
-        label.append(0)
+        var label: [UInt8] = []
+        label.reserveCapacity(Self.label.count + salt.count)
+        label.append(contentsOf: Self.label)
         label.append(contentsOf: salt)
         do throws(CryptoFailure) {
             let derived = try key.tag(of: label.span)
