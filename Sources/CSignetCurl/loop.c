@@ -21,6 +21,12 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
 
+// A program may end while a loop's thread is at work. OpenSSL's own clean-up at exit would take away
+// what that thread uses; it is asked for before anything else starts OpenSSL, or not at all.
+__attribute__((constructor)) static void keep_openssl_to_the_end(void) {
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 static void start(void) {
     started = signet_chain_start() && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }

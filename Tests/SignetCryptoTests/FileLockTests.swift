@@ -184,22 +184,27 @@ import Testing
         }
     }
 
-    @Test func aLivingWritersTemporaryIsWaitedFor() async throws {
+    @Test func aLivingWritersTemporaryIsWaitedFor() throws {
         try folder.write("half a fi", to: stale)
         let held = try Descriptor(opening: folder.path(stale), O_RDONLY)
         try #require(try held.tryLock() == .taken)
         let path = folder.path("file")
-        let isDone = Mutex(false)
-        let writing = Task.detached {
-            try PrivateFile.writeAtomically(bytes("new"), to: path)
-            isDone.withLock { $0 = true }
+        let outcome = Mutex<Result<Void, any Error>?>(nil)
+        let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        // A thread of its own: the pool's may be busy for longer than a writer has patience.
+        Thread.detachNewThread {
+            hasBegun.signal()
+            let result = Result { try PrivateFile.writeAtomically(bytes("new"), to: path) }
+            outcome.withLock { $0 = result }
+            hasEnded.signal()
         }
+        hasBegun.wait()
         // Whenever it is looked at, the writer cannot have ended.
-        await Task.yield()
-        #expect(isDone.withLock { $0 } == false)
+        #expect(outcome.withLock { $0 == nil })
         #expect(try folder.contents() == [stale])
         _ = consume held
-        try await writing.value
+        hasEnded.wait()
+        try outcome.withLock { try $0?.get() }
         #expect(try folder.read("file") == bytes("new") && folder.contents() == ["file"])
     }
 

@@ -143,7 +143,9 @@ import Testing
             for i in range(256): c.sendall(block)
             """, tls: authority.leaf)
         let engine = try engine()
-        let response = try await engine.send(EngineRequest(get(server.port)))
+        var request = EngineRequest(get(server.port))
+        request.timeout = .seconds(300)  // each pause waits for whatever else the machine does
+        let response = try await engine.send(request)
         var count = 0
         for try await chunk in response.body {
             #expect(chunk.count <= 1 << 20)
@@ -180,8 +182,9 @@ import Testing
             let good = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<1_000 {
                     group.addTask {
-                        let reply = try? await engine.fetch(
-                            EngineRequest(get(port, "/plain"), policy: policy))
+                        var request = EngineRequest(get(port, "/plain"), policy: policy)
+                        request.timeout = .seconds(300)
+                        let reply = try? await engine.fetch(request)
                         return reply?.body == Array("hello".utf8)
                     }
                 }

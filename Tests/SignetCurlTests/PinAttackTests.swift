@@ -227,9 +227,10 @@ import Testing
         ]
         let outcomes = await withTaskGroup(of: (Int, TransportError?).self) { group in
             for index in 0..<1_000 {
-                let request = EngineRequest(
+                var request = EngineRequest(
                     get(host.port, "/plain?\(index % 4)"), policy: policies[index % 4])
-                group.addTask { (index % 4, await engine.failure(request)) }
+                request.timeout = .seconds(300)
+                group.addTask { [request] in (index % 4, await engine.failure(request)) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
