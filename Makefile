@@ -1,8 +1,9 @@
-.PHONY: help demo test check bench build clean
+.PHONY: help demo test soak check bench build clean
 
 help:
 	@echo "make demo    the main job, step by step, on loopback (installs what is missing)"
 	@echo "make test    all tests, against real servers on loopback"
+	@echo "make soak    each of 100,000 requests eight times at once: memory, file, Redis (minutes)"
 	@echo "make check   format, imports, the fence around pointers, all tests under AddressSanitizer"
 	@echo "make bench   measures each job beside its floor"
 	@echo "make build   the signet program, optimised; its path is printed"
@@ -18,6 +19,10 @@ test:
 # Tests run it too, for what a release build must not do.
 	swift build -c release --product signet
 	swift test --disable-xctest
+
+soak:
+	@Scripts/install-dependencies
+	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
 
 check:
 	@Scripts/check

@@ -15,6 +15,9 @@ public struct VerifiedMessage: Sendable, Hashable {
     public let nonce: String?
     /// What the signature is for, where it says so.
     public let tag: String?
+    /// The body, where the signature or a digest that it covers was computed over it; nil where the body
+    /// may have been written by anybody.
+    public let body: [UInt8]?
 
     private let base: [UInt8]
     private let names: [String]
@@ -22,8 +25,9 @@ public struct VerifiedMessage: Sendable, Hashable {
 
     init(
         scheme: SigningScheme, claims: SignatureClaims, base: [UInt8], names: [String],
-        values: [Range<Int>]
+        values: [Range<Int>], body: [UInt8]?
     ) {
+        self.body = body
         self.scheme = scheme
         self.keyID = claims.keyID
         self.created = claims.created
@@ -38,8 +42,9 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// A proof by a scheme's document, whose text does not hold every value as it stands.
     init(
         scheme: SigningScheme, keyID: String, created: Int64?, expires: Int64?, nonce: String?,
-        covered: [MessagePart]
+        covered: [MessagePart], body: [UInt8]?
     ) {
+        self.body = body
         self.scheme = scheme
         self.keyID = keyID
         self.created = created

@@ -1,32 +1,41 @@
-internal import Synchronization
-
 /// Verifies messages: policy before cryptography, a constant-time comparison, the digest recomputed,
 /// the nonce remembered only once the signature holds.
 ///
-/// A verifier is shared between threads.
+/// A verifier is shared between threads. In a server it lives as long as the process: keys come and go
+/// by ``replaceKeys(with:)``, and several verifiers, of other schemes or in other processes, may share a
+/// nonce store.
+///
+/// ```swift
+/// let verifier = try Verifier(keys: source.load(), nonces: MemoryNonceStore())
+/// do throws(SigningError) {
+///     let proof = try await verifier.verify(message, now: now)
+///     return try handle(proof)  // its covered values and its body, not the message's
+/// } catch {
+///     log(error)  // the reason; the sender gets the one answer
+///     return Answer(error.isOwnFailure ? 503 : 401, SigningError.publicAnswer)
+/// }
+/// ```
 public final class Verifier: Sendable {
     /// The scheme that messages must be signed by.
     public let scheme: SigningScheme
     /// What is demanded of them.
     public let policy: VerificationPolicy
 
-    let keys: KeySet
+    let keys: VerifierKeys
     let nonces: (any NonceStore)?
     let plans = PlanCache()
-    /// The set's keys as a scheme's document uses them.
-    let schemeKeys = Mutex<[ObjectIdentifier: SchemeKey]>([:])
 
     /// Makes a verifier.
     ///
     /// - Parameters:
     ///   - scheme: The one scheme that is taken.
     ///   - keys: All keys that may have signed; a message cannot choose a key's algorithm or use. Two
-    ///     keys overlap during a rotation, by their `nbf` and `exp`; for another set make another
-    ///     verifier, with the same nonce store.
+    ///     keys overlap during a rotation, by their `nbf` and `exp`.
     ///   - policy: What is demanded.
     ///   - nonces: Where nonces are remembered; nil takes replays within the time window.
     /// - Throws: `SigningError` with `unsupported-option` for a tag, a nonce or algorithms with
-    ///   `salted-hmac-v1`, and with `unsupported-component` where its list names other things than
+    ///   `salted-hmac-v1`, and for a nonce store where the scheme signs no nonce, so that whoever sends a
+    ///   message again could change it; with `unsupported-component` where its list names other things than
     ///   fields; for `rfc9421` with `duplicate-component`.
     public init(
         scheme: SigningScheme = .rfc9421, keys: KeySet,
@@ -57,12 +66,22 @@ public final class Verifier: Sendable {
                     .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
             }
             _ = try plan.settings(policy.settings)
+            if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
         }
         self.scheme = scheme
-        self.keys = keys
+        self.keys = VerifierKeys(keys)
         self.policy = policy
         self.nonces = nonces
     }
+
+    /// Takes another key set from now on, such as the key file that was read again.
+    ///
+    /// Whatever begins to be verified after this uses the new keys, so that one that is revoked there, or
+    /// is no longer there, ends at once; what is under way may still use the old ones. Nonces stay.
+    ///
+    /// - Parameter keys: The whole new set; one that could not be read leaves the old one in force, for it
+    ///   never gets here.
+    public func replaceKeys(with keys: KeySet) { self.keys.replace(with: keys) }
 
     /// Verifies a message. Where the nonce store waits, for a file or for the network, so does the
     /// thread; a task has the method of the same name that suspends.
@@ -114,7 +133,7 @@ public final class Verifier: Sendable {
 
     /// The key that a signature names.
     func key(_ id: String) throws(SigningError) -> Key {
-        guard let key = keys[id] else {
+        guard let key = keys.current.set[id] else {
             throw SigningError(.unknownKey, "no key has the id that the signature names")
         }
         return key

@@ -22,6 +22,7 @@ let package = Package(
                 "TestSupport",
                 .product(name: "SignetRedis", package: "signet"),
                 .product(name: "SignetSigning", package: "signet"),
+                .product(name: "signet", package: "signet"),
             ],
             path: "Tests", swiftSettings: houseRules),
     ],

@@ -113,6 +113,13 @@ final class CoveragePlan: Sendable {
         digests.contains { $0.field == .content && !$0.isOfRequest }
     }
 
+    /// Whether `checkDigests` recomputes a digest over the message's own body.
+    func provesBody(_ checksRepresentation: Bool) -> Bool {
+        digests.contains {
+            !$0.isOfRequest && (checksRepresentation || $0.field == .content)
+        }
+    }
+
     /// Appends the lines of all components, each with its LF.
     ///
     /// - Throws: `SigningError` with `missing-component` for what the message lacks, with

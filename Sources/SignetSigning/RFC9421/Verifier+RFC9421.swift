@@ -32,7 +32,8 @@ extension Verifier {
             of: message, checksRepresentation: policy.checksRepresentation)
         if known == nil { plans.keep(plan) }
         let verified = VerifiedMessage(
-            scheme: scheme, claims: claims, base: base, names: plan.names, values: values)
+            scheme: scheme, claims: claims, base: base, names: plan.names, values: values,
+            body: plan.provesBody(policy.checksRepresentation) ? message.body : nil)
         return (verified, claims)
     }
 

@@ -25,7 +25,8 @@ extension Verifier {
         }
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: text.bytes,
-            names: SaltedHMACText.names(signature.fields), values: text.values)
+            names: SaltedHMACText.names(signature.fields), values: text.values,
+            body: message.body)
         return (verified, claims)
     }
 

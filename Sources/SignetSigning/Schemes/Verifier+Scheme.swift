@@ -1,5 +1,4 @@
 internal import SignetCrypto
-internal import Synchronization
 
 extension Verifier {
     /// Verifies by a scheme document.
@@ -27,7 +26,8 @@ extension Verifier {
         }
         let proof = VerifiedMessage(
             scheme: scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
-            expires: claims.expires, nonce: claims.nonce, covered: covered)
+            expires: claims.expires, nonce: claims.nonce, covered: covered,
+            body: covered.contains { $0.identifier == "body" } ? message.body : nil)
         claims.keyID = key.id
         return (proof, claims)
     }
@@ -39,7 +39,8 @@ extension Verifier {
         let settings = try plan.settings(policy.settings)
         let received = try ReceivedScheme(message, plan, settings)
         var run = try run(plan, settings, message, received)
-        if received.keyID == nil, keys.keys.count == 1 { run.keyID = Array(keys.keys[0].id.utf8) }
+        let keys = keys.current.set.keys
+        if received.keyID == nil, keys.count == 1 { run.keyID = Array(keys[0].id.utf8) }
         var draft = Explanation.Draft(base: [], names: [], values: [], failure: nil)
         let trace = SchemeTrace(of: run)
         draft.parts = trace.parts
@@ -113,18 +114,20 @@ extension Verifier {
         _ plan: SchemePlan, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
         now: Int64
     ) throws(SigningError) -> Key {
+        let table = keys.current
         if let id = received.keyID {
             let key = try key(id, now: now)
             guard
-                try schemeKey(key, plan).verifies(received.signatures, of: text, &run)
+                try table.schemeKey(key, plan).verifies(received.signatures, of: text, &run)
             else { throw Self.mismatch }
             return key
         }
         var refusal = SigningError(.unknownKey, "no key of the set can be this scheme's")
-        for key in keys.keys {
+        for key in table.set.keys {
             let candidate: SchemeKey
             do throws(SigningError) {
-                candidate = try schemeKey(self.key(key.id, now: now), plan)
+                try key.requireUsableForSigning(at: now)
+                candidate = try table.schemeKey(key, plan)
             } catch {
                 continue
             }
@@ -139,13 +142,16 @@ extension Verifier {
     private static var mismatch: SigningError {
         SigningError(.signatureMismatch, "the signature does not fit the message")
     }
+}
 
-    /// The key as the scheme uses it, made once.
-    private func schemeKey(_ key: Key, _ plan: SchemePlan) throws(SigningError) -> SchemeKey {
-        if let known = schemeKeys.withLock({ $0[ObjectIdentifier(key)] }) { return known }
-        let made = try SchemeKey(key, plan)
-        schemeKeys.withLock { $0[ObjectIdentifier(key)] = made }
-        return made
+extension SigningScheme {
+    /// Refuses a scheme that carries no nonce, or one that its signature does not cover.
+    func requireSignedNonce() throws(SigningError) {
+        guard !findings.contains(where: { $0.code == .noNonce }) else {
+            throw SigningError(
+                .unsupportedOption,
+                "\(name) signs no nonce: whoever sends a message again could change it or has none")
+        }
     }
 }
 

@@ -33,8 +33,7 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How far ahead of now it may be.", valueName: "seconds"))
     var clockSkew: Int64 = 60
 
-    @Option(help: ArgumentHelp("Remember nonces here, and take none twice.", valueName: "file"))
-    var nonces: String?
+    @OptionGroup var nonces: NonceOptions
 
     @Option(
         help: ArgumentHelp(
@@ -61,7 +60,7 @@ struct VerifyCommand: ParsableCommand {
         let now = try seconds(now, "--now") ?? UnixTime.now()
         let verifier = try Verifier(
             scheme: scheme, keys: signing.loadKeys(), policy: policy,
-            nonces: nonces.map { FileNonceStore(path: $0) })
+            nonces: nonces.store())
         let message = try signing.message()
         let verified: VerifiedMessage
         do {
@@ -74,6 +73,9 @@ struct VerifyCommand: ParsableCommand {
 
     /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
     private func failure(_ error: SigningError, _ explanation: Explanation?) -> ToolError {
+        if error.code == .nonceStoreUnavailable {
+            return ToolError(.network, error.code.name, error.message)
+        }
         if error.isSyntax || error.isOwnFailure || error.code == .invalidTime {
             return ToolError(.usage, error.code.name, error.message)
         }

@@ -1,0 +1,73 @@
+import ArgumentParser
+import SignetCrypto
+import SignetSigning
+
+#if Redis
+    import SignetRedis
+#endif
+
+/// Where `verify` remembers nonces.
+struct NonceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Remember nonces here, and take none twice.", valueName: "file"))
+    var nonces: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The same in a Redis that others share: redis://HOST[:PORT][/DATABASE], rediss:// for TLS, or \
+            unix:PATH. Only in a signet that was built with the package trait Redis.
+            """, valueName: "url"))
+    var nonceStore: String?
+
+    @Option(help: ArgumentHelp("Redis's user; without it the default one.", valueName: "name"))
+    var nonceStoreUser: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Redis's password: a file, env:NAME, fd:N, command:LINE or credential:NAME.",
+            valueName: "source"))
+    var nonceStorePassword: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Authorities for Redis's certificate, in place of the system's.", valueName: "pem"))
+    var nonceStoreCaFile: String?
+
+    func validate() throws {
+        guard nonces == nil || nonceStore == nil else {
+            throw ValidationError("--nonces and --nonce-store do not go together")
+        }
+        guard
+            nonceStore != nil
+                || [nonceStoreUser, nonceStorePassword, nonceStoreCaFile].allSatisfy({ $0 == nil })
+        else { throw ValidationError("this option of Redis's wants --nonce-store too") }
+    }
+
+    /// The store, or nil where none is named.
+    func store() throws -> (any NonceStore)? {
+        if let nonces { return FileNonceStore(path: nonces) }
+        guard let nonceStore else { return nil }
+        #if Redis
+            var options = try RedisNonceStore.Options(url: nonceStore)
+            options.username = nonceStoreUser
+            // One call, of a person or a script.
+            options.connections = 1
+            options.connectTimeout = .seconds(5)
+            options.commandTimeout = .seconds(5)
+            if let nonceStoreCaFile {
+                guard options.tls != nil else {
+                    throw ToolError.usage("--nonce-store-ca-file wants rediss://")
+                }
+                options.tls?.authorityFile = nonceStoreCaFile
+            }
+            return try RedisNonceStore(
+                options, password: nonceStorePassword.map { try Passphrase(KeySource($0)) })
+        #else
+            _ = nonceStore
+            throw ToolError(
+                .usage, "unsupported-option",
+                "--nonce-store wants a signet that was built with Redis: swift build --traits Redis"
+            )
+        #endif
+    }
+}
