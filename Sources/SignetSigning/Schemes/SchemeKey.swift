@@ -82,12 +82,15 @@ final class SchemeKey: Sendable {
                 for index in secret.indices { bytes.append(secret[index]) }
                 let mark = Array("whsec_".utf8)
                 if decoding == .whsec, bytes.starts(with: mark) {
-                    guard let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), .standard)
+                    guard
+                        let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), .standard),
+                        !decoded.isEmpty
                     else {
                         throw KeyError(
                             code: .wrongUse,
                             message:
-                                "the secret of key \(printable(key.id)) is no base64 behind whsec_"
+                                "the secret of key \(printable(key.id)) is no base64 of a byte or more "
+                                + "behind whsec_"
                         )
                     }
                     wipe(&bytes)

@@ -152,12 +152,22 @@ private struct SchemeLint {
                     "parameters are joined without escaping: one value can look like two parameters"
                 )
             }
+            if rule.encodes, [rule.assign, rule.separator].contains(where: Self.survivesEncoding) {
+                add(
+                    .unescapedJoin,
+                    "parameters are joined by what stands in an encoded value as it is")
+            }
             if rule.order == .pair {
                 add(.pairSort, "parameters are sorted as written pairs, not by name")
             }
             for (_, template) in rule.added { gather(template, plan) }
         case .choice(let choices): for (_, step) in choices { gather(step, plan) }
         }
+    }
+
+    /// Whether a text between names and values can also come out of percent-encoding.
+    private static func survivesEncoding(_ text: [UInt8]) -> Bool {
+        text.allSatisfy { $0.isLetter || $0.isDigit || "-._~%".utf8.contains($0) }
     }
 
     private mutating func gather(_ template: SchemeTemplate, _ plan: SchemePlan) {

@@ -250,7 +250,9 @@ struct SchemeRun {
         var pairs: [(name: [UInt8], value: [UInt8])] = []
         for origin in rule.origins {
             switch origin {
-            case .query: pairs += message.queryParameters(decoded: rule.decodes)
+            case .query:
+                _ = try request()
+                pairs += message.queryParameters(decoded: rule.decodes)
             case .form: pairs += message.formParameters(decoded: rule.decodes)
             case .xml: pairs += try message.xmlChildren()
             }

@@ -16,6 +16,10 @@ struct SchemeSigner: Sendable {
         }
         self.plan = plan
         self.key = try SchemeKey(key, plan)
+        guard key.isPrivate else {
+            throw SigningError(
+                .wrongKeyUse, "the key is a public one, which verifies and does not sign")
+        }
         self.settings = try plan.settings(options.settings)
         try plan.requireReadable(.keyID, "the key's id", Array(key.id.utf8), settings)
         for (index, setting) in plan.settings.enumerated() {
@@ -102,6 +106,10 @@ struct SchemeSigner: Sendable {
             }
             try run.message.append(SignableMessage.Field(name: name, value: value))
         case .query(let name):
+            guard run.message.request != nil else {
+                throw SigningError(
+                    .unsupportedComponent, "\(plan.name) signs requests, and this is a response")
+            }
             guard run.message.queryValues(of: name).isEmpty else {
                 throw SigningError(
                     .duplicateField,

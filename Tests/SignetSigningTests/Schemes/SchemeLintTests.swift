@@ -64,6 +64,20 @@ import Testing
             ]
         ),
         (
+            "unescaped-join",
+            [
+                "values": [
+                    "p": [
+                        "parameters": [
+                            "from": ["query"], "decode": true, "encode": true, "sort": "key",
+                            "assign": "", "with": "&",
+                        ]
+                    ]
+                ],
+                "text": "{method}\n{host}\n{path}\n{time}\n{nonce}\n{p}\n{body}",
+            ]
+        ),
+        (
             "pair-sort",
             [
                 "values": [
