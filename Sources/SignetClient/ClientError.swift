@@ -66,16 +66,19 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     public let status: Int?
     /// The error that the service replied, where it did.
     public let serverError: RPCServerError?
+    /// What a pin policy's refusal is about, as values, where one refused the host.
+    public let pinFailure: PinFailure?
 
     package init(
         _ kind: Kind, _ code: Code, _ message: String, status: Int? = nil,
-        serverError: RPCServerError? = nil
+        serverError: RPCServerError? = nil, pinFailure: PinFailure? = nil
     ) {
         self.kind = kind
         self.code = code
         self.message = message
         self.status = status
         self.serverError = serverError
+        self.pinFailure = pinFailure
     }
 
     /// Code and message.
@@ -93,7 +96,8 @@ extension ClientError {
     }
 
     init(_ error: TransportError) {
-        self.init(.noReply, Code(error.code.name), error.message)
+        self.init(
+            .noReply, Code(error.code.name), error.message, pinFailure: error.pinFailure)
     }
 
     init(_ error: SigningError) {

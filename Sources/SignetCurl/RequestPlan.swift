@@ -193,6 +193,6 @@ extension TransportError {
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: refusal.message)
+        self.init(code: code, message: refusal.message, pinFailure: refusal.failure)
     }
 }

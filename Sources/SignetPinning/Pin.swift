@@ -85,6 +85,15 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
+    /// Whether it is SHA-256 of nothing: what a broken pipe of commands makes of a missing file.
+    var isHashOfNothing: Bool { text == "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" }
+
+    /// Whether somebody typed it to stand in for a pin to come: one byte or two, over and over.
+    var isPlaceholder: Bool { Set(bytes).count <= 2 }
+
+    /// Whether it is certainly of no key.
+    var isNoKey: Bool { isHashOfNothing || isPlaceholder }
+
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

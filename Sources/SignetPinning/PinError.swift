@@ -44,11 +44,14 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// Found, wanted and where, for people.
     public let message: String
+    /// The same as values, where a policy refused a host.
+    public let failure: PinFailure?
 
     /// Makes an error.
-    public init(code: Code, message: String) {
+    public init(code: Code, message: String, failure: PinFailure? = nil) {
         self.code = code
         self.message = message
+        self.failure = failure
     }
 
     /// The message.

@@ -23,8 +23,6 @@ public enum PinLint {
     }
 
     private static let month: Int64 = 30 * 86_400
-    /// SHA-256 of nothing: what a broken pipe of commands makes of a missing file.
-    private static let hashOfNothing = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     /// Suffixes of two labels under which strangers are neighbours; those of one label always are.
     private static let sharedSuffixes: Set<String> = [
         "ac.uk", "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "co.in",
@@ -165,11 +163,11 @@ public enum PinLint {
                     add(code, .error, "\(place) \(message)")
                     continue
                 }
-                if text == hashOfNothing {
+                if pin.isHashOfNothing {
                     add(
                         "empty-input-hash", .error,
                         "\(place) is the hash of nothing: the command that made it read no key")
-                } else if Set(pin.bytes).count <= 2 {
+                } else if pin.isPlaceholder {
                     add("placeholder-pin", .error, "\(place) is a placeholder, no hash of a key")
                 }
                 if !pins.insert(pin).inserted {

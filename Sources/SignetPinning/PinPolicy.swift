@@ -83,21 +83,13 @@ public struct PinPolicy: Sendable, Hashable {
         guard let rule = rule(for: host) else {
             if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
             return PinDecision(
-                rule: nil, isPinned: false,
-                refusal: PinError(
-                    code: .unlistedHost,
-                    message: "the pin policy does not list \(host.uriText): add its pins"
-                        + " (signet pins show https://\(host.uriText)), exclude it, or say"
-                        + " \"unlisted\":\"allow\""))
+                rule: nil, isPinned: false, refusal: refusal(.unlistedHost, host, nil, []))
         }
         if rule.isExclusion { return PinDecision(rule: rule, isPinned: false, refusal: nil) }
         guard isSecure else {
             return PinDecision(
                 rule: rule, isPinned: true,
-                refusal: PinError(
-                    code: .cleartextToPinnedHost,
-                    message: "\(host.uriText) is pinned (rule \(rule.pattern)) and never spoken to"
-                        + " without TLS: use https; wanted: \(Self.list(rule.pins))"))
+                refusal: refusal(.cleartextToPinnedHost, host, rule, []))
         }
         if rule.hasExpired(at: now) {
             if rule.afterExpiry == .allow {
@@ -105,8 +97,7 @@ public struct PinPolicy: Sendable, Hashable {
             }
             if rule.mode == .enforce {
                 return PinDecision(
-                    rule: rule, isPinned: true,
-                    refusal: PinError(code: .policyExpired, message: expiry(of: rule, host: host)))
+                    rule: rule, isPinned: true, refusal: refusal(.policyExpired, host, rule, []))
             }
         }
         return PinDecision(rule: rule, isPinned: true, refusal: nil)
@@ -124,33 +115,48 @@ public struct PinPolicy: Sendable, Hashable {
         let rule = decision.rule
         let wanted = rule?.pins ?? []
         let isMatch = chain.contains { wanted.contains($0.pin) }
-        var refusal = decision.refusal
-        if let rule, let known = refusal, known.code == .policyExpired {
-            refusal = PinError(
-                code: known.code, message: expiry(of: rule, host: host, chain: chain))
-        } else if let known = refusal, known.code == .unlistedHost {
-            refusal = PinError(
-                code: known.code,
-                message: known.message + "; verified chain: \(Self.list(chain)); wanted: none")
-        } else if let rule, refusal == nil, decision.isPinned, !isMatch {
-            refusal = PinError(
-                code: .pinMismatch,
-                message:
-                    "no pin matches for \(host.uriText) (rule \(rule.pattern)); verified chain:"
-                    + " \(Self.list(chain)); wanted one of: \(Self.list(wanted))")
+        var finding = decision.refusal
+        if let known = finding {
+            finding = refusal(known.code, host, rule, chain)
+        } else if let rule, decision.isPinned, !isMatch {
+            finding = refusal(.pinMismatch, host, rule, chain)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
             seen: chain, wanted: wanted, expires: rule?.expires, isPinned: decision.isPinned,
-            finding: refusal)
+            finding: finding)
     }
 
-    private func expiry(of rule: PinRule, host: HostName, chain: [SeenCertificate]? = nil) -> String
-    {
-        "the pins of \(host.uriText) (rule \(rule.pattern)) expired on"
-            + " \(rule.expires?.text ?? "-"): renew \"expires\", or say \"afterExpiry\":\"allow\""
-            + (chain.map { "; verified chain: \(Self.list($0))" } ?? "")
-            + "; wanted: \(Self.list(rule.pins))"
+    /// One message with all that a log line needs to repair a policy, and the same as values.
+    private func refusal(
+        _ code: PinError.Code, _ host: HostName, _ rule: PinRule?, _ chain: [SeenCertificate]
+    ) -> PinError {
+        let name = host.uriText
+        let found: String
+        let mend: PinMend
+        if let rule {
+            let pattern = "(rule \(rule.pattern))"
+            switch code {
+            case .cleartextToPinnedHost:
+                found = "\(name) is pinned \(pattern) and never spoken to without TLS"
+                mend = PinMend(kind: .cleartext, advice: "use https")
+            case .policyExpired:
+                found = "the pins of \(name) \(pattern) expired on \(rule.expires?.text ?? "-")"
+                mend = self.mend(ofExpired: rule, chain: chain)
+            default:
+                found = "no pin matches for \(name) \(pattern)"
+                mend = self.mend(ofMismatchWith: chain, host: host, rule: rule)
+            }
+        } else {
+            found = "the pin policy does not list \(name)"
+            mend = self.mend(ofUnlisted: host, chain: chain)
+        }
+        let seen =
+            chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
+        let wanted = rule.map { Self.list($0.pins) } ?? "none"
+        return PinError(
+            code: code, message: "\(found)\(seen); wanted: \(wanted); mend: \(mend.text)",
+            failure: PinFailure(host: host, rule: rule, seen: chain, mend: mend))
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

@@ -1,3 +1,5 @@
+public import SignetPinning
+
 /// Why a call has no reply, or its reply no end.
 ///
 /// The message says what was found, what was wanted and where. It never holds a field's value, a body
@@ -74,10 +76,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Found, wanted and where, for people.
     public let message: String
 
+    /// What a policy's refusal is about, as values; nil for every other error.
+    public let pinFailure: PinFailure?
+
     /// Makes an error.
-    public init(code: Code, message: String) {
+    public init(code: Code, message: String, pinFailure: PinFailure? = nil) {
         self.code = code
         self.message = message
+        self.pinFailure = pinFailure
     }
 
     /// The message.

@@ -1,13 +1,15 @@
 import SignetClient
 import SignetJSON
+import SignetPinning
 import SignetRPC
 import SignetTransport
 
 extension ClientError: CodedError {
     var codeName: String { code.name }
 
-    /// What `--json` adds to the error: the server's own error with its data.
+    /// What `--json` adds to the error: the server's own error with its data, or a policy's refusal.
     var details: JSONObject {
+        if let pinFailure { return ["pin": .object(pinFailure.object)] }
         guard let serverError else { return [:] }
         return ["rpc": .object(serverError.object)]
     }
@@ -24,4 +26,23 @@ extension RPCError: CodedError {
 
 extension TransportError: CodedError {
     var codeName: String { code.name }
+
+    var details: JSONObject { pinFailure.map { ["pin": .object($0.object)] } ?? [:] }
+}
+
+extension PinFailure {
+    /// The values, as `--json` prints them.
+    var object: JSONObject {
+        [
+            "host": .string(host.text),
+            "rule": rule.map { .string($0.pattern.description) } ?? .null,
+            "mode": rule.map { .string($0.mode.rawValue) } ?? .null,
+            "chain": pinsJSON(seen), "wanted": .array(wanted.map { .string($0.text) }),
+            "expires": rule?.expires.map { .string($0.text) } ?? .null,
+            "mend": [
+                "kind": .string(mend.kind.name), "advice": .string(mend.advice),
+                "entry": mend.entry.map { .string($0) } ?? .null,
+            ],
+        ]
+    }
 }

@@ -45,7 +45,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
         let verdict = policy.verdict(for: host, chain: seen.chain, now: now)
         if let refusal = verdict.refusal {
             throw ToolError(
-                .refused, refusal.code.name, refusal.message, beside: object(verdict, target))
+                .refused, refusal.code.name, refusal.message, details: refusal.details,
+                beside: object(verdict, target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }
         try common.terminal.result(object(verdict, target), lines: lines(verdict, target))

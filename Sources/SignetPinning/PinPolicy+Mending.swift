@@ -1,0 +1,93 @@
+extension PinPolicy {
+    /// The mend for a chain of which no key is wanted.
+    func mend(
+        ofMismatchWith chain: [SeenCertificate], host: HostName, rule: PinRule
+    ) -> PinMend {
+        guard let leaf = chain.first else {
+            return PinMend(
+                kind: .noChain,
+                advice: "no verified chain was seen; look at it with signet pins show"
+                    + " https://\(host.uriText)")
+        }
+        for wanted in rule.pins {
+            let lower = wanted.text.lowercased()
+            if let twin = chain.first(where: { $0.pin.text.lowercased() == lower }) {
+                return PinMend(
+                    kind: .letterCase,
+                    advice: "\(wanted.text) differs from the chain's pin in letter case alone; take"
+                        + " the pin as it is made, not as it was typed",
+                    entry: rule.entry(pins: rule.pins.map { $0 == wanted ? twin.pin : $0 }))
+            }
+        }
+        if rule.pins.allSatisfy(\.isNoKey) {
+            return PinMend(
+                kind: .notAKey,
+                advice: "the rule's pins are placeholders, no hashes of keys; if this chain is the"
+                    + " right one, take its pins",
+                entry: rule.entry(pins: Self.suggestion(chain)))
+        }
+        let other = rules.first { other in
+            other.pattern != rule.pattern && chain.contains { other.pins.contains($0.pin) }
+        }
+        if let other {
+            return PinMend(
+                kind: .otherRule,
+                advice:
+                    "the pins of the rule \(other.pattern) match this chain: perhaps the pins of"
+                    + " the two stand at each other's place, or one key now serves both; if so",
+                entry: rule.entry(pins: rule.pins + [leaf.pin]))
+        }
+        return PinMend(
+            kind: .newKey,
+            advice: "if \(host.uriText) changed its key on purpose, and only then, add its pin",
+            entry: rule.entry(pins: rule.pins + [leaf.pin]))
+    }
+
+    /// The mend for a host that no rule is for.
+    func mend(ofUnlisted host: HostName, chain: [SeenCertificate] = []) -> PinMend {
+        if host.kind == .name {
+            let name = host.text
+            let above = rules.filter {
+                $0.pattern.host.kind == .name && name.hasSuffix("." + $0.pattern.host.text)
+            }.max { $0.pattern.host.text.utf8.count < $1.pattern.host.text.utf8.count }
+            if let above {
+                return PinMend(
+                    kind: .reach,
+                    advice:
+                        "the rule \(above.pattern) does not reach \(host.uriText): add the host,"
+                        + " or say \"includeSubdomains\":true there",
+                    entry: Self.entry(host, chain))
+            }
+        }
+        return PinMend(
+            kind: .unlisted,
+            advice: "add its pins (signet pins show https://\(host.uriText)), exclude it, or say"
+                + " \"unlisted\":\"allow\"", entry: Self.entry(host, chain))
+    }
+
+    /// The mend for a rule whose last day is over.
+    func mend(ofExpired rule: PinRule, chain: [SeenCertificate]) -> PinMend {
+        let isMatch = chain.contains { rule.pins.contains($0.pin) }
+        return PinMend(
+            kind: .expired,
+            advice: "renew \"expires\", or say \"afterExpiry\":\"allow\""
+                + (chain.isEmpty
+                    ? ""
+                    : isMatch
+                        ? " (a pin still matches)" : " (no pin matches any more: renew them too)")
+        )
+    }
+
+    /// The keys of a chain that are worth pinning: the leaf's and its issuer's.
+    private static func suggestion(_ chain: [SeenCertificate]) -> [Pin] {
+        chain.prefix(2).map(\.pin)
+    }
+
+    private static func entry(_ host: HostName, _ chain: [SeenCertificate]) -> String? {
+        let pins = suggestion(chain)
+        guard !pins.isEmpty, let rule = try? PinRule(host: host.text, pins: pins) else {
+            return nil
+        }
+        return rule.entry(pins: pins)
+    }
+}
