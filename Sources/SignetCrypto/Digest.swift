@@ -19,8 +19,8 @@ package enum Digest {
     }
 }
 
-/// A digest of bytes that arrive in pieces.
-@safe package struct IncrementalDigest: ~Copyable {
+/// A digest of bytes that arrive in pieces. Its one owner may hand it to another thread.
+@safe package struct IncrementalDigest: ~Copyable, @unchecked Sendable {
     private static let pool = DigestPool()
 
     private let context: OpaquePointer

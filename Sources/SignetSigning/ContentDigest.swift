@@ -20,6 +20,8 @@ public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
 public enum ContentDigest {
     /// The field's identifier as a covered component.
     public static let component = ComponentIdentifier(field: "content-digest")
+    /// The same among the trailers: `"content-digest";tr`.
+    static let trailer = component.inTrailers
 
     /// The field of a body.
     ///
@@ -27,7 +29,16 @@ public enum ContentDigest {
     public static func field(
         of body: [UInt8], _ algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.content.make(of: body, algorithm)
+        try DigestField.content.make(of: .bytes(body), algorithm)
+    }
+
+    /// The field of a body that lies elsewhere.
+    ///
+    /// - Throws: `SigningError` with `unsupported-digest` where that digest was not made.
+    public static func field(
+        of digests: BodyDigests, _ algorithm: BodyDigest = .sha256
+    ) throws(SigningError) -> SignableMessage.Field {
+        try DigestField.content.make(of: .digested(digests), algorithm)
     }
 
     /// Recomputes what a message's Content-Digest says about its body: every digest with sha-256 or
@@ -53,7 +64,7 @@ public enum ReprDigest {
     public static func field(
         of representation: [UInt8], _ algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.representation.make(of: representation, algorithm)
+        try DigestField.representation.make(of: .bytes(representation), algorithm)
     }
 
     /// Recomputes what a message's Repr-Digest says, as ``ContentDigest/check(_:)`` does.
@@ -69,6 +80,6 @@ public enum ReprDigest {
         _ message: SignableMessage, of representation: [UInt8]? = nil
     ) throws(SigningError) {
         guard let representation else { return try DigestField.representation.check(message) }
-        try DigestField.representation.check(message.fields, representation)
+        try DigestField.representation.check(message.fields, .bytes(representation))
     }
 }

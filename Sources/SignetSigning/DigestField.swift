@@ -24,13 +24,15 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     func make(
-        of body: [UInt8], _ algorithm: BodyDigest = .sha256
+        of content: MessageContent, _ algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
+        guard let digest = try content.digest(algorithm) else {
+            throw SigningError(.bodyCut, "\(name) wants the whole body, which did not come yet")
+        }
         var value: [UInt8] = []
         value.reserveCapacity(128)
         value.append(contentsOf: algorithm.nameBytes)
         value.append("=:")
-        let digest = try Self.digest(of: body, algorithm.algorithm)
         Base64.append(digest.span, .standard, to: &value)
         value.append(ASCII.colon)
         return SignableMessage.Field(known: name, value: value)
@@ -44,7 +46,7 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         of message: SignableMessage, _ algorithm: BodyDigest
     ) throws(SigningError) -> SignableMessage.Field {
         try requireWhole(message)
-        return try make(of: message.body, algorithm)
+        return try make(of: message.content, algorithm)
     }
 
     private func requireWhole(_ message: SignableMessage) throws(SigningError) {
@@ -62,12 +64,13 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     ///   a message that holds a part of its representation only.
     func check(_ message: SignableMessage, isTrailer: Bool = false) throws(SigningError) {
         try requireWhole(message)
-        try check(isTrailer ? message.trailers : message.fields, message.body)
+        try check(isTrailer ? message.trailers : message.fields, message.content)
     }
 
-    /// Recomputes every digest with sha-256 or sha-512; there must be one.
+    /// Recomputes every digest with sha-256 or sha-512; there must be one. Of a body that is still to
+    /// come only the field is read.
     func check(
-        _ fields: [SignableMessage.Field], _ body: [UInt8]
+        _ fields: [SignableMessage.Field], _ content: MessageContent
     ) throws(SigningError) {
         guard let text = fields.value(of: nameBytes) else {
             throw SigningError(.missingComponent, "the message has no field \(name)")
@@ -96,11 +99,11 @@ enum DigestField: Sendable, Hashable, CaseIterable {
                     .malformedDigest, "\(name) holds a value that is no canonical base64")
             }
             guard let algorithm else { continue }
-            let actual = try Self.digest(of: body, algorithm)
+            isChecked = true
+            guard let actual = try content.digest(algorithm) else { continue }
             guard constantTimeEqual(claimed, actual) else {
                 throw SigningError(.digestMismatch, "\(name) does not fit the body")
             }
-            isChecked = true
         }
         guard isChecked else {
             throw SigningError(
@@ -110,19 +113,17 @@ enum DigestField: Sendable, Hashable, CaseIterable {
 
     private static func algorithm(
         _ name: Range<Int>, _ digests: StructuredDictionary
-    ) -> DigestAlgorithm? {
-        if digests.matches(name, BodyDigest.sha256.nameBytes) { return .sha256 }
-        return digests.matches(name, BodyDigest.sha512.nameBytes) ? .sha512 : nil
+    ) -> BodyDigest? {
+        BodyDigest.allCases.first { digests.matches(name, $0.nameBytes) }
     }
 
-    static func digest(
-        of body: [UInt8], _ algorithm: DigestAlgorithm
-    ) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
-            return try SignetCrypto.Digest.of(body, algorithm)
-        } catch {
-            throw SigningError(error)
-        }
+    /// The algorithms that a message's field names and that are recomputed; none where the field is
+    /// not there or cannot be read.
+    func algorithms(in fields: [SignableMessage.Field]) -> Set<BodyDigest> {
+        guard let text = fields.value(of: nameBytes),
+            let digests = try? StructuredDictionary(parsing: text, field: name)
+        else { return [] }
+        return Set(digests.members.compactMap { Self.algorithm($0.key, digests) })
     }
 }
 

@@ -217,8 +217,40 @@ public struct MessageSigner: Sendable {
         return try signer.apply(signature, prepared.draft, to: &message)
     }
 
+    /// The digests of a body that signing a message takes, for one that lies elsewhere.
+    ///
+    /// - Parameter message: Its head; a Content-Digest or Repr-Digest that is there already is checked.
+    public func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
+        switch engine {
+        case .rfc9421(let signer):
+            DigestField.allCases.reduce(into: [signer.digest]) { found, field in
+                found.formUnion(field.algorithms(in: message.fields))
+            }
+        case .saltedHMAC(let signer): [signer.digest]
+        case .document(let signer): signer.bodyDigests
+        }
+    }
+
+    /// Begins to sign a message whose body is read once, while it is sent: the body's digest and the
+    /// signature follow it as trailers (RFC 9421, section 4; `rfc9421`).
+    ///
+    /// - Parameter head: The message without its body. It should say `Trailer: ` and
+    ///   ``StreamedSigning/trailerNames``.
+    /// - Returns: What takes the body's pieces and yields the trailers.
+    /// - Throws: `SigningError` with `unsupported-option` for another scheme and for a key that is held
+    ///   elsewhere, and with `unsupported-component` where the options' list does not hold
+    ///   `"content-digest";tr`.
+    public func begin(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
+        guard case .rfc9421(let signer) = engine, signer.key != nil else {
+            throw SigningError(
+                .unsupportedOption,
+                "\(scheme.name): only rfc9421, with a key that is held here, signs in trailers")
+        }
+        return try StreamedSigning(self, signer, head)
+    }
+
     /// Demands a time, a usable key and a nonce that can be written, and makes one where it is due.
-    private func admit(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
+    func admit(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce

@@ -89,8 +89,13 @@ public struct SignableMessage: Sendable, Hashable {
     public internal(set) var start: Start
     /// The field lines in their order, Host among them.
     public internal(set) var fields: [Field]
-    /// The body, byte for byte.
-    public internal(set) var body: [UInt8]
+    /// The body, byte for byte; empty where it lies elsewhere (``bodyDigests``).
+    public internal(set) var body: [UInt8] {
+        get { if case .bytes(let bytes) = content { bytes } else { [] } }
+        set { content = .bytes(newValue) }
+    }
+    /// The body, or what is known of it.
+    var content: MessageContent
     /// The trailers (RFC 9110, section 6.5) in their order; no part of ``serialized()``.
     public internal(set) var trailers: [Field] = []
     /// None or one: a structure cannot hold itself but in an array.
@@ -99,7 +104,7 @@ public struct SignableMessage: Sendable, Hashable {
     init(start: Start, fields: [Field], body: [UInt8]) {
         self.start = start
         self.fields = fields
-        self.body = body
+        self.content = .bytes(body)
     }
 
     /// The request that a response answers, where it is known; components with `;req` are taken from
@@ -120,6 +125,14 @@ public struct SignableMessage: Sendable, Hashable {
     /// Appends a field line to the trailers.
     public mutating func appendTrailer(_ field: Field) { trailers.append(field) }
 
+    /// Takes the trailers off, which follow a body that is still to come.
+    ///
+    /// - Returns: What they were, in their order.
+    public mutating func removeTrailers() -> [Field] {
+        defer { trailers = [] }
+        return trailers
+    }
+
     /// Appends a field line.
     ///
     /// - Throws: `SigningError` with `malformed-message` for a second Host of a request: what was
@@ -134,7 +147,17 @@ public struct SignableMessage: Sendable, Hashable {
     /// Replaces the body. A Content-Digest among the fields is not touched.
     public mutating func setBody(_ body: [UInt8]) { self.body = body }
 
-    /// The message as HTTP/1.1 text: CRLF after each line of the head, the body byte for byte.
+    /// Puts digests in the body's place, which lies elsewhere: too large for memory, or read already.
+    /// A Content-Digest among the fields is not touched.
+    public mutating func setBody(_ digests: BodyDigests) { content = .digested(digests) }
+
+    /// What is known of a body that lies elsewhere; nil where the message holds it.
+    public var bodyDigests: BodyDigests? {
+        if case .digested(let digests) = content { digests } else { nil }
+    }
+
+    /// The message as HTTP/1.1 text: CRLF after each line of the head, the body byte for byte; the
+    /// head alone where the body lies elsewhere.
     public func serialized() -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(
@@ -177,6 +200,13 @@ extension SignableMessage {
 
     /// A field's combined value, or nil without it; one line is not copied.
     func value(of name: [UInt8]) -> [UInt8]? { fields.value(of: name) }
+
+    /// A field's combined value with the lines of the trailers behind those of the head, as signatures
+    /// stand in both (RFC 9421, sections 4.1 and 4.2); nil without one.
+    func valueInHeadAndTrailers(of name: [UInt8]) -> [UInt8]? {
+        guard trailers.contains(name: name) else { return fields.value(of: name) }
+        return (fields + trailers).value(of: name)
+    }
 
     func contains(_ name: [UInt8]) -> Bool { fields.contains(name: name) }
 }

@@ -23,6 +23,12 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let malformedDigest = Code("malformed-digest")
         /// What is to be covered is not named as RFC 9421 names it.
         public static let malformedComponent = Code("malformed-component")
+        /// The file of a body cannot be read.
+        public static let unreadableBody = Code("unreadable-body")
+        /// The scheme signs the body itself, and the message holds digests of it only.
+        public static let bodyNotHeld = Code("body-not-held")
+        /// The body ended before all of it came, or went on behind its end.
+        public static let bodyCut = Code("body-cut")
         /// A component is to be covered twice.
         public static let duplicateComponent = Code("duplicate-component")
         /// A component is not known, or cannot be covered by this scheme.

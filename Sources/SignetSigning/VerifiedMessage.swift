@@ -20,7 +20,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     public let body: [UInt8]?
 
     private let base: [UInt8]
-    private let names: [String]
+    let names: [String]
     private let values: [Range<Int>]
 
     init(

@@ -96,9 +96,7 @@ public final class Verifier: Sendable {
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> VerifiedMessage {
         let (verified, claims) = try check(message, now: now)
-        if let nonces, let nonce = claims.nonce {
-            try nonces.remember(nonce, of: claims.keyID, until: end(claims, now: now), now: now)
-        }
+        try remember(claims, now: now)
         return verified
     }
 
@@ -113,11 +111,23 @@ public final class Verifier: Sendable {
         _ message: SignableMessage, now: Int64
     ) async throws(SigningError) -> VerifiedMessage {
         let (verified, claims) = try check(message, now: now)
+        try await remember(claims, now: now)
+        return verified
+    }
+
+    /// Uses the nonce of a signature that holds.
+    func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
+        if let nonces, let nonce = claims.nonce {
+            try nonces.remember(nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+        }
+    }
+
+    /// The same in a task.
+    func remember(_ claims: SignatureClaims, now: Int64) async throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
             try await nonces.remember(
                 nonce, of: claims.keyID, until: end(claims, now: now), now: now)
         }
-        return verified
     }
 
     /// Everything but the nonce's one use.

@@ -41,7 +41,10 @@ struct Terminal: Sendable {
     }
 
     /// Writes bytes to standard output.
-    func write(_ bytes: [UInt8]) throws(ToolError) {
+    func write(_ bytes: [UInt8]) throws(ToolError) { try write(bytes.span) }
+
+    /// Writes bytes to standard output.
+    func write(_ bytes: Span<UInt8>) throws(ToolError) {
         if let reason = StandardStreams.write(bytes, to: .standardOutput) {
             throw ToolError(.usage, "output-failed", "standard output was cut short: \(reason)")
         }

@@ -91,20 +91,14 @@ struct Descriptor: ~Copyable {
         var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
         defer { wipe(&chunk) }
         while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { chunk in
-                unsafe Glibc.read(number, chunk.baseAddress, chunk.count)
+            let count: Int
+            do throws(FileFailure) {
+                count = try read(into: &chunk)
+            } catch {
+                wipe(&bytes)
+                throw error
             }
             if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EAGAIN {
-                    awaitBytes()
-                    continue
-                }
-                let failure = FileFailure(path: path, operation: "read", errno: errno)
-                wipe(&bytes)
-                throw failure
-            }
             if bytes.count + count > limit {
                 wipe(&bytes)
                 throw FileFailure(
@@ -112,6 +106,23 @@ struct Descriptor: ~Copyable {
                     reason: "it holds more than \(limit) bytes", kind: .tooLarge)
             }
             bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// Reads the next bytes, as many as there are and fit.
+    ///
+    /// - Returns: How many; 0 at the end.
+    func read(into chunk: inout [UInt8]) throws(FileFailure) -> Int {
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { chunk in
+                unsafe Glibc.read(number, chunk.baseAddress, chunk.count)
+            }
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: awaitBytes()
+            default: throw FileFailure(path: path, operation: "read", errno: errno)
+            }
         }
     }
 

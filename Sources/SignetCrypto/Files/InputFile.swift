@@ -20,34 +20,45 @@ package enum InputFile {
     package static func read(
         _ path: String?, limit: Int = usualLimit
     ) throws(FileFailure) -> [UInt8] {
+        let file = try open(path)
+        let status = try file.status()
+        let isRegular = status.st_mode & S_IFMT == S_IFREG
+        guard !isRegular || path == nil || path == "-" || status.st_size <= limit else {
+            throw FileFailure(
+                path: file.path, operation: "read",
+                reason: "it holds \(status.st_size) bytes, at most \(limit) are taken",
+                kind: .tooLarge)
+        }
+        return try file.readAll(limit: limit, expected: isRegular ? Int(status.st_size) : 0)
+    }
+
+    /// Opens an input.
+    ///
+    /// - Parameter path: nil or `-` is standard input. Folders and block devices are refused; a pipe
+    ///   without a writer is empty.
+    /// - Throws: `FileFailure`.
+    static func open(_ path: String?) throws(FileFailure) -> Descriptor {
         guard let path, path != "-" else {
             let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else {
                 throw FileFailure(path: "standard input", operation: "read", errno: errno)
             }
-            return try Descriptor(adopting: copy, path: "standard input").readAll(limit: limit)
+            return Descriptor(adopting: copy, path: "standard input")
         }
         let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
-        let status = try file.status()
-        switch status.st_mode & S_IFMT {
+        switch try file.status().st_mode & S_IFMT {
         case S_IFDIR:
             throw FileFailure(
                 path: path, operation: "read", reason: "it is a folder", kind: .wrongKind)
         case S_IFBLK, S_IFSOCK:
             throw FileFailure(
                 path: path, operation: "read", reason: "it is no file", kind: .wrongKind)
-        case S_IFREG:
-            guard status.st_size <= limit else {
-                throw FileFailure(
-                    path: path, operation: "read",
-                    reason: "it holds \(status.st_size) bytes, at most \(limit) are taken",
-                    kind: .tooLarge)
-            }
+        case S_IFREG: break
         default:
             // Only the opening must not wait; the bytes of a slow writer are worth waiting for.
             let flags = fcntl(file.number, F_GETFL)
             if flags >= 0 { _ = fcntl(file.number, F_SETFL, flags & ~O_NONBLOCK) }
         }
-        return try file.readAll(limit: limit, expected: Int(status.st_size))
+        return file
     }
 }

@@ -33,6 +33,13 @@ package enum StandardStreams {
     ///
     /// - Returns: nil when every byte was taken, else the system's words for what went wrong.
     package static func write(_ bytes: [UInt8], to output: Output) -> String? {
+        write(bytes.span, to: output)
+    }
+
+    /// Writes all bytes, or says which error stopped it.
+    ///
+    /// - Returns: nil when every byte was taken, else the system's words for what went wrong.
+    package static func write(_ bytes: Span<UInt8>, to output: Output) -> String? {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in

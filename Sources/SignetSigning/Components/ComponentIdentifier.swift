@@ -97,6 +97,11 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
         self.init(known: .field, name, Array(name.utf8), [])
     }
 
+    /// The same field among the trailers; for one without parameters.
+    var inTrailers: ComponentIdentifier {
+        ComponentIdentifier(known: source, name, nameBytes, [.tr])
+    }
+
     /// A derived component that is known to exist.
     init(derived source: Source, _ name: String) {
         self.init(known: source, name, Array(name.utf8), [])

@@ -35,7 +35,7 @@ enum RFC9421Fields {
         _ label: [UInt8], on message: SignableMessage
     ) throws(SigningError) {
         for (name, field) in [(signatureInput, "Signature-Input"), (signature, "Signature")] {
-            guard let text = message.value(of: name) else { continue }
+            guard let text = message.valueInHeadAndTrailers(of: name) else { continue }
             let dictionary = try StructuredDictionary(parsing: text, field: field)
             guard dictionary.member(label) == nil else {
                 throw SigningError(

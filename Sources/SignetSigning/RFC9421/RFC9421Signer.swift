@@ -22,11 +22,12 @@ final class RFC9421Signer: Sendable {
 
     let algorithm: HTTPSignatureAlgorithm
     /// Nil where the key is held elsewhere.
-    private let key: RFC9421Key?
+    let key: RFC9421Key?
     private let coverage: Coverage
+    private let fieldTypes: StructuredFieldTypes
     private let label: [UInt8]
     private let lifetime: Int64?
-    private let digest: BodyDigest
+    let digest: BodyDigest
     private let answered: SignatureRequest?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
@@ -68,6 +69,7 @@ final class RFC9421Signer: Sendable {
             parameter.append(quoted: algorithm.name.utf8)
         }
         self.lastParameters = parameter
+        self.fieldTypes = options.fieldTypes
         self.coverage = try Self.coverage(
             answered?.components ?? options.covers, label: label, options.fieldTypes)
     }
@@ -92,13 +94,15 @@ final class RFC9421Signer: Sendable {
     }
 
     /// Refuses a signature over its own fields, which no verifier could take.
+    ///
+    /// - Parameter isTrailer: Whether those fields will stand in the trailers too.
     private static func requireOther(
-        _ component: ComponentIdentifier, than label: [UInt8]
+        _ component: ComponentIdentifier, than label: [UInt8], isTrailer: Bool = false
     ) throws(SigningError) {
         guard
             component.nameBytes == RFC9421Fields.signature
                 || component.nameBytes == RFC9421Fields.signatureInput,
-            !component.isOfRequest, !component.isTrailer,
+            !component.isOfRequest, !component.isTrailer || isTrailer,
             component.key.map({ $0.utf8.elementsEqual(label) }) ?? true
         else { return }
         throw SigningError(
@@ -125,10 +129,11 @@ final class RFC9421Signer: Sendable {
 
     /// Makes the base, and the digests that it covers. A message that is refused stays as it was.
     func draft(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?,
+        plan: CoveragePlan? = nil
     ) throws(SigningError) -> Draft {
         try RFC9421Fields.requireFree(label, on: message)
-        let plan = plan(for: message)
+        let plan = plan ?? self.plan(for: message)
         let parameters = try parameters(plan, created, expires, nonce)
         let digests = try addDigests(plan, to: &message)
         do throws(SigningError) {
@@ -152,17 +157,21 @@ final class RFC9421Signer: Sendable {
     func finish(
         _ draft: Draft, _ signature: [UInt8], _ message: inout SignableMessage
     ) -> MessageSigner.Result {
-        var added = draft.digests
-        added.append(field("Signature-Input", draft.parameters))
+        let made = fields(draft, signature)
+        message.fields.append(contentsOf: made)
+        return MessageSigner.Result(
+            base: draft.base, addedFields: draft.digests + made, names: draft.names,
+            values: draft.values)
+    }
+
+    /// Signature-Input and Signature.
+    func fields(_ draft: Draft, _ signature: [UInt8]) -> [SignableMessage.Field] {
         var value: [UInt8] = []
         value.reserveCapacity(signature.count * 4 / 3 + 8)
         value.append(ASCII.colon)
         Base64.append(signature.span, .standard, to: &value)
         value.append(ASCII.colon)
-        added.append(field("Signature", value))
-        message.fields.append(contentsOf: added.suffix(2))
-        return MessageSigner.Result(
-            base: draft.base, addedFields: added, names: draft.names, values: draft.values)
+        return [field("Signature-Input", draft.parameters), field("Signature", value)]
     }
 
     /// Adds the signature that another holder of the key made of a draft's base.
@@ -197,10 +206,35 @@ final class RFC9421Signer: Sendable {
         switch coverage {
         case .fixed(let plan): return plan
         case .chosen(let requests, let responses):
-            let hasBody = !message.body.isEmpty
+            let hasBody = !message.content.isEmpty
             guard let request = message.request else { return responses[hasBody ? 1 : 0] }
             return requests[(hasBody ? 2 : 0) + (request.query == nil ? 0 : 1)]
         }
+    }
+
+    /// What a signature covers that stands in the trailers, behind a body that is read once: the
+    /// digest there too.
+    ///
+    /// - Throws: `SigningError` with `unsupported-component` for a list that leaves the body out, or
+    ///   covers what nobody can know before the body has come.
+    func planOfTrailers(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
+        let digest = ContentDigest.trailer
+        guard case .fixed(let plan) = coverage else {
+            let core =
+                message.request.map {
+                    RFC9421Fields.requestCore + ($0.query == nil ? [] : [RFC9421Fields.query])
+                } ?? [RFC9421Fields.status]
+            return try CoveragePlan(core + [digest], types: fieldTypes)
+        }
+        guard plan.covers(digest) else {
+            throw SigningError(
+                .unsupportedComponent,
+                "a signature behind a body that is read once must cover \(digest.listed)")
+        }
+        for component in plan.components {
+            try Self.requireOther(component, than: label, isTrailer: true)
+        }
+        return plan
     }
 
     /// Makes covered digests that are absent and checks those that are there.

@@ -16,8 +16,8 @@ struct ReceivedSignature {
     /// - Throws: `SigningError` with `no-signature`, `ambiguous-signature`, `malformed-signature`,
     ///   `unsupported-parameter`, `missing-created` or `missing-keyid`.
     init(_ message: SignableMessage, tag wanted: String?) throws(SigningError) {
-        let inputText = message.value(of: RFC9421Fields.signatureInput)
-        let signatureText = message.value(of: RFC9421Fields.signature)
+        let inputText = message.valueInHeadAndTrailers(of: RFC9421Fields.signatureInput)
+        let signatureText = message.valueInHeadAndTrailers(of: RFC9421Fields.signature)
         if inputText == nil, signatureText == nil {
             throw SigningError(.noSignature, "the message has no signature")
         }

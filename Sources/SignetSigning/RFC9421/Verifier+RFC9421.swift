@@ -53,6 +53,17 @@ extension Verifier {
         return Explanation.Draft(base: base, names: plan.names, values: values)
     }
 
+    /// Whether the signature that counts stands in the head and covers nothing behind the body.
+    func signsHeadRFC9421(_ message: SignableMessage) throws(SigningError) -> Bool {
+        guard message.contains(RFC9421Fields.signatureInput) else { return false }
+        do throws(SigningError) {
+            let plan = try compile(try ReceivedSignature(message, tag: policy.tag))
+            return !plan.components.contains { $0.isTrailer && !$0.isOfRequest }
+        } catch  where error.code == .noSignature {
+            return false
+        }
+    }
+
     private func requireCoverage(
         _ plan: CoveragePlan, of message: SignableMessage
     ) throws(SigningError) {
@@ -67,7 +78,9 @@ extension Verifier {
         }
         guard message.request != nil else { return try require(RFC9421Fields.status) }
         for component in RFC9421Fields.requestCore { try require(component) }
-        guard message.body.isEmpty || plan.coversContentDigest else {
+        // Of a body that is still to come not one byte is taken where it is not covered.
+        guard message.content == .expected || message.content.isEmpty || plan.coversContentDigest
+        else {
             throw SigningError(.notCovered, "content-digest is not covered")
         }
     }

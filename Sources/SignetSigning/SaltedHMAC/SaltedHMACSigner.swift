@@ -14,6 +14,9 @@ struct SaltedHMACSigner: Sendable {
     /// `;fields="…"`
     private let fieldsParameter: [UInt8]
 
+    /// The digest of the body that is signed.
+    var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
+
     init(key: Key, options: MessageSigner.Options) throws(SigningError) {
         try options.requireNoSettings(of: .saltedHMAC)
         self.key = try key.signingHMACKey()

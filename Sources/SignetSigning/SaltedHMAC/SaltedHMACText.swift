@@ -59,7 +59,9 @@ struct SaltedHMACText {
             append(field.nameBytes)
             append(value: value)
         }
-        let sum = try DigestField.digest(of: message.body, digest)
+        guard let sum = try message.content.digest(digest == .sha256 ? .sha256 : .sha512) else {
+            throw SigningError(.bodyCut, "the body, which is covered, did not come yet")
+        }
         append(value: Base64.encodeBytes(sum.span, .standard))
     }
 

@@ -5,17 +5,8 @@ extension Verifier {
     func verifySaltedHMAC(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let signature = try SaltedHMACSignature(message)
+        let (signature, key) = try admitSaltedHMAC(message, now: now)
         let claims = signature.claims
-        for component in policy.required ?? [] where !signature.fields.contains(component) {
-            throw SigningError(.notCovered, "\(component.name) is not covered")
-        }
-        try policy.check(claims, now: now)
-        try requireNonce(claims)
-        let key = try key(claims.keyID, now: now).signingHMACKey()
-        guard signature.algorithm == SaltedHMACText.name(of: key.algorithm) else {
-            throw SigningError(.algorithmMismatch, "alg contradicts the key's algorithm")
-        }
         let text = try SaltedHMACText(
             of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
             fields: signature.fields, digest: key.algorithm)
@@ -28,6 +19,24 @@ extension Verifier {
             names: SaltedHMACText.names(signature.fields), values: text.values,
             body: message.body)
         return (verified, claims)
+    }
+
+    /// What can be refused before the body is there.
+    func admitSaltedHMAC(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (SaltedHMACSignature, HMACKey) {
+        let signature = try SaltedHMACSignature(message)
+        let claims = signature.claims
+        for component in policy.required ?? [] where !signature.fields.contains(component) {
+            throw SigningError(.notCovered, "\(component.name) is not covered")
+        }
+        try policy.check(claims, now: now)
+        try requireNonce(claims)
+        let key = try key(claims.keyID, now: now).signingHMACKey()
+        guard signature.algorithm == SaltedHMACText.name(of: key.algorithm) else {
+            throw SigningError(.algorithmMismatch, "alg contradicts the key's algorithm")
+        }
+        return (signature, key)
     }
 
     /// The text that a message's signature is one of, whether it holds or not.
@@ -44,7 +53,7 @@ extension Verifier {
 }
 
 /// The field Signet-Signature, read strictly: one line, one member, each parameter once.
-private struct SaltedHMACSignature {
+struct SaltedHMACSignature {
     let claims: SignatureClaims
     let algorithm: String
     let tag: [UInt8]

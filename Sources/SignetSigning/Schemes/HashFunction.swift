@@ -7,6 +7,15 @@ enum HashFunction: String, Sendable, CaseIterable {
     /// Whether collisions are known; a scheme that signs with it is not to be trusted.
     var isBroken: Bool { self == .sha1 || self == .md5 }
 
+    /// The same as a digest that a body can be given by.
+    var bodyDigest: BodyDigest? {
+        switch self {
+        case .sha256: .sha256
+        case .sha512: .sha512
+        case .sha1, .md5: nil
+        }
+    }
+
     func hash(_ bytes: Span<UInt8>) throws(CryptoFailure) -> [UInt8] {
         switch self {
         case .sha256: try Digest.of(bytes, .sha256)

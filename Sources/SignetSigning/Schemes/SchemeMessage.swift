@@ -10,13 +10,15 @@ extension SignableMessage {
     }
 
     /// The parameters of a body of type `application/x-www-form-urlencoded`; none of another body.
-    func formParameters(decoded: Bool) -> [Parameter] {
+    ///
+    /// - Throws: `body-not-held`.
+    func formParameters(decoded: Bool) throws(SigningError) -> [Parameter] {
         let type = value(of: Array("content-type".utf8)) ?? []
         let essence = type.prefix { $0 != ASCII.semicolon && $0 != ASCII.space }
         guard
             essence.map(\.lowercased).elementsEqual("application/x-www-form-urlencoded".utf8)
         else { return [] }
-        return Self.parameters(body[...], decoded: decoded, plusIsSpace: true)
+        return Self.parameters(try content.held()[...], decoded: decoded, plusIsSpace: true)
     }
 
     private static func parameters(
@@ -78,9 +80,9 @@ extension SignableMessage {
     /// The children of the root of a flat XML body, such as WeChat Pay v2 sends: elements with text or
     /// CDATA, no attributes, no declarations of entities, nothing inside one another.
     ///
-    /// - Throws: `malformed-message` for any other body.
+    /// - Throws: `malformed-message` for any other body, and `body-not-held`.
     func xmlChildren() throws(SigningError) -> [Parameter] {
-        var reader = FlatXML(bytes: body)
+        var reader = FlatXML(bytes: try content.held())
         return try reader.children()
     }
 
@@ -88,7 +90,7 @@ extension SignableMessage {
     ///
     /// - Throws: As `xmlChildren`, and for a child of that name that is there already.
     mutating func appendXML(_ name: [UInt8], _ value: [UInt8]) throws(SigningError) {
-        var reader = FlatXML(bytes: body)
+        var reader = FlatXML(bytes: try content.held())
         guard try !reader.children().contains(where: { $0.name == name }) else {
             throw SigningError(
                 .malformedMessage,

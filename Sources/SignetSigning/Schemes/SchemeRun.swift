@@ -50,7 +50,7 @@ struct SchemeRun {
 
     mutating func bytes(of source: SchemeTemplate.Source) throws(SigningError) -> [UInt8] {
         switch source {
-        case .body: return message.body
+        case .body: return try message.content.held()
         case .value(let index): return try value(index)
         case .signature: return signature
         default: break
@@ -72,7 +72,7 @@ struct SchemeRun {
             let request = try request()
             if let query = request.query { target.append(contentsOf: request.target[query]) }
         case .host: target.append(contentsOf: try host())
-        case .body: target.append(contentsOf: message.body)
+        case .body: target.append(contentsOf: try message.content.held())
         case .keyID: target.append(contentsOf: keyID)
         case .nonce: target.append(contentsOf: nonce)
         case .lifetime: target.append(decimal: lifetime ?? 3600)
@@ -142,6 +142,12 @@ struct SchemeRun {
             }
             return result
         case .hash(let function, let step, let encoding):
+            if step.isBody, let digest = function.bodyDigest {
+                // A body that is still to come stands here as zeros; what is made of it is not used.
+                let sum = try message.content.digest(digest)
+                return encoding.encode(
+                    sum ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount))
+            }
             let bytes = try run(step)
             do throws(CryptoFailure) {
                 return encoding.encode(try function.hash(bytes.span))
@@ -253,7 +259,7 @@ struct SchemeRun {
             case .query:
                 _ = try request()
                 pairs += message.queryParameters(decoded: rule.decodes)
-            case .form: pairs += message.formParameters(decoded: rule.decodes)
+            case .form: pairs += try message.formParameters(decoded: rule.decodes)
             case .xml: pairs += try message.xmlChildren()
             }
         }

@@ -38,6 +38,9 @@ struct SchemeSigner: Sendable {
         }
     }
 
+    /// The digests of the body that signing takes.
+    var bodyDigests: Set<BodyDigest> { plan.bodyDigests }
+
     func sign(
         _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
@@ -173,6 +176,31 @@ extension SchemePlan.Step {
         case .path: []
         case .parameters(let rule): rule.added.map(\.value)
         case .choice(let choices): choices.flatMap(\.1.templates)
+        }
+    }
+}
+
+extension SchemePlan {
+    /// The digests of a body that the scheme asks for.
+    var bodyDigests: Set<BodyDigest> {
+        let carried = (injections + placements).flatMap(\.templates).map(Step.template)
+        return Set((values + carried + [text]).flatMap(\.bodyDigests))
+    }
+}
+
+extension SchemePlan.Step {
+    /// Whether it is the body as it stands.
+    var isBody: Bool {
+        if case .template(let template) = self { template.sources == [.body] } else { false }
+    }
+
+    fileprivate var bodyDigests: [BodyDigest] {
+        switch self {
+        case .template, .path, .parameters: []
+        case .join(let steps, _): steps.flatMap(\.bodyDigests)
+        case .hash(let function, let step, _):
+            step.isBody ? function.bodyDigest.map { [$0] } ?? [] : step.bodyDigests
+        case .choice(let choices): choices.flatMap(\.1.bodyDigests)
         }
     }
 }

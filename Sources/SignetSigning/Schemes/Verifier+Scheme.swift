@@ -5,17 +5,7 @@ extension Verifier {
     func verifyScheme(
         _ plan: SchemePlan, _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let settings = try plan.settings(policy.settings)
-        let received = try ReceivedScheme(message, plan, settings)
-        var run = try run(plan, settings, message, received)
-        try requireInjected(plan, settings, received.headerNames)
-        let covered = try plan.covered(&run)
-        for component in policy.required ?? []
-        where !covered.contains(where: { $0.identifier == component.listed }) {
-            throw SigningError(.notCovered, "\(component.name) is not covered")
-        }
-        var claims = try checkTime(plan, received, now: now)
-        try requireNonce(claims)
+        var (run, received, claims, covered) = try admitScheme(plan, message, now: now)
         let text = try run.run(plan.text)
         let key = try signer(plan, received, of: text, &run, now: now)
         for (source, value) in received.claimed {
@@ -30,6 +20,33 @@ extension Verifier {
             body: covered.contains { $0.identifier == "body" } ? message.body : nil)
         claims.keyID = key.id
         return (proof, claims)
+    }
+
+    /// What can be refused before any cryptography, and before the body is there.
+    private func admitScheme(
+        _ plan: SchemePlan, _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (SchemeRun, ReceivedScheme, SignatureClaims, [MessagePart]) {
+        let settings = try plan.settings(policy.settings)
+        let received = try ReceivedScheme(message, plan, settings)
+        var run = try run(plan, settings, message, received)
+        try requireInjected(plan, settings, received.headerNames)
+        let covered = try plan.covered(&run)
+        for component in policy.required ?? []
+        where !covered.contains(where: { $0.identifier == component.listed }) {
+            throw SigningError(.notCovered, "\(component.name) is not covered")
+        }
+        let claims = try checkTime(plan, received, now: now)
+        try requireNonce(claims)
+        return (run, received, claims, covered)
+    }
+
+    /// Refuses what can be refused of a head whose body is still to come.
+    func admitScheme(
+        _ plan: SchemePlan, head: SignableMessage, now: Int64
+    ) throws(SigningError) {
+        var (run, _, _, _) = try admitScheme(plan, head, now: now)
+        // Refuses a scheme that signs more than a hash of the body.
+        _ = try run.run(plan.text)
     }
 
     /// What a verifier computes of a message, whether or not it holds.
@@ -168,6 +185,21 @@ extension SchemePlan {
             components.append(
                 MessagePart(identifier: name, value: try run.bytes(of: source)))
         }
+        // A body that lies elsewhere is proved by its digest.
+        func addBody(_ run: inout SchemeRun) throws(SigningError) {
+            guard case .digested(let digests) = run.message.content else {
+                if run.message.content == .expected { return }
+                return try add("body", .body, &run)
+            }
+            for algorithm in BodyDigest.allCases {
+                guard let digest = digests[algorithm], !names.contains("body-digest") else {
+                    continue
+                }
+                names.append("body-digest")
+                let value = Base64.encodeBytes(digest.span, .standard)
+                components.append(MessagePart(identifier: "body-digest", value: value))
+            }
+        }
         var steps = [text]
         var isUsed = [Bool](repeating: false, count: values.count)
         while let step = steps.popLast() {
@@ -183,7 +215,7 @@ extension SchemePlan {
                 case .source(.path), .path: try add("@path", .path, &run)
                 case .source(.query), .query: try add("@query", .query, &run)
                 case .source(.host): try add("@authority", .host, &run)
-                case .source(.body), .body: try add("body", .body, &run)
+                case .source(.body), .body: try addBody(&run)
                 case .source(.header(let name)):
                     try add(String(decoding: name, as: UTF8.self), .header(name), &run)
                 case .source(.headerLines):

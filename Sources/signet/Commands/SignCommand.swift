@@ -73,6 +73,18 @@ struct SignCommand: ParsableCommand {
         let now = try seconds(time, "--time") ?? UnixTime.now()
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
         var message = try signing.message()
+        var body = try signing.openedBody(of: message)
+        let writesBody = show == .message && !common.json
+        if body != nil {
+            guard !writesBody || body?.isRepeatable == true else {
+                throw ToolError.usage(
+                    "--body is a pipe, which cannot be read twice: wanted a file, or --show headers"
+                )
+            }
+            // Every digest that writing it out again is compared by.
+            let algorithms = signer.bodyDigests(for: message).union([.sha256])
+            if let digests = try body?.digest(algorithms) { message.setBody(digests) }
+        }
         let result = try signer.sign(
             &message, now: now, expires: try seconds(expires, "--expires"), nonce: nonce)
         if show == .base {
@@ -93,6 +105,7 @@ struct SignCommand: ParsableCommand {
                 case .base: result.base
                 }
             }())
+        if writesBody { try body?.write(to: common.terminal) }
     }
 
     private func key() throws -> Key {
@@ -130,6 +143,9 @@ struct SignCommand: ParsableCommand {
                 })
         ]
         switch show {
+        // Of a body that lies elsewhere only the head could be told.
+        case .message where message.bodyDigests != nil:
+            object.setText("head", message.serialized())
         case .message: object.setText("message", message.serialized())
         case .base:
             object.setText("base", result.base)

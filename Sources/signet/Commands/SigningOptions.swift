@@ -32,6 +32,14 @@ struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Trailers of the message, as field lines.", valueName: "file"))
     var trailers: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            The message's body, where the message is a head alone: of any size, read in pieces. \
+            - is standard input.
+            """, valueName: "file"))
+    var body: String?
+
     @Argument(help: "The message as HTTP/1.1 text; - or nothing is standard input.")
     var file: String?
 
@@ -65,6 +73,18 @@ struct SigningOptions: ParsableArguments {
             }
         }
         return message
+    }
+
+    /// The body of `--body`, opened, for a message that has none of its own; nil without the option.
+    func openedBody(of message: SignableMessage) throws -> BodyFile? {
+        guard let body else { return nil }
+        guard body != "-" || (file != nil && file != "-") else {
+            throw ToolError.usage("of the message and its --body one only can be standard input")
+        }
+        guard message.body.isEmpty else {
+            throw ToolError.usage("the message has a body of its own beside that of --body")
+        }
+        return try BodyFile(body)
     }
 }
 

@@ -61,14 +61,38 @@ struct VerifyCommand: ParsableCommand {
         let verifier = try Verifier(
             scheme: scheme, keys: signing.loadKeys(), policy: policy,
             nonces: nonces.store())
-        let message = try signing.message()
+        var message = try signing.message()
+        var body = try signing.openedBody(of: message)
         let verified: VerifiedMessage
         do {
-            verified = try verifier.verify(message, now: now)
-        } catch {
-            throw failure(error, explain ? verifier.explain(message, now: now) : nil)
+            if body == nil {
+                verified = try verifier.verify(message, now: now)
+            } else {
+                verified = try verify(message, &body, verifier, now: now)
+            }
+        } catch let error as SigningError {
+            if explain, body?.isRepeatable == true {
+                try body?.rewind()
+                if let digests = try body?.digest(Set(BodyDigest.allCases)) {
+                    message.setBody(digests)
+                }
+            }
+            let isKnown = body == nil || message.bodyDigests != nil
+            throw failure(
+                error, explain && isKnown ? verifier.explain(message, now: now) : nil)
         }
         try common.terminal.result(object(verified), lines: lines(verified))
+    }
+
+    /// Verifies a head, then its body, piece by piece.
+    private func verify(
+        _ message: SignableMessage, _ body: inout BodyFile?, _ verifier: Verifier, now: Int64
+    ) throws -> VerifiedMessage {
+        var head = message
+        let trailers = head.removeTrailers()
+        var stream = try verifier.begin(head, now: now)
+        try body?.feed(&stream)
+        return try stream.finish(trailers: trailers, now: now)
     }
 
     /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
@@ -76,11 +100,16 @@ struct VerifyCommand: ParsableCommand {
         if error.code == .nonceStoreUnavailable {
             return ToolError(.network, error.code.name, error.message)
         }
-        if error.isSyntax || error.isOwnFailure || error.code == .invalidTime {
+        if error.isSyntax || error.isOwnFailure
+            || [.invalidTime, .bodyNotHeld].contains(error.code)
+        {
             return ToolError(.usage, error.code.name, error.message)
         }
-        guard let explanation else {
+        guard explain else {
             return ToolError(.refused, "not-verified", SigningError.publicAnswer)
+        }
+        guard let explanation else {
+            return ToolError(.refused, error.code.name, "not verified: \(error.message)")
         }
         common.terminal.show(Array(explanation.lines.dropFirst()))
         return ToolError(

@@ -1,0 +1,395 @@
+import Foundation
+import SignetSigning
+import TestSupport
+import Testing
+
+@Suite("bodies that do not fit in memory")
+struct StreamingTests {
+    private static let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    private static let head = """
+        POST /upload HTTP/1.1
+        Host: api.example.com
+        Content-Type: application/x-tar
+
+
+        """
+    private static let pieces = stride(from: 0, to: body.count, by: 7919).map {
+        Array(body[$0..<min($0 + 7919, body.count)])
+    }
+
+    private static func digests(_ algorithms: Set<BodyDigest> = [.sha256]) throws -> BodyDigests {
+        var digester = try BodyDigester(algorithms)
+        for piece in pieces { try digester.update(piece) }
+        return try digester.finish()
+    }
+
+    private static func aws(_ text: String = head) throws -> (MessageSigner, Verifier) {
+        let scheme = try SigningScheme(named: "aws-sigv4")
+        let settings = ["region": "eu-central-1", "service": "execute-api"]
+        var options = MessageSigner.Options()
+        options.settings = settings
+        var policy = VerificationPolicy()
+        policy.settings = settings
+        return (
+            try MessageSigner(
+                scheme: scheme, key: Sample.keys.key(id: "orders-2026"), options: options),
+            try Verifier(scheme: scheme, keys: Sample.keys, policy: policy)
+        )
+    }
+
+    /// A head that is signed over a digest of the body, and the same message as it is signed whole.
+    private static func signed(
+        _ scheme: String, nonce: String? = nil
+    ) throws -> (head: SignableMessage, whole: SignableMessage, verifier: Verifier) {
+        let signer: MessageSigner
+        let verifier: Verifier
+        if scheme == "aws-sigv4" {
+            (signer, verifier) = try aws()
+        } else {
+            let known = try SigningScheme(named: scheme)
+            signer = try Sample.signer(known)
+            verifier = try Sample.verifier(known)
+        }
+        var whole = try Sample.message(head)
+        whole.setBody(body)
+        var streamed = try Sample.message(head)
+        streamed.setBody(try digests(signer.bodyDigests(for: streamed)))
+        _ = try signer.sign(&whole, now: Sample.now, nonce: nonce)
+        _ = try signer.sign(&streamed, now: Sample.now, nonce: nonce)
+        #expect(streamed.body.isEmpty)
+        let received = try SignableMessage(parsing: streamed.serialized())
+        return (received, whole, verifier)
+    }
+
+    private static func verify(
+        _ head: SignableMessage, _ verifier: Verifier, _ body: [UInt8] = body,
+        step: Int = 7919, trailers: [SignableMessage.Field] = [], end: Int64 = Sample.now
+    ) throws -> VerifiedMessage {
+        var stream = try verifier.begin(head, now: Sample.now)
+        for start in stride(from: 0, to: body.count, by: step) {
+            try stream.update(Array(body[start..<min(start + step, body.count)]))
+        }
+        return try stream.finish(trailers: trailers, now: end)
+    }
+
+    @Test("a digest signs as the whole body does", arguments: ["rfc9421", "aws-sigv4"])
+    func sameSignature(_ scheme: String) throws {
+        let (head, whole, verifier) = try Self.signed(scheme)
+        var headOfWhole = whole
+        headOfWhole.setBody([])
+        #expect(head == headOfWhole)
+        let verified = try verifier.verify(whole, now: Sample.now)
+        #expect(verified.keyID == "orders-2026")
+    }
+
+    @Test(
+        "a streamed body verifies, in pieces of any size",
+        arguments: ["rfc9421", "salted-hmac-v1", "aws-sigv4"], [1, 4096, 99_999, 200_000])
+    func roundTrip(_ scheme: String, _ step: Int) throws {
+        let (head, _, verifier) = try Self.signed(scheme)
+        let body = step == 1 ? Array(Self.body.prefix(2000)) : Self.body
+        guard step == 1 else {
+            _ = try Self.verify(head, verifier, body, step: step)
+            return
+        }
+        #expect(code { _ = try Self.verify(head, verifier, body, step: 1) } != "no error")
+    }
+
+    @Test(
+        "a body that was cut, changed or went on is refused",
+        arguments: ["rfc9421", "salted-hmac-v1", "aws-sigv4"])
+    func forgeries(_ scheme: String) throws {
+        let (head, _, verifier) = try Self.signed(scheme)
+        let wanted = scheme == "rfc9421" ? "digest-mismatch" : "signature-mismatch"
+        var changed = Self.body
+        changed[77_777] ^= 1
+        for body in [Array(Self.body.dropLast()), Self.body + [0], changed, []] {
+            #expect(code { _ = try Self.verify(head, verifier, body) } == wanted)
+        }
+    }
+
+    @Test("Content-Length is held to, at the first byte too many and at the end")
+    func declaredLength() throws {
+        func signed(_ length: String) throws -> SignableMessage {
+            var message = try Sample.message(Self.head)
+            try message.append(.init(name: "Content-Length", value: Array(length.utf8)))
+            message.setBody(try Self.digests())
+            _ = try Sample.signer().sign(&message, now: Sample.now)
+            message.setBody([])
+            return message
+        }
+        let verifier = try Sample.verifier()
+        _ = try Self.verify(signed("100000"), verifier)
+        #expect(code { _ = try Self.verify(signed("100001"), verifier) } == "body-cut")
+        var stream = try verifier.begin(try signed("99999"), now: Sample.now)
+        try stream.update(Array(Self.body.dropLast()))
+        #expect(throws: SigningError.self) { try stream.update([0]) }
+        #expect(throws: SigningError.self) { try stream.update([]) }
+        do throws(SigningError) {
+            _ = try stream.finish(now: Sample.now)
+            Issue.record("a body that went on was taken")
+        } catch {
+            #expect(error.code == .bodyCut)
+        }
+        for length in ["", "1e5", "-1", "1, 1", "9999999999999999999"] {
+            #expect(code { _ = try verifier.begin(signed(length), now: Sample.now) } != "no error")
+        }
+    }
+
+    private static func isHeadVerified(
+        _ head: SignableMessage, _ verifier: Verifier
+    ) throws -> Bool {
+        try verifier.begin(head, now: Sample.now).isHeadVerified
+    }
+
+    @Test("the head is judged before a byte of the body")
+    func headFirst() throws {
+        let (head, _, verifier) = try Self.signed("rfc9421")
+        #expect(try Self.isHeadVerified(head, verifier))
+        let forged = try head.replacing("/upload", with: "/admin")
+        #expect(code { _ = try verifier.begin(forged, now: Sample.now) } == "signature-mismatch")
+        #expect(code { _ = try verifier.begin(head, now: Sample.now + 301) } == "too-old")
+        let salted = try Self.signed("salted-hmac-v1")
+        #expect(try !Self.isHeadVerified(salted.head, salted.verifier))
+        #expect(
+            code { _ = try salted.verifier.begin(salted.head, now: Sample.now - 61) }
+                == "created-in-future")
+        let aws = try Self.signed("aws-sigv4")
+        #expect(code { _ = try aws.verifier.begin(aws.head, now: Sample.now + 301) } == "too-old")
+    }
+
+    @Test("not one byte is taken of a body that is not covered, whatever the policy")
+    func uncovered() throws {
+        var message = try Sample.message(Self.head)
+        _ = try Sample.signer(covers: "@method,@authority,@path").sign(&message, now: Sample.now)
+        for policy in [VerificationPolicy(), try Sample.policy(required: "@method")] {
+            let verifier = try Sample.verifier(.rfc9421, policy)
+            _ = try Self.verify(message, verifier, [])
+            #expect(code { _ = try Self.verify(message, verifier) } == "not-covered")
+            #expect(code { _ = try Self.verify(message, verifier, [0]) } == "not-covered")
+        }
+        let required = try Sample.verifier(.rfc9421, Sample.policy(required: "content-digest"))
+        #expect(code { _ = try required.begin(message, now: Sample.now) } == "not-covered")
+    }
+
+    @Test("a nonce serves one stream at a time, and a late verdict is held to the window")
+    func nonces() throws {
+        let (head, _, _) = try Self.signed("rfc9421", nonce: "n-1")
+        let store = MemoryNonceStore()
+        let verifier = try Sample.verifier(nonces: store)
+        _ = try verifier.begin(head, now: Sample.now)
+        #expect(code { _ = try verifier.begin(head, now: Sample.now) } == "replayed-nonce")
+        let salted = try Self.signed("salted-hmac-v1", nonce: "n-2").head
+        let late = try Sample.verifier(.saltedHMAC, nonces: store)
+        _ = try Self.verify(salted, late, end: Sample.now + 300)
+        #expect(
+            code { _ = try Self.verify(salted, late, end: Sample.now + 300) } == "replayed-nonce")
+        #expect(code { _ = try Self.verify(salted, late, end: Sample.now + 301) } == "too-old")
+    }
+
+    @Test("schemes that sign the body itself want it in memory, and say so before it comes")
+    func wholeBody() throws {
+        let scheme = try SigningScheme(named: "github")
+        let signer = try MessageSigner(
+            scheme: scheme, key: Sample.keys.key(id: "orders-2026"))
+        var message = try Sample.message(Self.head)
+        message.setBody(try Self.digests())
+        #expect(code { _ = try signer.sign(&message, now: Sample.now) } == "body-not-held")
+        message.setBody(Self.body)
+        _ = try signer.sign(&message, now: Sample.now)
+        message.setBody([])
+        let verifier = try Verifier(scheme: scheme, keys: Sample.keys)
+        #expect(code { _ = try verifier.begin(message, now: Sample.now) } == "body-not-held")
+    }
+
+    @Test("a digest of another algorithm than the scheme's is refused by name")
+    func otherAlgorithm() throws {
+        var message = try Sample.message(Self.head)
+        message.setBody(try Self.digests([.sha512]))
+        for scheme in [SigningScheme.rfc9421, .saltedHMAC] {
+            let signer = try Sample.signer(scheme)
+            #expect(signer.bodyDigests(for: message) == [.sha256])
+            #expect(
+                code { _ = try signer.sign(&message, now: Sample.now) } == "unsupported-digest")
+        }
+        #expect(
+            try Sample.signer(.saltedHMAC, key: "orders-512").bodyDigests(for: message) == [.sha512]
+        )
+        #expect(code { _ = try BodyDigests(byteCount: 1, [.sha256: [0]]) } == "malformed-digest")
+        #expect(code { _ = try BodyDigests(byteCount: 1, [:]) } == "malformed-digest")
+    }
+
+    @Test("files and sequences are digested as arrays are")
+    func sources() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "body").path
+        try Data(Self.body).write(to: URL(filePath: path))
+        let all = Set(BodyDigest.allCases)
+        let wanted = try Self.digests(all)
+        #expect(try BodyDigests(ofFile: path, all) == wanted)
+        let chunks = AsyncStream { continuation in
+            for piece in Self.pieces { continuation.yield(piece) }
+            continuation.finish()
+        }
+        #expect(try await BodyDigests(of: chunks, all) == wanted)
+        #expect(
+            try ContentDigest.field(of: wanted, .sha512)
+                == ContentDigest.field(of: Self.body, .sha512))
+        #expect(code { _ = try BodyDigests(ofFile: path + "-gone") } == "unreadable-body")
+        #expect(code { _ = try BodyDigests(ofFile: folder.url.path) } == "unreadable-body")
+    }
+
+    @Test("a sequence is verified on its way, and its own error ends it without a verdict")
+    func sequence() async throws {
+        let (head, _, verifier) = try Self.signed("rfc9421")
+        func chunks(failing: Bool) -> AsyncThrowingStream<[UInt8], any Error> {
+            AsyncThrowingStream { continuation in
+                for piece in Self.pieces { continuation.yield(piece) }
+                continuation.finish(throwing: failing ? CancellationError() : nil)
+            }
+        }
+        var received: [UInt8] = []
+        let verified = try await verifier.verify(
+            head, body: chunks(failing: false), now: Sample.now, end: { (Sample.now + 900, []) },
+            receive: { received += $0 })
+        #expect(verified["@path"].map(text) == "/upload")
+        #expect(received == Self.body)
+        await #expect(throws: CancellationError.self) {
+            _ = try await verifier.verify(
+                head, body: chunks(failing: true), now: Sample.now, end: { (Sample.now, []) },
+                receive: { _ in })
+        }
+    }
+}
+
+@Suite("signatures in the trailers")
+struct TrailerSignatureTests {
+    private static let head = """
+        PUT /upload?part=1 HTTP/1.1
+        Host: api.example.com
+        Trailer: Content-Digest, Signature-Input, Signature
+
+
+        """
+    private static let body = Array("what is read once".utf8)
+
+    private static func sign(
+        _ signer: MessageSigner, trailers: [SignableMessage.Field] = []
+    ) throws -> MessageSigner.Result {
+        var signing = try signer.begin(try Sample.message(head))
+        try signing.update(Array(body.prefix(5)))
+        try signing.update(Array(body.dropFirst(5)))
+        return try signing.finish(trailers: trailers, now: Sample.now, nonce: "n-1")
+    }
+
+    private static func verify(
+        _ trailers: [SignableMessage.Field], _ body: [UInt8] = body, head: String = head,
+        now: Int64 = Sample.now, nonces: (any NonceStore)? = nil
+    ) throws -> VerifiedMessage {
+        var stream = try Sample.verifier(nonces: nonces).begin(
+            try Sample.message(head), now: Sample.now)
+        let isHeadVerified = stream.isHeadVerified
+        #expect(!isHeadVerified)
+        try stream.update(body)
+        return try stream.finish(trailers: trailers, now: now)
+    }
+
+    @Test("digest and signature follow the body")
+    func roundTrip() throws {
+        let result = try Self.sign(try Sample.signer())
+        #expect(
+            result.addedFields.map(\.name) == ["Content-Digest", "Signature-Input", "Signature"])
+        #expect(
+            text(result.addedFields[1].value)
+                == #"sig1=("@method" "@authority" "@path" "@query" "content-digest";tr);"#
+                + #"created=1795228551;keyid="orders-2026";nonce="n-1""#)
+        let verified = try Self.verify(result.addedFields)
+        #expect(
+            verified[#""content-digest";tr"#] == result.addedFields[0].value)
+        // The same message, whole.
+        var whole = try Sample.message(Self.head)
+        whole.setBody(Self.body)
+        for field in result.addedFields { whole.appendTrailer(field) }
+        _ = try Sample.verifier().verify(whole, now: Sample.now)
+    }
+
+    @Test("what follows the body is held to policy, digest and window")
+    func refusals() throws {
+        let fields = try Self.sign(try Sample.signer()).addedFields
+        #expect(code { _ = try Self.verify([]) } == "no-signature")
+        #expect(code { _ = try Self.verify(Array(fields.dropLast())) } == "malformed-signature")
+        #expect(code { _ = try Self.verify(Array(fields.dropFirst())) } == "missing-component")
+        #expect(code { _ = try Self.verify(fields, Array("other".utf8)) } == "digest-mismatch")
+        #expect(code { _ = try Self.verify(fields, []) } == "digest-mismatch")
+        #expect(code { _ = try Self.verify(fields + [fields[0]]) } == "signature-mismatch")
+        #expect(code { _ = try Self.verify(fields + [fields[1]]) } == "malformed-signature")
+        #expect(code { _ = try Self.verify(fields, now: Sample.now + 301) } == "too-old")
+        let swapped = Self.head.replacingOccurrences(of: "/upload", with: "/admin")
+        #expect(code { _ = try Self.verify(fields, head: swapped) } == "signature-mismatch")
+        let store = MemoryNonceStore()
+        #expect(
+            code { _ = try Self.verify(fields, Array("other".utf8), nonces: store) }
+                == "digest-mismatch")
+        _ = try Self.verify(fields, nonces: store)
+        #expect(code { _ = try Self.verify(fields, nonces: store) } == "replayed-nonce")
+    }
+
+    @Test("other trailers are covered where the list names them")
+    func otherTrailers() throws {
+        let covers = #"@method,@authority,@path,"content-digest";tr,"expires";tr"#
+        let signer = try Sample.signer(covers: covers)
+        let expires = try SignableMessage.Field(name: "Expires", value: Array("never".utf8))
+        let fields = [expires] + (try Self.sign(signer, trailers: [expires])).addedFields
+        let verified = try Self.verify(fields)
+        #expect(verified[#""expires";tr"#].map(text) == "never")
+        let other = try SignableMessage.Field(name: "Expires", value: Array("now".utf8))
+        #expect(
+            code { _ = try Self.verify([other] + fields.dropFirst()) } == "signature-mismatch")
+        #expect(code { _ = try Self.sign(signer) } == "missing-component")
+        let digest = try ContentDigest.field(of: Self.body)
+        #expect(
+            code { _ = try Self.sign(signer, trailers: [expires, digest]) } == "duplicate-field")
+    }
+
+    @Test("only a list that covers the body can follow it")
+    func lists() throws {
+        let head = try Sample.message(Self.head)
+        for covers in ["@method", "@method,content-digest", ""] {
+            #expect(
+                code { _ = try Sample.signer(covers: covers).begin(head) }
+                    == "unsupported-component")
+        }
+        #expect(
+            code {
+                let covers = #""content-digest";tr,"signature";tr"#
+                _ = try Sample.signer(covers: covers).begin(head)
+            } == "unsupported-component")
+        #expect(code { _ = try Sample.signer(.saltedHMAC).begin(head) } == "unsupported-option")
+        var held = head
+        held.setBody([0])
+        #expect(code { _ = try Sample.signer().begin(held) } == "malformed-message")
+        #expect(
+            code { _ = try Sample.verifier().begin(held, now: Sample.now) } == "malformed-message")
+    }
+
+    @Test("a label counts once in head and trailers together")
+    func labels() throws {
+        var head = try Sample.message(Self.head)
+        _ = try Sample.signer(covers: "@method").sign(&head, now: Sample.now)
+        let fields = try Self.sign(try Sample.signer()).addedFields
+        var both = head
+        both.setBody(Self.body)
+        for field in fields { both.appendTrailer(field) }
+        #expect(
+            code { _ = try Sample.verifier().verify(both, now: Sample.now) }
+                == "malformed-signature")
+        var second = try Sample.signer().begin(head)
+        try second.update(Self.body)
+        do throws(SigningError) {
+            _ = try second.finish(now: Sample.now)
+            Issue.record("a label was given twice")
+        } catch {
+            #expect(error.code == .duplicateLabel)
+        }
+    }
+}
