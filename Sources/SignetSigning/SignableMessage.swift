@@ -156,6 +156,11 @@ public struct SignableMessage: Sendable, Hashable {
         if case .digested(let digests) = content { digests } else { nil }
     }
 
+    /// The body, where the message holds it.
+    var heldBody: [UInt8]? {
+        if case .bytes(let bytes) = content { bytes } else { nil }
+    }
+
     /// The message as HTTP/1.1 text: CRLF after each line of the head, the body byte for byte; the
     /// head alone where the body lies elsewhere.
     public func serialized() -> [UInt8] {

@@ -16,7 +16,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// What the signature is for, where it says so.
     public let tag: String?
     /// The body, where the signature or a digest that it covers was computed over it; nil where the body
-    /// may have been written by anybody.
+    /// may have been written by anybody, and where it lies elsewhere.
     public let body: [UInt8]?
 
     private let base: [UInt8]

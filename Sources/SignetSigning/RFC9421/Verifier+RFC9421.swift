@@ -33,7 +33,7 @@ extension Verifier {
         if known == nil { plans.keep(plan) }
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: base, names: plan.names, values: values,
-            body: plan.provesBody(policy.checksRepresentation) ? message.body : nil)
+            body: plan.provesBody(policy.checksRepresentation) ? message.heldBody : nil)
         return (verified, claims)
     }
 

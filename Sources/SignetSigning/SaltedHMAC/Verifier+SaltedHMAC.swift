@@ -17,7 +17,7 @@ extension Verifier {
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: text.bytes,
             names: SaltedHMACText.names(signature.fields), values: text.values,
-            body: message.body)
+            body: message.heldBody)
         return (verified, claims)
     }
 

@@ -17,7 +17,7 @@ extension Verifier {
         let proof = VerifiedMessage(
             scheme: scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
             expires: claims.expires, nonce: claims.nonce, covered: covered,
-            body: covered.contains { $0.identifier == "body" } ? message.body : nil)
+            body: covered.contains { $0.identifier == "body" } ? message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
     }
