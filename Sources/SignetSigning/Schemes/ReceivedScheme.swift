@@ -10,6 +10,7 @@ struct ReceivedScheme {
     private(set) var keyID: String?
     private(set) var nonce: String?
     private(set) var time: Int64?
+    private(set) var millisecond: Int64 = 0
     private(set) var lifetime: Int64?
     private(set) var headerNames: [[UInt8]]?
     /// What must turn out as the plan makes it.
@@ -118,6 +119,7 @@ struct ReceivedScheme {
                 }
                 guard time == nil || time == found else { throw malformed("two times") }
                 time = found
+                if format == .milliseconds { millisecond = format.millisecond(of: value) }
                 claimed.append((source, value))
             case .lifetime:
                 guard let found = SchemeTime.unix.time(of: value),

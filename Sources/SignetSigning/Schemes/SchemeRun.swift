@@ -8,6 +8,8 @@ struct SchemeRun {
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
     var time: Int64 = 0
+    /// Of the time's second, as a received message says it.
+    var millisecond: Int64 = 0
     /// Seconds from the time to the end.
     var lifetime: Int64?
     /// The encoded signature, when it is placed.
@@ -78,7 +80,7 @@ struct SchemeRun {
         case .lifetime: target.append(decimal: lifetime ?? 3600)
         case .signature: target.append(contentsOf: signature)
         case .secret: break
-        case .time(let format): format.append(time, to: &target)
+        case .time(let format): format.append(time, millisecond: millisecond, to: &target)
         case .setting(let index): target.append(contentsOf: settings[index] ?? [])
         case .value(let index): target.append(contentsOf: try value(index))
         case .header(let name):

@@ -16,10 +16,11 @@ enum SchemeTime: String, Sendable, CaseIterable {
     /// Whether a time can be read back from it to the second.
     var isWhole: Bool { self != .date && self != .day }
 
-    func append(_ time: Int64, to target: inout [UInt8]) {
+    /// - Parameter millisecond: Of the second, in 0...999; only ``milliseconds`` has room for it.
+    func append(_ time: Int64, millisecond: Int64 = 0, to target: inout [UInt8]) {
         switch self {
         case .unix: return target.append(decimal: time)
-        case .milliseconds: return target.append(decimal: time * 1000)
+        case .milliseconds: return target.append(decimal: time * 1000 + millisecond)
         default: break
         }
         let day = CivilDay(daysSince1970: time / 86_400)
@@ -38,6 +39,12 @@ enum SchemeTime: String, Sendable, CaseIterable {
         if dash != nil { target.append(ASCII.colon) }
         target.append(second % 60, width: 2)
         target.append(0x5A)
+    }
+
+    /// The millisecond of the second of a text in this very spelling.
+    func millisecond(of text: [UInt8]) -> Int64 {
+        guard self == .milliseconds else { return 0 }
+        return text.suffix(3).reduce(0) { $0 * 10 + Int64($1 &- ASCII.zero) }
     }
 
     /// The time of a text in this very spelling, in 1970 to 9999; nil for anything else.

@@ -78,6 +78,7 @@ extension Verifier {
         run.keyID = Array((received.keyID ?? "").utf8)
         run.nonce = Array((received.nonce ?? "").utf8)
         run.time = received.time ?? 0
+        run.millisecond = received.millisecond
         run.lifetime = received.lifetime
         run.receivedNames = received.headerNames
         // What is not part of the text that was signed.
@@ -200,14 +201,13 @@ extension SchemePlan {
                 components.append(MessagePart(identifier: "body-digest", value: value))
             }
         }
-        var steps = [text]
         var isUsed = [Bool](repeating: false, count: values.count)
-        while let step = steps.popLast() {
+        func visit(_ step: Step, _ run: inout SchemeRun) throws(SigningError) {
             for part in step.parts(run.settings) {
                 switch part {
                 case .source(.value(let index)) where !isUsed[index]:
                     isUsed[index] = true
-                    steps.append(values[index])
+                    try visit(values[index], &run)
                 case .source(.method): try add("@method", .method, &run)
                 case .source(.target):
                     try add("@path", .path, &run)
@@ -229,6 +229,7 @@ extension SchemePlan {
                 }
             }
         }
+        try visit(text, &run)
         return components
     }
 }

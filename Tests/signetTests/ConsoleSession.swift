@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+
+/// A session of a shell as a text shows it: commands behind `$ `, and below each what it prints.
+struct ConsoleSession {
+    let lines: [Substring]
+
+    /// The commands, one by one.
+    var commands: [Substring] {
+        lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
+    }
+
+    /// Everything that the session shows.
+    var text: String { lines.joined(separator: "\n") + "\n" }
+
+    /// What the commands show when they run, in one shell, each behind its own line; a command that
+    /// fails is part of it. `signet` is the one that was built.
+    func run(
+        in folder: TemporaryDirectory, environment: [String: String] = [:]
+    ) async throws -> ProcessOutput {
+        var script = "exec 2>&1\n"
+        for command in commands {
+            let quoted = command.replacing("'", with: "'\\''")
+            script += "printf '$ %s\\n' '\(quoted)'\n\(command)\n"
+        }
+        try folder.write(script + "exit 0\n", to: "session.sh")
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try await ChildProcess.run(
+            "sh", ["session.sh"],
+            environment: environment.merging([
+                "PATH": SignetTool.url.deletingLastPathComponent().path + ":" + path
+            ]) { $1 }, directory: folder.url)
+    }
+}

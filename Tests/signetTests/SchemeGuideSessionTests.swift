@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The guide to schemes prints what it says it prints, with its own document.
+@Suite struct SchemeGuideSessionTests {
+    private static let guide = PackageLayout.url(
+        "Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
+
+    /// The blocks of a kind, each by its lines.
+    private static func blocks(_ kind: String) throws -> [[Substring]] {
+        var blocks: [[Substring]] = []
+        var isInside = false
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line == "```\(kind)" {
+                isInside = true
+                blocks.append([])
+            } else if line == "```" {
+                isInside = false
+            } else if isInside {
+                blocks[blocks.count - 1].append(line)
+            }
+        }
+        return blocks
+    }
+
+    @Test func runsAsItIsShown() async throws {
+        let folder = try TemporaryDirectory()
+        let document = try #require(Self.blocks("json").last).joined(separator: "\n")
+        try folder.write(document, to: "tea-trade.json")
+        let session = ConsoleSession(lines: try Self.blocks("console").flatMap { $0 })
+        #expect(session.commands.count >= 10)
+        let output = try await session.run(in: folder)
+        #expect(output.text == session.text, "\(output.stderr)")
+    }
+
+    /// What the tool says of each document on the way to the whole one.
+    @Test func eachStepIsADocument() async throws {
+        let folder = try TemporaryDirectory()
+        let steps = try Self.blocks("json")
+        #expect(steps.count == 3)
+        let wanted = [
+            ["no-time", "no-nonce", "no-host", "no-query"],
+            ["no-host", "no-query"], ["no-host"],
+        ]
+        for (step, codes) in zip(steps, wanted) {
+            try folder.write(step.joined(separator: "\n"), to: "step.json")
+            let output = try await SignetTool.run([
+                "schemes", "lint", folder.url.appending(path: "step.json").path,
+            ])
+            #expect(output.exit == 1, "\(output.stderr)")
+            let found = output.text.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            #expect(found.map(String.init) == codes)
+        }
+    }
+}
