@@ -66,7 +66,9 @@ public struct VerifiedMessage: Sendable, Hashable {
     ///
     /// A component without parameters is named without quotes, another one as RFC 9421 writes it. For
     /// `salted-hmac-v1` these are `@method`, `@authority`, `@path`, `@query` (without its `?`),
-    /// the covered fields, and `body-digest`, the base64 of the body's hash.
+    /// the covered fields, and `body-digest`, the base64 of the body's hash. By a scheme's document they
+    /// are these and `body`; parameters of a form or an XML body, and of a query that is not signed
+    /// whole, are the text that was signed, by its name in the document, such as `{parameters}`.
     public var covered: [MessagePart] { MessagePart.all(names, values, in: base) }
 
     /// The value of a covered component, or nil where it is not covered.

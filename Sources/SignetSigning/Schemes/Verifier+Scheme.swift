@@ -201,21 +201,39 @@ extension SchemePlan {
                 components.append(MessagePart(identifier: "body-digest", value: value))
             }
         }
+        // Parameters are signed as the text that is made of them, not as the bytes they came in.
+        func addParameters(
+            _ rule: ParameterRule, _ name: String, _ run: inout SchemeRun
+        ) throws(SigningError) {
+            if keepsQuery(rule) { return try add("@query", .query, &run) }
+            if run.message.content == .expected, rule.origins != [.query] { return }
+            guard !names.contains(name) else { return }
+            names.append(name)
+            components.append(
+                MessagePart(identifier: name, value: try run.run(.parameters(rule))))
+        }
         var isUsed = [Bool](repeating: false, count: values.count)
-        func visit(_ step: Step, _ run: inout SchemeRun) throws(SigningError) {
+        var inlineRules = 0
+        func visit(
+            _ step: Step, _ value: String? = nil, _ run: inout SchemeRun
+        ) throws(SigningError) {
             for part in step.parts(run.settings) {
                 switch part {
                 case .source(.value(let index)) where !isUsed[index]:
                     isUsed[index] = true
-                    try visit(values[index], &run)
+                    try visit(values[index], valueNames[index], &run)
                 case .source(.method): try add("@method", .method, &run)
                 case .source(.target):
                     try add("@path", .path, &run)
                     try add("@query", .query, &run)
                 case .source(.path), .path: try add("@path", .path, &run)
-                case .source(.query), .query: try add("@query", .query, &run)
+                case .source(.query): try add("@query", .query, &run)
+                case .parameters(let rule):
+                    inlineRules += value == nil ? 1 : 0
+                    let name = value ?? "parameters\(inlineRules > 1 ? "#\(inlineRules)" : "")"
+                    try addParameters(rule, "{\(name)}", &run)
                 case .source(.host): try add("@authority", .host, &run)
-                case .source(.body), .body: try addBody(&run)
+                case .source(.body): try addBody(&run)
                 case .source(.header(let name)):
                     try add(String(decoding: name, as: UTF8.self), .header(name), &run)
                 case .source(.headerLines):
@@ -229,8 +247,16 @@ extension SchemePlan {
                 }
             }
         }
-        try visit(text, &run)
+        try visit(text, nil, &run)
         return components
+    }
+
+    /// Whether the text of a rule says what the query says: every parameter, each told from the next.
+    private func keepsQuery(_ rule: ParameterRule) -> Bool {
+        rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
+            && rule.except.allSatisfy { name in
+                placements.contains { $0.place == .query(name) }
+            }
     }
 }
 
@@ -238,7 +264,8 @@ extension SchemePlan.Step {
     /// What a step takes from elsewhere.
     enum Part {
         case source(SchemeTemplate.Source)
-        case path, query, body
+        case path
+        case parameters(SchemePlan.ParameterRule)
     }
 
     func parts(_ settings: [[UInt8]?]) -> [Part] {
@@ -248,7 +275,7 @@ extension SchemePlan.Step {
         case .hash(_, let step, _): return step.parts(settings)
         case .path: return [.path]
         case .parameters(let rule):
-            return rule.origins.map { $0 == .query ? .query : .body }
+            return [.parameters(rule)]
                 + rule.added.flatMap(\.value.sources).map(Part.source)
         case .choice(let choices):
             return choices.first { $0.0.holds(settings) }?.1.parts(settings) ?? []
