@@ -23,7 +23,7 @@ struct NonceFile {
 
     private var remembered: [NonceIdentity: Int64] = [:]
     /// The last second of anything that was dropped for being expired.
-    private var forgotten = Int64.min
+    private var forgotten: Int64?
     /// The first line of the file that was read; another one has another.
     private var header: [UInt8] = []
     /// How far it was read.
@@ -39,7 +39,7 @@ struct NonceFile {
 
     /// Refuses a time at which something was live that has been dropped since.
     func requireKnowledge(of now: Int64) throws(SigningError) {
-        guard now > forgotten else { throw SigningError.forgotten(forgotten, now: now) }
+        try SigningError.requireKnowledge(of: now, last: forgotten)
     }
 
     /// Reads what was written to the file since it was last looked at.
@@ -79,7 +79,7 @@ struct NonceFile {
             let nonce = Base64.decode(Array(parts[2]), .url)
         else { throw Self.malformed }
         if keyID.isEmpty && nonce.isEmpty {
-            forgotten = max(forgotten, expiry)
+            forgotten = max(forgotten ?? expiry, expiry)
             return
         }
         let identity = NonceIdentity(
@@ -118,19 +118,20 @@ struct NonceFile {
         let bytes = try file.read(from: start, count: position - start)
         var kept: [UInt8] = []
         var dropped = forgotten
+        let end = isFull ? now : now.subtractingWithoutOverflow(nonceGrace)
         for old in bytes.split(separator: ASCII.lineFeed) {
             let expiry = Int64(String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
-            guard let expiry, expiry < now else {
+            guard let expiry, expiry < end else {
                 kept += old + [ASCII.lineFeed]
                 continue
             }
-            dropped = max(dropped, expiry)
+            dropped = max(dropped ?? expiry, expiry)
         }
         guard isFull ? kept.count < limit * 3 / 4 : kept.count < position / 2 else {
             nextLook = position * 2
             return false
         }
-        let mark = dropped == .min ? [] : Self.line(dropped, [], [])
+        let mark = dropped.map { Self.line($0, [], []) } ?? []
         try file.replace(with: try Self.newHeader() + mark + kept + line)
         return true
     }

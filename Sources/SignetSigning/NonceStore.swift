@@ -34,12 +34,15 @@ extension SigningError {
         SigningError(.replayedNonce, "the key's nonce has been used before")
     }
 
-    /// Nonces were dropped that are live again now that the clock was set back.
-    static func forgotten(_ last: Int64, now: Int64) -> SigningError {
-        SigningError(
+    /// Refuses a time at which something was live that has been dropped since.
+    ///
+    /// - Parameter last: The last second of anything that was dropped.
+    static func requireKnowledge(of now: Int64, last: Int64?) throws(SigningError) {
+        guard let last, now <= last else { return }
+        throw SigningError(
             .nonceStoreFailed,
-            "the clock went back: nonces that expired up to \(last - now) s from now are forgotten, "
-                + "so no message is taken until then")
+            "the clock went back to \(now): nonces that were live until \(last) are forgotten, so no "
+                + "message is taken before that")
     }
 }
 
@@ -58,35 +61,41 @@ struct NonceIdentity: Hashable, Sendable {
     }
 }
 
+/// Seconds for which what has expired is still kept: calls of one moment may come with the time of a
+/// moment before.
+let nonceGrace: Int64 = 10
+
 /// Nonces in memory, up to a bound; a full store refuses.
 ///
 /// Nothing is forgotten before it has expired, by the `now` of the calls. A call whose `now` lies so far
 /// behind an earlier one's that what was forgotten is live again is refused, as after a clock that
-/// was wrong; a `now` that lies back less does no harm.
+/// was wrong; a `now` that lies back less, such as the few seconds between threads, does no harm.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
-        var remembered: Set<NonceIdentity> = []
+        /// The last second of each.
+        var remembered: [NonceIdentity: Int64] = [:]
         /// What is to be forgotten after each second.
         var bySecond: [Int64: [NonceIdentity]] = [:]
         /// No second before this one is in `bySecond`.
         var earliest = Int64.max
         /// The last second of anything that was forgotten.
-        var forgotten = Int64.min
+        var forgotten: Int64?
 
-        mutating func forget(before now: Int64) {
-            guard earliest < now else { return }
-            if now - earliest > Int64(bySecond.count) {
-                for second in bySecond.keys where second < now { forget(second) }
+        mutating func forget(before end: Int64) {
+            guard earliest < end else { return }
+            if end - earliest > Int64(bySecond.count) {
+                for second in bySecond.keys where second < end { forget(second) }
             } else {
-                for second in earliest..<now { forget(second) }
+                for second in earliest..<end { forget(second) }
             }
-            earliest = bySecond.isEmpty ? .max : now
+            earliest = bySecond.isEmpty ? .max : end
         }
 
         private mutating func forget(_ second: Int64) {
             guard let nonces = bySecond.removeValue(forKey: second) else { return }
-            for nonce in nonces { remembered.remove(nonce) }
-            forgotten = max(forgotten, second)
+            // One that had expired may have been taken again since.
+            for nonce in nonces where remembered[nonce] == second { remembered[nonce] = nil }
+            forgotten = max(forgotten ?? second, second)
         }
     }
 
@@ -98,7 +107,7 @@ public final class MemoryNonceStore: NonceStore {
     /// - Parameter capacity: The most nonces that are remembered at a time, about 200 bytes each.
     public init(capacity: Int = 1_000_000) { self.capacity = capacity }
 
-    /// How many nonces are remembered.
+    /// How many nonces are remembered, with those that expired a moment ago.
     public var count: Int { state.withLock { $0.remembered.count } }
 
     /// Remembers a key's nonce unless it is remembered already, in one step.
@@ -113,20 +122,27 @@ public final class MemoryNonceStore: NonceStore {
         _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
     ) throws(SigningError) {
         let identity = NonceIdentity(nonce, of: keyID)
+        let expiry = max(expiry, 0)
         let capacity = capacity
         try state.withLock { (state) throws(SigningError) in
-            state.forget(before: now)
-            guard !state.remembered.contains(identity) else { throw SigningError.replayed }
-            guard now > state.forgotten else {
-                throw SigningError.forgotten(state.forgotten, now: now)
-            }
+            state.forget(before: now.subtractingWithoutOverflow(nonceGrace))
+            if let known = state.remembered[identity], known >= now { throw SigningError.replayed }
+            if state.remembered.count >= capacity { state.forget(before: now) }
+            try SigningError.requireKnowledge(of: now, last: state.forgotten)
             guard state.remembered.count < capacity else {
                 throw SigningError(
                     .nonceStoreFull, "\(capacity) nonces are remembered, no room for another")
             }
-            state.remembered.insert(identity)
+            state.remembered[identity] = expiry
             state.bySecond[expiry, default: []].append(identity)
             state.earliest = min(state.earliest, expiry)
         }
+    }
+}
+
+extension Int64 {
+    func subtractingWithoutOverflow(_ other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? .min : difference
     }
 }

@@ -45,7 +45,7 @@ struct FileNonceStoreTests {
     func compaction() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
-        let old = String(repeating: "\(now - 1) aw b2xk\n", count: 20_000)
+        let old = String(repeating: "\(now - 11) aw b2xk\n", count: 20_000)
         try folder.write("\(header)\(old)\(now + 300) aw bmV3\n", to: "nonces")
         let store = FileNonceStore(path: path)
         try store.remember("x", of: "k", until: now + 300, now: now)

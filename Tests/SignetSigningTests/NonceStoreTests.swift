@@ -59,17 +59,48 @@ struct NonceStoreTests {
     func clockGoesBack() throws {
         let store = MemoryNonceStore()
         try store.remember("a", of: "k", until: now + 10, now: now)
-        // Forgets nothing.
-        try store.remember("b", of: "k", until: now + 20, now: now + 10)
+        // Forgets nothing, also where threads come with the second before.
+        try store.remember("b", of: "k", until: now + 20, now: now + 20)
         try store.remember("c", of: "k", until: now + 10, now: now)
+        #expect(
+            code { try store.remember("a", of: "k", until: now + 10, now: now + 9) }
+                == "replayed-nonce")
         // Forgets a and c, which were live up to now + 10.
-        try store.remember("d", of: "k", until: now + 30, now: now + 11)
+        try store.remember("d", of: "k", until: now + 30, now: now + 21)
         for nonce in ["a", "e"] {
             #expect(
                 code { try store.remember(nonce, of: "k", until: now + 40, now: now + 10) }
                     == "nonce-store-failed")
         }
+        #expect(
+            code { try store.remember("b", of: "k", until: now + 40, now: now + 10) }
+                == "replayed-nonce")
         try store.remember("e", of: "k", until: now + 40, now: now + 11)
+    }
+
+    @Test("one that has expired and is taken again is remembered anew")
+    func again() throws {
+        let store = MemoryNonceStore()
+        try store.remember("a", of: "k", until: now, now: now)
+        try store.remember("a", of: "k", until: now + 50, now: now + 1)
+        #expect(store.count == 1)
+        // The first end passes, and the second one holds.
+        for later: Int64 in [12, 50] {
+            #expect(
+                code { try store.remember("a", of: "k", until: now + 90, now: now + later) }
+                    == "replayed-nonce")
+        }
+    }
+
+    @Test("times of any size are no overflow")
+    func extremes() throws {
+        let times = [Int64.min, -1, 0, now, .max]
+        for expiry in times {
+            let store = MemoryNonceStore()
+            for (number, time) in times.enumerated() {
+                try store.remember("\(number)", of: "k", until: expiry, now: time)
+            }
+        }
     }
 
     @Test("one in memory is bounded and then refuses")
