@@ -71,9 +71,10 @@
         private func command(
             _ nonce: String, _ keyID: String, _ expiry: Int64, _ now: Int64
         ) throws(SigningError) -> [[UInt8]] {
-            // The second of the expiry itself still counts.
+            // The second of the expiry itself still counts, and a server may come to ask some seconds
+            // after it looked at its clock.
             let (seconds, isTooMuch) = max(expiry, now).subtractingReportingOverflow(now)
-            let lifetime = isTooMuch ? Self.longest : min(seconds, Self.longest) + 1
+            let lifetime = isTooMuch ? Self.longest : min(seconds, Self.longest) + 11
             return [
                 Array("SET".utf8), try key(nonce, keyID), Array("1".utf8), Array("NX".utf8),
                 Array("PX".utf8), Array("\(lifetime * 1000)".utf8),
