@@ -29,37 +29,37 @@ extension UInt8 {
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
     /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
-    var isToken: Bool { ByteClass.table[Int(self)] & ByteClass.token != 0 }
+    var isToken: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x7C, 0x7E: true  // 0-9 A-Z ^ _ ` a-z | ~
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E: true  // ! # $ % & ' * + - .
+        default: false
+        }
+    }
 
     /// Whether the byte may stand in a path or a query (RFC 3986), percent signs apart.
-    var isPathOrQuery: Bool { ByteClass.table[Int(self)] & ByteClass.pathOrQuery != 0 }
+    var isPathOrQuery: Bool {
+        isHostName || self == ASCII.colon || self == ASCII.at || self == ASCII.slash
+            || self == ASCII.question
+    }
 
     /// Whether the byte may stand in a registered name (RFC 3986, section 3.2.2).
-    var isHostName: Bool { ByteClass.table[Int(self)] & ByteClass.hostName != 0 }
+    var isHostName: Bool {
+        switch self {
+        case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true  // ! $ & ' ( ) * + , ; =
+        default: isUnreserved
+        }
+    }
+
+    /// Whether the byte stands for itself wherever URIs are written (RFC 3986, section 2.3).
+    var isUnreserved: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
 
     var isHexDigit: Bool { isDigit || lowercased &- 0x61 < 6 }
-}
-
-private enum ByteClass {
-    static let token: UInt8 = 1
-    static let pathOrQuery: UInt8 = 2
-    static let hostName: UInt8 = 4
-
-    static let table: [UInt8] = {
-        var table = [UInt8](repeating: 0, count: 256)
-        func add(_ bytes: some Sequence<UInt8>, _ kind: UInt8) {
-            for byte in bytes { table[Int(byte)] |= kind }
-        }
-        for kind in [token, pathOrQuery, hostName] {
-            add(0x30...0x39, kind)
-            add(0x41...0x5A, kind)
-            add(0x61...0x7A, kind)
-        }
-        add("!#$%&'*+-.^_`|~".utf8, token)
-        add("-._~!$&'()*+,;=:@/?".utf8, pathOrQuery)
-        add("-._~!$&'()*+,;=".utf8, hostName)
-        return table
-    }()
 }
 
 extension [UInt8] {
@@ -103,6 +103,16 @@ extension String {
 
     /// The name in lower case, letter by letter of ASCII.
     var asciiLowercased: String { String(decoding: utf8.map(\.lowercased), as: UTF8.self) }
+
+    /// Whether both are the same bytes but for the case of ASCII letters.
+    func isSame(ignoringCaseOf other: String) -> Bool {
+        let (left, right) = (utf8.span, other.utf8.span)
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index].lowercased != right[index].lowercased {
+            return false
+        }
+        return true
+    }
 
     /// Whether both are the same bytes but for the case of ASCII letters; `lowercase` is in lower
     /// case already.

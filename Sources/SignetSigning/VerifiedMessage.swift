@@ -19,9 +19,36 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// may have been written by anybody, and where it lies elsewhere.
     public let body: [UInt8]?
 
-    private let base: [UInt8]
-    let names: [String]
-    private let values: [Range<Int>]
+    private let content: Content
+
+    /// Where the covered values are.
+    private enum Content: Sendable, Hashable {
+        /// In the text that was signed, each with its name.
+        case text([UInt8], names: [String], values: [Range<Int>])
+        /// In the message, of which these parts are covered and no others are ever told.
+        case message(SignableMessage, [SchemeCoverage.Part])
+
+        var names: [String] {
+            switch self {
+            case .text(_, let names, _): names
+            case .message(_, let parts): parts.map(\.name)
+            }
+        }
+
+        /// The covered values; what else the message holds makes no difference between two proofs.
+        var parts: [MessagePart] {
+            switch self {
+            case .text(let base, let names, let values):
+                MessagePart.all(names, values, in: base)
+            case .message(let message, let parts):
+                parts.map { MessagePart(identifier: $0.name, value: $0.value(in: message)) }
+            }
+        }
+
+        static func == (left: Content, right: Content) -> Bool { left.parts == right.parts }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+    }
 
     init(
         scheme: SigningScheme, claims: SignatureClaims, base: [UInt8], names: [String],
@@ -34,15 +61,13 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.expires = claims.expires
         self.nonce = claims.nonce
         self.tag = claims.tag
-        self.base = base
-        self.names = names
-        self.values = values
+        self.content = .text(base, names: names, values: values)
     }
 
     /// A proof by a scheme's document, whose text does not hold every value as it stands.
     init(
         scheme: SigningScheme, keyID: String, created: Int64?, expires: Int64?, nonce: String?,
-        covered: [MessagePart], body: [UInt8]?
+        covered: [SchemeCoverage.Part], of message: SignableMessage, body: [UInt8]?
     ) {
         self.body = body
         self.scheme = scheme
@@ -51,16 +76,11 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.expires = expires
         self.nonce = nonce
         self.tag = nil
-        self.names = covered.map(\.identifier)
-        var base: [UInt8] = []
-        var values: [Range<Int>] = []
-        for component in covered {
-            values.append(base.count..<(base.count + component.value.count))
-            base.append(contentsOf: component.value)
-        }
-        self.base = base
-        self.values = values
+        self.content = .message(message, covered)
     }
+
+    /// The names of the covered components in the signature's order.
+    var names: [String] { content.names }
 
     /// The covered components in the signature's order.
     ///
@@ -69,18 +89,19 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// the covered fields, and `body-digest`, the base64 of the body's hash. By a scheme's document they
     /// are these and `body`; parameters of a form or an XML body, and of a query that is not signed
     /// whole, are the text that was signed, by its name in the document, such as `{parameters}`.
-    public var covered: [MessagePart] { MessagePart.all(names, values, in: base) }
+    public var covered: [MessagePart] { content.parts }
 
     /// The value of a covered component, or nil where it is not covered.
     ///
     /// - Parameter component: The order of its parameters means nothing.
     public subscript(component: ComponentIdentifier) -> [UInt8]? {
-        for (name, range) in zip(names, values) {
-            if name.utf8.elementsEqual(component.listed.utf8) { return Array(base[range]) }
+        for part in covered {
+            let name = part.identifier
+            if name.utf8.elementsEqual(component.listed.utf8) { return part.value }
             guard !component.parameters.isEmpty, name.utf8.first == ASCII.quote,
                 let known = try? ComponentIdentifier.list(parsing: name), known == [component]
             else { continue }
-            return Array(base[range])
+            return part.value
         }
         return nil
     }
@@ -88,10 +109,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// The value of a covered component by the name that ``covered`` gives it, or nil where it is not
     /// covered.
     public subscript(identifier: String) -> [UInt8]? {
-        for (name, range) in zip(names, values) where name.utf8.elementsEqual(identifier.utf8) {
-            return Array(base[range])
-        }
-        return nil
+        covered.first { $0.identifier.utf8.elementsEqual(identifier.utf8) }?.value
     }
 }
 

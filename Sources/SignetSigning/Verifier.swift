@@ -22,6 +22,8 @@ public final class Verifier: Sendable {
     public let policy: VerificationPolicy
 
     let keys: VerifierKeys
+    /// A document's scheme under the policy's settings.
+    let boundScheme: BoundScheme?
     let nonces: (any NonceStore)?
     let plans = PlanCache()
 
@@ -41,6 +43,7 @@ public final class Verifier: Sendable {
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
     ) throws(SigningError) {
+        var bound: BoundScheme?
         switch scheme.kind {
         case .rfc9421:
             try policy.requireNoSettings(of: scheme)
@@ -65,9 +68,10 @@ public final class Verifier: Sendable {
                 throw SigningError(
                     .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
             }
-            _ = try plan.settings(policy.settings)
+            bound = try BoundScheme(plan, policy.settings)
             if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
         }
+        self.boundScheme = bound
         self.scheme = scheme
         self.keys = VerifierKeys(keys)
         self.policy = policy

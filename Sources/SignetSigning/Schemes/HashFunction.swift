@@ -29,8 +29,8 @@ enum HashFunction: String, Sendable, CaseIterable {
 extension SchemePlan.Encoding {
     func encode(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
-        case .hex: Self.hex(bytes, Array("0123456789abcdef".utf8))
-        case .upperHex: Self.hex(bytes, Array("0123456789ABCDEF".utf8))
+        case .hex: Self.hex(bytes, ten: 0x61)
+        case .upperHex: Self.hex(bytes, ten: 0x41)
         case .base64: Base64.encodeBytes(bytes.span, .standard)
         case .base64URL: Base64.encodeBytes(bytes.span, .url)
         }
@@ -44,6 +44,7 @@ extension SchemePlan.Encoding {
         case .hex, .upperHex:
             guard text.count.isMultiple(of: 2) else { return nil }
             var bytes: [UInt8] = []
+            bytes.reserveCapacity(text.count / 2)
             for index in stride(from: 0, to: text.count, by: 2) {
                 guard let high = text[index].hexValue, let low = text[index + 1].hexValue else {
                     return nil
@@ -54,12 +55,16 @@ extension SchemePlan.Encoding {
         }
     }
 
-    private static func hex(_ bytes: [UInt8], _ digits: [UInt8]) -> [UInt8] {
+    /// - Parameter ten: The digit after 9, an `a` or an `A`.
+    private static func hex(_ bytes: [UInt8], ten: UInt8) -> [UInt8] {
+        func digit(_ value: UInt8) -> UInt8 {
+            value < 10 ? ASCII.zero + value : ten + value - 10
+        }
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
         for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
         }
         return text
     }

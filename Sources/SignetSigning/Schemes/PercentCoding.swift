@@ -8,25 +8,27 @@ enum PercentCoding {
         case unreservedAndSlash
     }
 
-    private static let unreserved: [Bool] = (0...255).map { byte in
-        let byte = UInt8(byte)
-        return byte.isDigit || byte.lowercased.isLowercaseLetter || "-._~".utf8.contains(byte)
-    }
-    private static let digits = Array("0123456789ABCDEF".utf8)
-
     static func append(
-        _ bytes: some Sequence<UInt8>, _ keeping: Keeping, to target: inout [UInt8]
+        _ bytes: some Collection<UInt8>, _ keeping: Keeping, to target: inout [UInt8]
     ) {
         let keepsSlash = keeping == .unreservedAndSlash
+        // Most texts need nothing.
+        guard !bytes.allSatisfy({ $0.isUnreserved || (keepsSlash && $0 == ASCII.slash) }) else {
+            return target.append(contentsOf: bytes)
+        }
         for byte in bytes {
-            if unreserved[Int(byte)] || (keepsSlash && byte == ASCII.slash) {
+            if byte.isUnreserved || (keepsSlash && byte == ASCII.slash) {
                 target.append(byte)
             } else {
                 target.append(0x25)
-                target.append(digits[Int(byte >> 4)])
-                target.append(digits[Int(byte & 15)])
+                target.append(digit(byte >> 4))
+                target.append(digit(byte & 15))
             }
         }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? ASCII.zero + value : 0x41 + value - 10
     }
 
     /// The bytes with each triplet replaced by what it stands for; a percent sign that begins none
@@ -34,25 +36,32 @@ enum PercentCoding {
     ///
     /// - Parameter plusIsSpace: As in a form (WHATWG URL, section 5.1).
     static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
-        guard bytes.contains(where: { $0 == 0x25 || (plusIsSpace && $0 == 0x2B) }) else {
-            return Array(bytes)
-        }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
+        appendDecoded(bytes, plusIsSpace: plusIsSpace, to: &result)
+        return result
+    }
+
+    /// Appends what `decoded` gives.
+    static func appendDecoded(
+        _ bytes: ArraySlice<UInt8>, plusIsSpace: Bool, to target: inout [UInt8]
+    ) {
+        guard bytes.contains(where: { $0 == 0x25 || (plusIsSpace && $0 == 0x2B) }) else {
+            return target.append(contentsOf: bytes)
+        }
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let byte = bytes[index]
             if byte == 0x25, index + 2 < bytes.endIndex, let high = bytes[index + 1].hexValue,
                 let low = bytes[index + 2].hexValue
             {
-                result.append(high << 4 | low)
+                target.append(high << 4 | low)
                 index += 3
             } else {
-                result.append(plusIsSpace && byte == 0x2B ? ASCII.space : byte)
+                target.append(plusIsSpace && byte == 0x2B ? ASCII.space : byte)
                 index += 1
             }
         }
-        return result
     }
 
     /// A path without `.`, `..` and empty segments (RFC 3986, section 5.2.4, and SigV4's rule on

@@ -20,17 +20,18 @@ struct ReceivedScheme {
     ///
     /// - Throws: `no-signature`, `malformed-signature`, `missing-component`.
     init(
-        _ message: SignableMessage, _ plan: SchemePlan, _ settings: [[UInt8]?]
+        _ message: SignableMessage, _ scheme: BoundScheme
     ) throws(SigningError) {
-        for carrier in plan.carriers(plan.placements, settings) {
-            guard let text = try Self.text(carrier, message, plan) else {
+        let plan = scheme.plan
+        for carrier in scheme.readPlacements {
+            guard let text = try Self.text(carrier, message) else {
                 throw SigningError(
                     .noSignature, "the message has no \(carrier.place.name) of \(plan.name)")
             }
             try read(text, carrier, plan)
         }
-        for carrier in plan.carriers(plan.injections, settings) {
-            guard let text = try Self.text(carrier, message, plan) else {
+        for carrier in scheme.readInjections {
+            guard let text = try Self.text(carrier, message) else {
                 throw SigningError(
                     .missingComponent, "the message has no \(carrier.place.name) of \(plan.name)")
             }
@@ -46,27 +47,37 @@ struct ReceivedScheme {
 
     /// What stands in a carrier's place, or nil.
     private static func text(
-        _ carrier: SchemePlan.Carrier, _ message: SignableMessage, _ plan: SchemePlan
+        _ carrier: SchemePlan.Carrier, _ message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
-        let values: [[UInt8]] =
-            switch carrier.place {
-            case .header(let name): message.values(of: name.utf8.map(\.lowercased))
-            case .query(let name): message.queryValues(of: name)
-            case .xml(let name): try message.xmlChildren().filter { $0.name == name }.map(\.value)
+        let values: [[UInt8]]
+        switch carrier.place {
+        case .header(let name):
+            var found: [UInt8]?
+            for field in message.fields where field.name.isSame(ignoringCaseOf: name) {
+                guard found == nil else { throw Self.several(carrier.place) }
+                found = field.value
             }
-        guard values.count <= 1 else {
-            throw SigningError(
-                .malformedSignature, "the message has several \(carrier.place.name)")
+            return found
+        case .query(let name): values = message.queryValues(of: name)
+        case .xml(let name):
+            values = try message.xmlChildren().filter { $0.name == name }.map(\.value)
         }
+        guard values.count <= 1 else { throw several(carrier.place) }
         return values.first
+    }
+
+    private static func several(_ place: SchemePlan.Place) -> SigningError {
+        SigningError(.malformedSignature, "the message has several \(place.name)")
     }
 
     private mutating func read(
         _ text: [UInt8], _ carrier: SchemePlan.Carrier, _ plan: SchemePlan
     ) throws(SigningError) {
-        let malformed = SigningError(
-            .malformedSignature,
-            "\(carrier.place.name): found another form, wanted \(printable(carrier.shape))")
+        var malformed: SigningError {
+            SigningError(
+                .malformedSignature,
+                "\(carrier.place.name): found another form, wanted \(printable(carrier.shape))")
+        }
         guard let separator = carrier.separator else {
             guard let captures = carrier.templates[0].match(text) else { throw malformed }
             return try take(captures, plan, carrier)

@@ -204,12 +204,17 @@ final class SchemeKey: Sendable {
     private func derivedKey(
         _ digest: DigestAlgorithm, _ chain: [SchemeTemplate], _ run: inout SchemeRun
     ) throws(SigningError) -> HMACKey {
-        var links: [[UInt8]] = []
-        for link in chain { links.append(try run.expand(link)) }
-        let name = Array(links.joined(separator: [0]))
+        var name: [UInt8] = []
+        name.reserveCapacity(64)
+        for (index, link) in chain.enumerated() {
+            if index > 0 { name.append(0) }
+            try run.append(link, to: &name)
+        }
         if let known = derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
             return known
         }
+        var links: [[UInt8]] = []
+        for link in chain { links.append(try run.expand(link)) }
         let key = try Self.withSecret(of: key, plan) { secret throws(CryptoFailure) in
             var current = try Self.next(secret, links[0], digest)
             for link in links.dropFirst() {

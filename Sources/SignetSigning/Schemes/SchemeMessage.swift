@@ -3,42 +3,23 @@ extension SignableMessage {
     /// A parameter of a query, a form or a flat XML body.
     typealias Parameter = (name: [UInt8], value: [UInt8])
 
-    /// The query's parameters in their order; one without `=` has an empty value.
-    func queryParameters(decoded: Bool) -> [Parameter] {
-        guard let request, let query = request.query else { return [] }
-        return Self.parameters(request.target[query], decoded: decoded, plusIsSpace: false)
-    }
-
-    /// The parameters of a body of type `application/x-www-form-urlencoded`; none of another body.
-    ///
-    /// - Throws: `body-not-held`.
-    func formParameters(decoded: Bool) throws(SigningError) -> [Parameter] {
+    /// Whether the body is of type `application/x-www-form-urlencoded`.
+    var hasForm: Bool {
         let type = value(of: Array("content-type".utf8)) ?? []
         let essence = type.prefix { $0 != ASCII.semicolon && $0 != ASCII.space }
-        guard
-            essence.map(\.lowercased).elementsEqual("application/x-www-form-urlencoded".utf8)
-        else { return [] }
-        return Self.parameters(try content.held()[...], decoded: decoded, plusIsSpace: true)
-    }
-
-    private static func parameters(
-        _ text: ArraySlice<UInt8>, decoded: Bool, plusIsSpace: Bool
-    ) -> [Parameter] {
-        text.split(separator: 0x26).map { part in
-            let equals = part.firstIndex(of: ASCII.equals)
-            let name = part[..<(equals ?? part.endIndex)]
-            let value = equals.map { part[($0 + 1)...] } ?? part[part.endIndex...]
-            guard decoded else { return (Array(name), Array(value)) }
-            return (
-                PercentCoding.decoded(name, plusIsSpace: plusIsSpace),
-                PercentCoding.decoded(value, plusIsSpace: plusIsSpace)
-            )
-        }
+        return essence.map(\.lowercased).elementsEqual("application/x-www-form-urlencoded".utf8)
     }
 
     /// The query's parameters of one name, decoded.
     func queryValues(of name: [UInt8]) -> [[UInt8]] {
-        queryParameters(decoded: true).filter { $0.name == name }.map(\.value)
+        guard let request, let query = request.query else { return [] }
+        var values: [[UInt8]] = []
+        for part in request.target[query].split(separator: 0x26) {
+            let equals = part.firstIndex(of: ASCII.equals) ?? part.endIndex
+            guard PercentCoding.decoded(part[..<equals]) == name else { continue }
+            values.append(PercentCoding.decoded(part[equals...].dropFirst()))
+        }
+        return values
     }
 
     /// Adds a parameter at the query's end, percent-encoded.

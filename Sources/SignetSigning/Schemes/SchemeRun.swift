@@ -2,8 +2,7 @@ internal import SignetCrypto
 
 /// One message under one scheme: gives each part of the plan its value.
 struct SchemeRun {
-    let plan: SchemePlan
-    let settings: [[UInt8]?]
+    private let scheme: BoundScheme
     var message: SignableMessage
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
@@ -18,14 +17,19 @@ struct SchemeRun {
     var receivedNames: [[UInt8]]?
 
     private var values: [[UInt8]?]
-    private var fields: [(name: [UInt8], value: [UInt8])]?
+    private var fields: SignedFields?
 
-    init(plan: SchemePlan, settings: [[UInt8]?], message: SignableMessage) {
-        self.plan = plan
-        self.settings = settings
+    init(_ scheme: BoundScheme, _ message: SignableMessage) {
+        self.scheme = scheme
         self.message = message
-        self.values = [[UInt8]?](repeating: nil, count: plan.values.count)
+        self.values = [[UInt8]?](repeating: nil, count: scheme.values.count)
     }
+
+    var plan: SchemePlan { scheme.plan }
+    var settings: [[UInt8]?] { scheme.settings }
+
+    /// The text that is signed.
+    mutating func text() throws(SigningError) -> [UInt8] { try run(scheme.text) }
 
     /// The same message with another key's id, and nothing remembered that was made of the last one.
     func trying(keyID: [UInt8]) -> SchemeRun {
@@ -40,6 +44,7 @@ struct SchemeRun {
     mutating func expand(_ template: SchemeTemplate) throws(SigningError) -> [UInt8] {
         if template.sources.count == 1 { return try bytes(of: template.sources[0]) }
         var result: [UInt8] = []
+        result.reserveCapacity(256)
         try append(template, to: &result)
         return result
     }
@@ -62,7 +67,7 @@ struct SchemeRun {
         return result
     }
 
-    private mutating func append(
+    mutating func append(
         _ source: SchemeTemplate.Source, to target: inout [UInt8]
     ) throws(SigningError) {
         switch source {
@@ -88,17 +93,9 @@ struct SchemeRun {
                 throw Self.missing(name)
             }
         case .headerNames:
-            for (index, field) in try signedFields().enumerated() {
-                if index > 0 { target.append(ASCII.semicolon) }
-                target.append(contentsOf: field.name)
-            }
+            if let fields = try collectFields() { target.append(contentsOf: fields.names) }
         case .headerLines:
-            for field in try signedFields() {
-                target.append(contentsOf: field.name)
-                target.append(ASCII.colon)
-                target.append(contentsOf: field.value)
-                target.append(ASCII.lineFeed)
-            }
+            if let fields = try collectFields() { target.append(contentsOf: fields.lines) }
         }
     }
 
@@ -124,7 +121,7 @@ struct SchemeRun {
 
     mutating func value(_ index: Int) throws(SigningError) -> [UInt8] {
         if let value = values[index] { return value }
-        let value = try run(plan.values[index])
+        let value = try run(scheme.values[index])
         values[index] = value
         return value
     }
@@ -134,6 +131,7 @@ struct SchemeRun {
         case .template(let template): return try expand(template)
         case .join(let steps, let separator):
             var result: [UInt8] = []
+            result.reserveCapacity(512)
             for (index, step) in steps.enumerated() {
                 if index > 0 { result.append(contentsOf: separator) }
                 if case .template(let template) = step {
@@ -159,13 +157,14 @@ struct SchemeRun {
         case .path(let normalize, let encodes):
             let request = try request()
             var path: [UInt8] = []
+            path.reserveCapacity(request.target.count + 1)
             request.appendPath(to: &path)
             if normalize?.holds(settings) == true {
                 path = PercentCoding.normalized(path: path[...])
             }
             guard encodes else { return path }
             var encoded: [UInt8] = []
-            encoded.reserveCapacity(path.count)
+            encoded.reserveCapacity(path.count + 32)
             PercentCoding.append(path, .unreservedAndSlash, to: &encoded)
             return encoded
         case .parameters(let rule): return try parameters(rule)
@@ -183,71 +182,25 @@ struct SchemeRun {
 
     // MARK: Fields
 
-    /// The names of the fields that are signed, sorted.
-    var signedNames: [[UInt8]] {
-        get throws(SigningError) {
-            var copy = self
-            return try copy.signedFields().map(\.name)
-        }
-    }
-
+    /// The fields that are signed, sorted, each with its value.
     mutating func signedFields() throws(SigningError) -> [(name: [UInt8], value: [UInt8])] {
+        try collectFields()?.pairs ?? []
+    }
+
+    /// The names of the fields that are signed, sorted.
+    mutating func signedNames() throws(SigningError) -> [[UInt8]] {
+        if let receivedNames { return receivedNames }
+        return try signedFields().map(\.name)
+    }
+
+    /// The fields that are signed, once; nil where the plan signs none.
+    private mutating func collectFields() throws(SigningError) -> SignedFields? {
         if let fields { return fields }
-        guard let rule = plan.headers else { return [] }
-        var result: [(name: [UInt8], value: [UInt8])] = []
-        let names = receivedNames ?? selectedNames(rule)
-        guard names.count <= ReceivedScheme.maximumNames else {
-            throw SigningError(
-                .malformedMessage,
-                "\(plan.name) would sign \(names.count) fields: wanted at most "
-                    + "\(ReceivedScheme.maximumNames)")
-        }
-        for name in names {
-            result.append((name, try fieldValue(name, rule)))
-        }
-        for name in rule.required where !result.contains(where: { $0.name == name }) {
-            throw Self.missing(name)
-        }
-        fields = result
-        return result
-    }
-
-    private func selectedNames(_ rule: SchemePlan.HeaderRule) -> [[UInt8]] {
-        var names: Set<[UInt8]> = []
-        if message.request?.authority != nil, rule.selects(SignableMessage.host) {
-            names.insert(SignableMessage.host)
-        }
-        for field in message.fields {
-            let name = field.name.utf8.map(\.lowercased)
-            if rule.selects(name) { names.insert(name) }
-        }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
-    }
-
-    private func fieldValue(
-        _ name: [UInt8], _ rule: SchemePlan.HeaderRule
-    ) throws(SigningError) -> [UInt8] {
-        if name == SignableMessage.host { return try host() }
-        var values = message.values(of: name)
-        guard !values.isEmpty else { throw Self.missing(name) }
-        if rule.collapsesSpaces {
-            for index in values.indices { values[index] = Self.collapsed(values[index]) }
-        }
-        if values.count == 1 { return values[0] }
-        if rule.sortsValues { values.sort { $0.lexicographicallyPrecedes($1) } }
-        return Array(values.joined(separator: [ASCII.comma]))
-    }
-
-    /// Each run of spaces and tabs as one space.
-    private static func collapsed(_ value: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(value.count)
-        for byte in value {
-            let isBlank = byte == ASCII.space || byte == ASCII.tab
-            if isBlank, result.last == ASCII.space { continue }
-            result.append(isBlank ? ASCII.space : byte)
-        }
-        return result
+        guard let rule = plan.headers else { return nil }
+        let collected = try SignedFields(
+            of: message, rule, received: receivedNames, scheme: plan.name)
+        fields = collected
+        return collected
     }
 
     // MARK: Parameters
@@ -255,51 +208,25 @@ struct SchemeRun {
     private mutating func parameters(
         _ rule: SchemePlan.ParameterRule
     ) throws(SigningError) -> [UInt8] {
-        var pairs: [(name: [UInt8], value: [UInt8])] = []
+        var parameters = SchemeParameters()
         for origin in rule.origins {
             switch origin {
             case .query:
-                _ = try request()
-                pairs += message.queryParameters(decoded: rule.decodes)
-            case .form: pairs += try message.formParameters(decoded: rule.decodes)
-            case .xml: pairs += try message.xmlChildren()
+                let request = try request()
+                guard let query = request.query else { continue }
+                parameters.add(request.target[query], plusIsSpace: false, by: rule)
+            case .form where message.hasForm:
+                parameters.add(try message.content.held()[...], plusIsSpace: true, by: rule)
+            case .form: break
+            case .xml:
+                for (name, value) in try message.xmlChildren() {
+                    parameters.add(name, value, by: rule)
+                }
             }
         }
-        for (name, template) in rule.added { pairs.append((name, try expand(template))) }
-        pairs.removeAll { pair in
-            rule.except.contains(pair.name) || (rule.skipsEmpty && pair.value.isEmpty)
+        for (name, template) in rule.added {
+            parameters.add(name, try expand(template), by: rule)
         }
-        if rule.encodes {
-            for index in pairs.indices {
-                var name: [UInt8] = []
-                var value: [UInt8] = []
-                PercentCoding.append(pairs[index].name, .unreserved, to: &name)
-                PercentCoding.append(pairs[index].value, .unreserved, to: &value)
-                pairs[index] = (name, value)
-            }
-        }
-        switch rule.order {
-        case .none, .pair: break
-        case .key: pairs.stableSort { $0.name.lexicographicallyPrecedes($1.name) }
-        case .keyValue:
-            pairs.stableSort { left, right in
-                left.name == right.name
-                    ? left.value.lexicographicallyPrecedes(right.value)
-                    : left.name.lexicographicallyPrecedes(right.name)
-            }
-        }
-        var written = pairs.map { $0.name + rule.assign + $0.value }
-        if rule.order == .pair { written.sort { $0.lexicographicallyPrecedes($1) } }
-        return Array(written.joined(separator: rule.separator))
-    }
-}
-
-extension Array {
-    /// Sorts and leaves what is equal in its order.
-    fileprivate mutating func stableSort(_ precedes: (Element, Element) -> Bool) {
-        self = enumerated().sorted { left, right in
-            if precedes(left.element, right.element) { return true }
-            return !precedes(right.element, left.element) && left.offset < right.offset
-        }.map(\.element)
+        return parameters.text(by: rule)
     }
 }

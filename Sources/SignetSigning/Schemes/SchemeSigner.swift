@@ -2,9 +2,10 @@ internal import SignetCrypto
 
 /// Signs by a scheme document with one key.
 struct SchemeSigner: Sendable {
-    private let plan: SchemePlan
+    private let scheme: BoundScheme
     private let key: SchemeKey
-    private let settings: [[UInt8]?]
+    private let keyID: [UInt8]
+    private var plan: SchemePlan { scheme.plan }
 
     init(
         _ plan: SchemePlan, key: Key, options: MessageSigner.Options
@@ -14,21 +15,22 @@ struct SchemeSigner: Sendable {
                 .unsupportedOption,
                 "\(plan.name) says itself what it covers, and has no label and no tag")
         }
-        self.plan = plan
         self.key = try SchemeKey(key, plan)
         guard key.isPrivate else {
             throw SigningError(
                 .wrongKeyUse, "the key is a public one, which verifies and does not sign")
         }
-        self.settings = try plan.settings(options.settings)
-        try plan.requireReadable(.keyID, "the key's id", Array(key.id.utf8), settings)
+        self.keyID = Array(key.id.utf8)
+        self.scheme = try BoundScheme(plan, options.settings)
+        let settings = scheme.settings
+        try plan.requireReadable(.keyID, "the key's id", keyID, settings)
         for (index, setting) in plan.settings.enumerated() {
             guard let value = settings[index] else { continue }
             try plan.requireReadable(
                 .setting(index), "the setting \(setting.name)", value, settings)
         }
         guard
-            plan.carriers(plan.placements, settings).contains(where: {
+            scheme.placements.contains(where: {
                 $0.templates.contains { $0.sources.contains(.signature) }
             })
         else {
@@ -44,14 +46,14 @@ struct SchemeSigner: Sendable {
     func sign(
         _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
-        var run = SchemeRun(plan: plan, settings: settings, message: message)
-        run.keyID = Array(key.key.id.utf8)
+        var run = SchemeRun(scheme, message)
+        run.keyID = keyID
         run.time = created
         guard created <= SchemeLimits.latest else {
             throw SigningError(.invalidTime, "the time lies behind the year 9999")
         }
         if let expires {
-            guard plan.uses(.lifetime) else {
+            guard scheme.usesLifetime else {
                 throw SigningError(.unsupportedOption, "\(plan.name) has no expiry")
             }
             guard expires > created else {
@@ -65,12 +67,12 @@ struct SchemeSigner: Sendable {
             }
             run.lifetime = expires - created
         }
-        if plan.uses(.nonce) { run.nonce = try self.nonce(nonce) }
+        if scheme.usesNonce { run.nonce = try self.nonce(nonce) }
         let before = message.fields.count
-        for carrier in plan.carriers(plan.injections, settings) { try place(carrier, &run) }
-        let text = try run.run(plan.text)
+        for carrier in scheme.injections { try place(carrier, &run) }
+        let text = try run.text()
         run.signature = plan.encoding.encode(try key.sign(text, &run))
-        for carrier in plan.carriers(plan.placements, settings) { try place(carrier, &run) }
+        for carrier in scheme.placements { try place(carrier, &run) }
         message = run.message
         return MessageSigner.Result(
             base: text, addedFields: Array(message.fields[before...]), origin: run)
@@ -84,7 +86,7 @@ struct SchemeSigner: Sendable {
                 throw SigningError(
                     .invalidValue, "the nonce holds what \(plan.name) does not allow in one")
             }
-            try plan.requireReadable(.nonce, "the nonce", nonce, settings)
+            try plan.requireReadable(.nonce, "the nonce", nonce, scheme.settings)
             return nonce
         }
         do throws(CryptoFailure) {
@@ -98,12 +100,16 @@ struct SchemeSigner: Sendable {
     private func place(
         _ carrier: SchemePlan.Carrier, _ run: inout SchemeRun
     ) throws(SigningError) {
-        var parts: [[UInt8]] = []
-        for template in carrier.templates { parts.append(try run.expand(template)) }
-        let value = Array(parts.joined(separator: carrier.separator ?? []))
+        var value: [UInt8] = []
+        value.reserveCapacity(256)
+        for (index, template) in carrier.templates.enumerated() {
+            if index > 0, let separator = carrier.separator { value += separator }
+            try run.append(template, to: &value)
+        }
         switch carrier.place {
         case .header(let name):
-            guard !run.message.contains(name.utf8.map(\.lowercased)) else {
+            guard !run.message.fields.contains(where: { $0.name.isSame(ignoringCaseOf: name) })
+            else {
                 throw SigningError(
                     .duplicateField, "the message has a \(name) already, which \(plan.name) makes")
             }

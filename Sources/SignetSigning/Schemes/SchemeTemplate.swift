@@ -79,7 +79,7 @@ struct SchemeTemplate: Sendable, Hashable {
             if index + 1 < sources.count {
                 guard case .literal(let next) = sources[index + 1],
                     let start = (position..<text.count).first(where: {
-                        Self.skip(next, in: text, at: $0) != nil
+                        text[$0] == next[0] && Self.skip(next, in: text, at: $0) != nil
                     })
                 else { return nil }
                 end = start

@@ -109,11 +109,14 @@ struct CivilDay {
 extension [UInt8] {
     /// Appends a number with zeros before it.
     mutating func append(_ number: Int64, width: Int) {
-        var divisor: Int64 = 1
-        for _ in 1..<width { divisor *= 10 }
-        while divisor > 0 {
-            append(ASCII.zero + UInt8(truncatingIfNeeded: number / divisor % 10))
-            divisor /= 10
+        let start = count
+        for _ in 0..<width { append(ASCII.zero) }
+        var rest = number
+        var index = count
+        while index > start {
+            index -= 1
+            self[index] = ASCII.zero + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 }

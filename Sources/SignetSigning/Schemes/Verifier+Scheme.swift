@@ -5,37 +5,40 @@ extension Verifier {
     func verifyScheme(
         _ plan: SchemePlan, _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        var (run, received, claims, covered) = try admitScheme(plan, message, now: now)
-        let text = try run.run(plan.text)
-        let key = try signer(plan, received, of: text, &run, now: now)
+        let scheme = try bound(plan)
+        var (run, received, claims, covered) = try admitScheme(scheme, message, now: now)
+        let text = try run.text()
+        let key = try signer(scheme, received, of: text, &run, now: now)
+        var made: [UInt8] = []
         for (source, value) in received.claimed {
-            guard try run.bytes(of: source) == value else {
+            made.removeAll(keepingCapacity: true)
+            try run.append(source, to: &made)
+            guard made == value else {
                 throw SigningError(
                     .signatureMismatch, "a field of the signature does not fit the message")
             }
         }
         let proof = VerifiedMessage(
-            scheme: scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
-            expires: claims.expires, nonce: claims.nonce, covered: covered,
-            body: covered.contains { $0.identifier == "body" } ? message.heldBody : nil)
+            scheme: self.scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
+            expires: claims.expires, nonce: claims.nonce, covered: covered, of: run.message,
+            body: covered.contains(.body) ? message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
     }
 
     /// What can be refused before any cryptography, and before the body is there.
     private func admitScheme(
-        _ plan: SchemePlan, _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (SchemeRun, ReceivedScheme, SignatureClaims, [MessagePart]) {
-        let settings = try plan.settings(policy.settings)
-        let received = try ReceivedScheme(message, plan, settings)
-        var run = try run(plan, settings, message, received)
-        try requireInjected(plan, settings, received.headerNames)
-        let covered = try plan.covered(&run)
+        _ scheme: BoundScheme, _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (SchemeRun, ReceivedScheme, SignatureClaims, [SchemeCoverage.Part]) {
+        let received = try ReceivedScheme(message, scheme)
+        var run = run(scheme, message, received)
+        try requireInjected(scheme, received.headerNames)
+        let covered = try scheme.coverage.parts(of: &run)
         for component in policy.required ?? []
-        where !covered.contains(where: { $0.identifier == component.listed }) {
+        where !covered.contains(where: { $0.name == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
-        let claims = try checkTime(plan, received, now: now)
+        let claims = try checkTime(scheme.plan, received, now: now)
         try requireNonce(claims)
         return (run, received, claims, covered)
     }
@@ -44,37 +47,42 @@ extension Verifier {
     func admitScheme(
         _ plan: SchemePlan, head: SignableMessage, now: Int64
     ) throws(SigningError) {
-        var (run, _, _, _) = try admitScheme(plan, head, now: now)
+        var (run, _, _, _) = try admitScheme(bound(plan), head, now: now)
         // Refuses a scheme that signs more than a hash of the body.
-        _ = try run.run(plan.text)
+        _ = try run.text()
     }
 
     /// What a verifier computes of a message, whether or not it holds.
     func draftScheme(
         _ plan: SchemePlan, _ message: SignableMessage
     ) throws(SigningError) -> Explanation.Draft {
-        let settings = try plan.settings(policy.settings)
-        let received = try ReceivedScheme(message, plan, settings)
-        var run = try run(plan, settings, message, received)
-        let keys = keys.current.set.keys
-        if received.keyID == nil, keys.count == 1 { run.keyID = Array(keys[0].id.utf8) }
+        let scheme = try bound(plan)
+        let received = try ReceivedScheme(message, scheme)
+        var run = run(scheme, message, received)
+        let known = keys.current.set.keys
+        if received.keyID == nil, known.count == 1 { run.keyID = Array(known[0].id.utf8) }
         var draft = Explanation.Draft(base: [], names: [], values: [], failure: nil)
         let trace = SchemeTrace(of: run)
         draft.parts = trace.parts
         draft.failure = trace.failure
         do throws(SigningError) {
-            draft.base = try run.run(plan.text)
+            draft.base = try run.text()
         } catch {
             draft.failure = error
         }
         return draft
     }
 
+    /// The scheme under the policy's settings, which the verifier has bound once.
+    private func bound(_ plan: SchemePlan) throws(SigningError) -> BoundScheme {
+        if let boundScheme { return boundScheme }
+        return try BoundScheme(plan, policy.settings)
+    }
+
     private func run(
-        _ plan: SchemePlan, _ settings: [[UInt8]?], _ message: SignableMessage,
-        _ received: ReceivedScheme
-    ) throws(SigningError) -> SchemeRun {
-        var run = SchemeRun(plan: plan, settings: settings, message: message)
+        _ scheme: BoundScheme, _ message: SignableMessage, _ received: ReceivedScheme
+    ) -> SchemeRun {
+        var run = SchemeRun(scheme, message)
         run.keyID = Array((received.keyID ?? "").utf8)
         run.nonce = Array((received.nonce ?? "").utf8)
         run.time = received.time ?? 0
@@ -82,7 +90,7 @@ extension Verifier {
         run.lifetime = received.lifetime
         run.receivedNames = received.headerNames
         // What is not part of the text that was signed.
-        for carrier in plan.carriers(plan.placements, settings) {
+        for carrier in scheme.readPlacements {
             if case .query(let name) = carrier.place { run.message.removeQuery(name) }
         }
         return run
@@ -90,15 +98,12 @@ extension Verifier {
 
     /// A field that the scheme makes must be among those that are signed, where it names them.
     private func requireInjected(
-        _ plan: SchemePlan, _ settings: [[UInt8]?], _ names: [[UInt8]]?
+        _ scheme: BoundScheme, _ names: [[UInt8]]?
     ) throws(SigningError) {
-        guard let names, let rule = plan.headers else { return }
-        for carrier in plan.carriers(plan.injections, settings) {
-            guard case .header(let field) = carrier.place else { continue }
-            let name = field.utf8.map(\.lowercased)
-            guard names.contains(name) || !rule.selects(name) else {
-                throw SigningError(.notCovered, "\(field) is not covered")
-            }
+        guard let names else { return }
+        for name in scheme.injectedNames where !names.contains(name) {
+            throw SigningError(
+                .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
         }
     }
 
@@ -129,14 +134,14 @@ extension Verifier {
 
     /// The key whose signature it is: the one that is named, or one of all that could be.
     private func signer(
-        _ plan: SchemePlan, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
+        _ scheme: BoundScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
         now: Int64
     ) throws(SigningError) -> Key {
         let table = keys.current
         if let id = received.keyID {
             let key = try key(id, now: now)
             guard
-                try table.schemeKey(key, plan).verifies(received.signatures, of: text, &run)
+                try table.schemeKey(key, scheme.plan).verifies(received.signatures, of: text, &run)
             else { throw Self.mismatch }
             return key
         }
@@ -145,12 +150,12 @@ extension Verifier {
             let candidate: SchemeKey
             do throws(SigningError) {
                 try key.requireUsableForSigning(at: now)
-                candidate = try table.schemeKey(key, plan)
+                candidate = try table.schemeKey(key, scheme.plan)
             } catch {
                 continue
             }
             var own = run.trying(keyID: Array(key.id.utf8))
-            let signed = plan.uses(.keyID) ? try own.run(plan.text) : text
+            let signed = scheme.usesKeyID ? try own.text() : text
             if try candidate.verifies(received.signatures, of: signed, &own) { return key }
             refusal = Self.mismatch
         }
@@ -169,116 +174,6 @@ extension SigningScheme {
             throw SigningError(
                 .unsupportedOption,
                 "\(name) signs no nonce: whoever sends a message again could change it or has none")
-        }
-    }
-}
-
-extension SchemePlan {
-    /// What the text that is signed takes from the message.
-    func covered(_ run: inout SchemeRun) throws(SigningError) -> [MessagePart] {
-        var names: [String] = []
-        var components: [MessagePart] = []
-        func add(
-            _ name: String, _ source: SchemeTemplate.Source, _ run: inout SchemeRun
-        ) throws(SigningError) {
-            guard !names.contains(name) else { return }
-            names.append(name)
-            components.append(
-                MessagePart(identifier: name, value: try run.bytes(of: source)))
-        }
-        // A body that lies elsewhere is proved by its digest.
-        func addBody(_ run: inout SchemeRun) throws(SigningError) {
-            guard case .digested(let digests) = run.message.content else {
-                if run.message.content == .expected { return }
-                return try add("body", .body, &run)
-            }
-            for algorithm in BodyDigest.allCases {
-                guard let digest = digests[algorithm], !names.contains("body-digest") else {
-                    continue
-                }
-                names.append("body-digest")
-                let value = Base64.encodeBytes(digest.span, .standard)
-                components.append(MessagePart(identifier: "body-digest", value: value))
-            }
-        }
-        // Parameters are signed as the text that is made of them, not as the bytes they came in.
-        func addParameters(
-            _ rule: ParameterRule, _ name: String, _ run: inout SchemeRun
-        ) throws(SigningError) {
-            if keepsQuery(rule) { return try add("@query", .query, &run) }
-            if run.message.content == .expected, rule.origins != [.query] { return }
-            guard !names.contains(name) else { return }
-            names.append(name)
-            components.append(
-                MessagePart(identifier: name, value: try run.run(.parameters(rule))))
-        }
-        var isUsed = [Bool](repeating: false, count: values.count)
-        var inlineRules = 0
-        func visit(
-            _ step: Step, _ value: String? = nil, _ run: inout SchemeRun
-        ) throws(SigningError) {
-            for part in step.parts(run.settings) {
-                switch part {
-                case .source(.value(let index)) where !isUsed[index]:
-                    isUsed[index] = true
-                    try visit(values[index], valueNames[index], &run)
-                case .source(.method): try add("@method", .method, &run)
-                case .source(.target):
-                    try add("@path", .path, &run)
-                    try add("@query", .query, &run)
-                case .source(.path), .path: try add("@path", .path, &run)
-                case .source(.query): try add("@query", .query, &run)
-                case .parameters(let rule):
-                    inlineRules += value == nil ? 1 : 0
-                    let name = value ?? "parameters\(inlineRules > 1 ? "#\(inlineRules)" : "")"
-                    try addParameters(rule, "{\(name)}", &run)
-                case .source(.host): try add("@authority", .host, &run)
-                case .source(.body): try addBody(&run)
-                case .source(.header(let name)):
-                    try add(String(decoding: name, as: UTF8.self), .header(name), &run)
-                case .source(.headerLines):
-                    for name in try run.signedNames {
-                        let isHost = name == SignableMessage.host
-                        try add(
-                            isHost ? "@authority" : String(decoding: name, as: UTF8.self),
-                            isHost ? .host : .header(name), &run)
-                    }
-                case .source: break
-                }
-            }
-        }
-        try visit(text, nil, &run)
-        return components
-    }
-
-    /// Whether the text of a rule says what the query says: every parameter, each told from the next.
-    private func keepsQuery(_ rule: ParameterRule) -> Bool {
-        rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
-            && rule.except.allSatisfy { name in
-                placements.contains { $0.place == .query(name) }
-            }
-    }
-}
-
-extension SchemePlan.Step {
-    /// What a step takes from elsewhere.
-    enum Part {
-        case source(SchemeTemplate.Source)
-        case path
-        case parameters(SchemePlan.ParameterRule)
-    }
-
-    func parts(_ settings: [[UInt8]?]) -> [Part] {
-        switch self {
-        case .template(let template): return template.sources.map(Part.source)
-        case .join(let steps, _): return steps.flatMap { $0.parts(settings) }
-        case .hash(_, let step, _): return step.parts(settings)
-        case .path: return [.path]
-        case .parameters(let rule):
-            return [.parameters(rule)]
-                + rule.added.flatMap(\.value.sources).map(Part.source)
-        case .choice(let choices):
-            return choices.first { $0.0.holds(settings) }?.1.parts(settings) ?? []
         }
     }
 }
