@@ -75,7 +75,7 @@ final class SchemePlan: Sendable {
         let names: [[UInt8]]
         let prefixes: [[UInt8]]
         let selectsAll: Bool
-        let except: [[UInt8]]
+        var except: [[UInt8]]
         let required: [[UInt8]]
         let collapsesSpaces: Bool
         let sortsValues: Bool
@@ -148,6 +148,8 @@ final class SchemePlan: Sendable {
     let algorithm: Algorithm
     let encoding: Encoding
     let placements: [Carrier]
+    /// The elements that the signature stands in, which are no parameters.
+    let placedElements: Set<[UInt8]>
     let nonce: NonceRule
     let signed: SignedSources
 
@@ -157,7 +159,18 @@ final class SchemePlan: Sendable {
         settings = parts.settings
         valueNames = parts.values.map(\.name)
         values = parts.values.map(\.step)
-        headers = parts.headers
+        var headers = parts.headers
+        var elements: Set<[UInt8]> = []
+        // What holds the signature is no part of what it signs.
+        for carrier in parts.placements {
+            switch carrier.place {
+            case .header(let name): headers?.except.append(name.utf8.map(\.lowercased))
+            case .xml(let name): elements.insert(name)
+            case .query: break
+            }
+        }
+        self.headers = headers
+        placedElements = elements
         injections = parts.injections
         text = parts.text
         algorithm = parts.algorithm

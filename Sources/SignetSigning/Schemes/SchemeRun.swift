@@ -219,7 +219,8 @@ struct SchemeRun {
                 parameters.add(try message.content.held()[...], plusIsSpace: true, by: rule)
             case .form: break
             case .xml:
-                for (name, value) in try message.xmlChildren() {
+                for (name, value) in try message.xmlChildren()
+                where !plan.placedElements.contains(name) {
                     parameters.add(name, value, by: rule)
                 }
             }

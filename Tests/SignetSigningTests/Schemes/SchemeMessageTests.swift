@@ -301,6 +301,40 @@ struct SchemeMessageTests {
         }
     }
 
+    @Test("a signature is no part of what it signs, wherever it stands")
+    func own() throws {
+        let keys = try Partner.keys([("k", "secret")])
+        for (patch, body) in [
+            (["signedHeaders": ["select": ["*"]], "text": "{headers.lines}"], "x"),
+            (
+                [
+                    "values": ["p": ["parameters": ["from": ["xml"], "sort": "key"]]],
+                    "text": "{p}", "place": [["xml": "sign", "value": "{signature}"]],
+                ], "<xml><a>b</a></xml>"
+            ),
+            (
+                ["text": "{target}", "place": [["query": "sign", "value": "{signature}"]]], "x"
+            ),
+        ] as [(JSONValue, String)] {
+            let base: JSONValue = [
+                "signet-scheme": 1, "name": "acme", "sign": ["hmac": "sha256"],
+                "place": [["header": "X-Sign", "value": "{signature}"]],
+            ]
+            let scheme = try SigningScheme(document: base.patched(by: patch).serialized())
+            var message = try Sample.message("POST /?a=b HTTP/1.1\nHost: h\nX: y\n\n" + body)
+            _ = try MessageSigner(scheme: scheme, key: keys.keys[0]).sign(
+                &message, now: Sample.now)
+            let verifier = try Verifier(scheme: scheme, keys: keys)
+            #expect(Partner.reason(verifier, message) == "no error")
+            var again = message
+            #expect(
+                code {
+                    _ = try MessageSigner(scheme: scheme, key: keys.keys[0]).sign(
+                        &again, now: Sample.now)
+                } != "no error")
+        }
+    }
+
     @Test("a nonce or a time that travels unsigned is none")
     func unsigned() throws {
         var document: JSONObject = [
