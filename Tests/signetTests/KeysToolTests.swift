@@ -38,6 +38,34 @@ import Testing
         }
     }
 
+    @Test func listsThumbprintsOfPublicHalvesOnly() async throws {
+        for type in ["hmac", "vault", "ed25519", "p256", "p384", "rsa"] {
+            let made = try await keys(
+                "new", "--type", type, "--id", type, "--out", "keys", "--append")
+            #expect(made.exit == 0)
+        }
+        let listed = try await keys("list", "keys")
+        #expect(listed.exit == 0 && listed.stderr.isEmpty)
+        let lines = listed.text.split(separator: "\n").map {
+            $0.split(separator: " ").map(String.init)
+        }
+        #expect(lines.map(\.first) == ["hmac", "vault", "ed25519", "p256", "p384", "rsa"])
+        #expect(lines.map { $0[2] } == ["HS256", "-", "EdDSA", "ES256", "ES384", "PS512"])
+        #expect(lines.map { $0[3].utf8.count } == [1, 1, 43, 43, 43, 43])
+        let json = try JSONValue(parsing: try await keys("list", "keys", "--json").stdout)
+        let shown = try #require(json["keys"]?.array)
+        #expect(shown.map { $0["thumbprint"]?.string ?? "-" } == lines.map { $0[3] })
+        let halves = try await keys("public", "keys")
+        let again = try await keys("list", "-", stdin: halves.stdout)
+        #expect(
+            again.text.split(separator: "\n").map { $0.split(separator: " ").map(String.init)[3] }
+                == lines.dropFirst(2).map { $0[3] })
+        for key in try #require(try JSONValue(parsing: folder.read("keys"))["keys"]?.array) {
+            let secret = try #require((key["k"] ?? key["d"])?.string)
+            #expect(!listed.text.contains(secret))
+        }
+    }
+
     @Test func appendsToAFile() async throws {
         for id in ["one", "two"] {
             let made = try await keys(
@@ -74,7 +102,7 @@ import Testing
         ["public", "absent"], ["public", "."], ["public", "/dev/zero"], ["public", "a", "b"],
         ["public", "env:SIGNET_NO_SUCH_VARIABLE"], ["public", "fd:77"],
         ["public", "command:exit 3"],
-        ["public", "credential:../keys"],
+        ["public", "credential:../keys"], ["list", "absent"], ["list", "."], ["list", "a", "b"],
     ])
     func refusesWithOneErrorAndLeavesNothing(_ arguments: [String]) async throws {
         let output = try await SignetTool.run(

@@ -175,7 +175,7 @@ extension Key {
         return try withSecret(body)
     }
 
-    private func withSecret<Result: ~Copyable>(
+    func withSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
         switch secret {

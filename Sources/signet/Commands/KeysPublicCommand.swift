@@ -15,14 +15,7 @@ struct KeysPublicCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let keys: KeySet
-        if let file, file != "-" {
-            keys = try KeySource(file).load()
-        } else {
-            keys = try KeySet(
-                parsing: InputFile.read(nil, limit: KeySet.maximumByteCount),
-                source: "standard input")
-        }
+        let keys = try KeySet(fileOrInput: file)
         let halves = keys.publicHalves
         try common.terminal.result(
             halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])

@@ -1,0 +1,60 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+
+/// `signet keys list`: what is in a key file, and nothing secret of it.
+struct KeysListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the keys of a file: id, type, algorithm, thumbprint.",
+        discussion: """
+            A thumbprint (RFC 7638, SHA-256) tells whether two sides have the same key: a pair and \
+            its public half have the same one. None is shown of secrets that both sides share: it \
+            would be a hash of the secret, by which a weak one could be guessed.
+            """)
+
+    @Argument(help: "The key file; - or nothing is standard input.")
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let keys = try KeySet(fileOrInput: file)
+        try common.terminal.result(
+            ["keys": .array(keys.keys.map { .object($0.listed) })],
+            lines: keys.keys.map { key in
+                let thumbprint = key.shownThumbprint ?? "-"
+                let state = key.isRevoked ? " revoked" : ""
+                return Terminal.printable(
+                    "\(key.id) \(key.type.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
+            })
+    }
+}
+
+extension Key {
+    /// The thumbprint, where it tells nothing of a secret.
+    var shownThumbprint: String? { publicHalf == nil ? nil : thumbprint }
+
+    fileprivate var listed: JSONObject {
+        var object: JSONObject = ["id": .string(id), "type": .string(type.name)]
+        object["alg"] = algorithm.map(JSONValue.string)
+        object["thumbprint"] = shownThumbprint.map(JSONValue.string)
+        object["private"] = .bool(isPrivate)
+        object["nbf"] = notBefore.map { .number(JSONNumber($0)) }
+        object["exp"] = expires.map { .number(JSONNumber($0)) }
+        if isRevoked { object["revoked"] = true }
+        return object
+    }
+}
+
+extension KeySet {
+    /// Reads the keys of a source, or of standard input.
+    init(fileOrInput file: String?) throws {
+        if let file, file != "-" {
+            self = try KeySource(file).load()
+        } else {
+            self = try KeySet(
+                parsing: InputFile.read(nil, limit: KeySet.maximumByteCount),
+                source: "standard input")
+        }
+    }
+}
