@@ -38,6 +38,12 @@ import Testing
         }
     }
 
+    private func columns(_ output: ProcessOutput) -> [[String]] {
+        output.text.split(separator: "\n").map { line in
+            line.split(separator: " ").map { String($0) }
+        }
+    }
+
     @Test func listsThumbprintsOfPublicHalvesOnly() async throws {
         for type in ["hmac", "vault", "ed25519", "p256", "p384", "rsa"] {
             let made = try await keys(
@@ -46,20 +52,18 @@ import Testing
         }
         let listed = try await keys("list", "keys")
         #expect(listed.exit == 0 && listed.stderr.isEmpty)
-        let lines = listed.text.split(separator: "\n").map {
-            $0.split(separator: " ").map(String.init)
-        }
-        #expect(lines.map(\.first) == ["hmac", "vault", "ed25519", "p256", "p384", "rsa"])
+        let lines = columns(listed)
+        #expect(lines.map { $0[0] } == ["hmac", "vault", "ed25519", "p256", "p384", "rsa"])
         #expect(lines.map { $0[2] } == ["HS256", "-", "EdDSA", "ES256", "ES384", "PS512"])
         #expect(lines.map { $0[3].utf8.count } == [1, 1, 43, 43, 43, 43])
         let json = try JSONValue(parsing: try await keys("list", "keys", "--json").stdout)
         let shown = try #require(json["keys"]?.array)
-        #expect(shown.map { $0["thumbprint"]?.string ?? "-" } == lines.map { $0[3] })
+        let thumbprints = shown.map { $0["thumbprint"]?.string ?? "-" }
+        #expect(thumbprints == lines.map { $0[3] })
         let halves = try await keys("public", "keys")
         let again = try await keys("list", "-", stdin: halves.stdout)
-        #expect(
-            again.text.split(separator: "\n").map { $0.split(separator: " ").map(String.init)[3] }
-                == lines.dropFirst(2).map { $0[3] })
+        let wanted = Array(lines.dropFirst(2).map { $0[3] })
+        #expect(columns(again).map { $0[3] } == wanted)
         for key in try #require(try JSONValue(parsing: folder.read("keys"))["keys"]?.array) {
             let secret = try #require((key["k"] ?? key["d"])?.string)
             #expect(!listed.text.contains(secret))
