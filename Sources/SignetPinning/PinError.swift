@@ -8,6 +8,8 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case malformedPolicy = "malformed-policy"
+            case malformedInput = "malformed-input"
+            case notExpressible = "not-expressible"
             case badPin = "bad-pin"
             case badHost = "bad-host"
             case unlistedHost = "unlisted-host"
@@ -20,6 +22,10 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The bytes are no pin policy.
         public static let malformedPolicy = Code(value: .malformedPolicy)
+        /// The bytes are not of the format that they were read as.
+        public static let malformedInput = Code(value: .malformedInput)
+        /// Another program's format cannot say what the policy says, and would pin less.
+        public static let notExpressible = Code(value: .notExpressible)
         /// The text is no pin: `sha256/` and the canonical base64 of 32 bytes.
         public static let badPin = Code(value: .badPin)
         /// The text is no host, or none that can be brought to one form with certainty.

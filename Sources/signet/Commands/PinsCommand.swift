@@ -14,8 +14,11 @@ extension PinError: CodedError {
 /// `signet pins`: what servers show, and whether it is what they should.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pins", abstract: "Show, check and lint public-key pins.",
-        subcommands: [PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self])
+        commandName: "pins", abstract: "Show, check, lint and convert public-key pins.",
+        subcommands: [
+            PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
+            PinsConvertCommand.self,
+        ])
 }
 
 /// An http or https URL, as far as a handshake needs it.

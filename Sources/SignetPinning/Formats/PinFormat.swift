@@ -1,0 +1,215 @@
+/// A way of writing pins: this package's, or another program's.
+public struct PinFormat: Sendable, Hashable, CustomStringConvertible {
+    enum Value: String, CaseIterable {
+        case signet, trustkit
+        case trustKitJSON = "trustkit-json"
+        case android, okhttp, curl, hpkp
+    }
+    let value: Value
+
+    /// This package's policy document.
+    public static let signet = PinFormat(value: .signet)
+    /// TrustKit's `TSKConfiguration` in a property list, XML or binary.
+    public static let trustKit = PinFormat(value: .trustkit)
+    /// The same dictionary as JSON, as programs hand it to TrustKit's initialiser.
+    public static let trustKitJSON = PinFormat(value: .trustKitJSON)
+    /// Android's network security configuration.
+    public static let android = PinFormat(value: .android)
+    /// Code that builds OkHttp's `CertificatePinner`, Kotlin or Java.
+    public static let okHTTP = PinFormat(value: .okhttp)
+    /// The value of curl's `--pinnedpubkey`.
+    public static let curl = PinFormat(value: .curl)
+    /// The field `Public-Key-Pins` (RFC 7469).
+    public static let hpkp = PinFormat(value: .hpkp)
+
+    /// All of them, in the order in which help names them.
+    public static let all = Value.allCases.map { PinFormat(value: $0) }
+
+    /// The name, as `signet pins convert` takes it.
+    public var name: String { value.rawValue }
+    /// The same as `name`.
+    public var description: String { name }
+    /// Whether a text of the format says which host its pins are for.
+    public var namesHosts: Bool { value != .curl && value != .hpkp }
+
+    /// The format of a name, or nil.
+    public init?(name: String) {
+        guard let value = Value.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name.utf8) })
+        else { return nil }
+        self.value = value
+    }
+
+    init(value: Value) { self.value = value }
+}
+
+/// Reads and writes policies in other programs' formats.
+///
+/// What a format cannot say is told in notes where the result is no weaker for it, and refused where
+/// hosts would be pinned less than they were.
+public enum PinConversion {
+    /// A policy that was read, and what got lost on the way.
+    public struct Reading: Sendable, Hashable {
+        /// The policy.
+        public let policy: PinPolicy
+        /// One line each: what the text says and a policy does not, or the other way round.
+        public let notes: [String]
+    }
+
+    /// A text that was written, and what got lost on the way.
+    public struct Writing: Sendable, Hashable {
+        /// The whole text.
+        public let bytes: [UInt8]
+        /// One line each: what the policy says and the format cannot.
+        public let notes: [String]
+    }
+
+    /// Reads a policy.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole text.
+    ///   - format: What it is.
+    ///   - host: A host or pattern; wanted where the format names none, and refused where it does.
+    /// - Throws: `PinError`: `malformed-input`, `malformed-policy`, `bad-host`, `bad-pin`.
+    public static func read(_ bytes: [UInt8], as format: PinFormat, host: String? = nil)
+        throws(PinError) -> Reading
+    {
+        var notes = Notes()
+        let policy: PinPolicy
+        switch format.value {
+        case .signet: policy = try PinPolicy(parsing: bytes)
+        case .trustkit:
+            policy = try TrustKitFormat.policy(PropertyList.read(bytes), &notes)
+        case .trustKitJSON:
+            policy = try TrustKitFormat.policy(TrustKitFormat.json(bytes), &notes)
+        case .android: policy = try AndroidFormat.read(bytes, &notes)
+        case .okhttp: policy = try OkHTTPFormat.read(bytes, &notes)
+        case .curl, .hpkp:
+            guard let host else {
+                throw PinError(
+                    code: .malformedInput,
+                    message: "\(format) names no host: say which with --host")
+            }
+            policy =
+                try format.value == .curl
+                ? CurlFormat.read(bytes, host, &notes) : HPKPFormat.read(bytes, host, &notes)
+        }
+        return Reading(policy: policy, notes: notes.lines)
+    }
+
+    /// Writes a policy.
+    ///
+    /// - Parameters:
+    ///   - policy: What to write.
+    ///   - format: How.
+    ///   - host: For a format that names no host: whose rule; needless where there is one rule.
+    ///   - binary: Whether a property list is binary instead of XML.
+    /// - Throws: `PinError` with `not-expressible` where the format would pin less.
+    public static func write(
+        _ policy: PinPolicy, as format: PinFormat, host: String? = nil, binary: Bool = false
+    ) throws(PinError) -> Writing {
+        var notes = Notes()
+        if policy.unlisted == .refuse, format != .signet, format.namesHosts {
+            notes.add("\(format) leaves hosts that are not listed open; the policy refuses them")
+        }
+        let bytes: [UInt8]
+        switch format.value {
+        case .signet: bytes = policy.serialized()
+        case .trustkit:
+            let list = try TrustKitFormat.propertyList(policy, &notes)
+            bytes = binary ? BinaryPropertyList.write(list) : XMLPropertyList.write(list)
+        case .trustKitJSON: bytes = try TrustKitFormat.jsonText(policy, &notes)
+        case .android: bytes = try AndroidFormat.write(policy, &notes)
+        case .okhttp: bytes = try OkHTTPFormat.write(policy, &notes)
+        case .curl: bytes = try CurlFormat.write(rule(of: policy, for: host, format), &notes)
+        case .hpkp: bytes = try HPKPFormat.write(rule(of: policy, for: host, format), &notes)
+        }
+        return Writing(bytes: bytes, notes: notes.lines)
+    }
+
+    private static func rule(of policy: PinPolicy, for host: String?, _ format: PinFormat)
+        throws(PinError) -> PinRule
+    {
+        let pinned = policy.rules.filter { !$0.isExclusion }
+        let rule: PinRule?
+        if let host {
+            let pattern = try PinRule.Pattern(parsing: host)
+            rule =
+                pinned.first { $0.pattern == pattern }
+                ?? (pattern.reach == .exact ? policy.rule(for: pattern.host) : nil)
+        } else {
+            guard pinned.count <= 1 else {
+                throw notExpressible(
+                    "\(format) is of one host and the policy has \(pinned.count):"
+                        + " say which with --host")
+            }
+            rule = pinned.first
+        }
+        guard let rule, !rule.isExclusion else {
+            throw notExpressible("the policy has no pins for \(host ?? "any host")")
+        }
+        return rule
+    }
+
+    static func notExpressible(_ message: String) -> PinError {
+        PinError(code: .notExpressible, message: message)
+    }
+}
+
+/// What gets lost on the way, each said once.
+struct Notes {
+    private(set) var lines: [String] = []
+
+    mutating func add(_ line: String) {
+        if !lines.contains(line) { lines.append(line) }
+    }
+
+    /// What every format without a refusing expiry loses.
+    mutating func addExpiry(of rule: PinRule, _ format: String) {
+        guard let date = rule.expires else { return }
+        add(
+            "\(rule.pattern): the date \(date.text) is left out: "
+                + (rule.afterExpiry == .refuse
+                    ? "\(format) cannot refuse a host from a date on" : "\(format) has no dates")
+                + "; the pins hold until somebody changes them")
+    }
+
+    mutating func addUnlisted(_ format: String) {
+        add(
+            "\(format) leaves hosts that are not listed open; this policy refuses them, unless you"
+                + " say \"unlisted\":\"allow\"")
+    }
+}
+
+extension PinRule {
+    /// Which names the rule reaches, where a host and all below it, or a host alone, can be said.
+    ///
+    /// - Throws: `not-expressible` for one label.
+    func reachesBelow(_ format: String) throws(PinError) -> Bool {
+        switch pattern.reach {
+        case .exact: return includesSubdomains
+        case .anyLabels: return true
+        case .oneLabel:
+            throw PinConversion.notExpressible(
+                "\(format) cannot say \(pattern) (one label): name the hosts, or use **.")
+        }
+    }
+}
+
+extension PinPolicy {
+    /// The rules with pins, of others than `rule`, that reach a host of that rule.
+    func pinnedRules(around rule: PinRule) -> [PinRule] {
+        rules.filter { other in
+            guard other.pattern != rule.pattern, !other.isExclusion else { return false }
+            let reachesBelow = other.includesSubdomains || other.pattern.reach == .anyLabels
+            let name = rule.pattern.host.text
+            let suffix = other.pattern.host.text
+            if name.utf8.elementsEqual(suffix.utf8) { return reachesBelow }
+            guard name.hasSuffix("." + suffix), rule.pattern.host.kind == .name else {
+                return false
+            }
+            return reachesBelow
+                || (other.pattern.reach == .oneLabel
+                    && rule.pattern.host.labels.count == other.pattern.host.labels.count + 1)
+        }
+    }
+}

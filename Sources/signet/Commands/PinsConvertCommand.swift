@@ -1,0 +1,82 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+
+/// `signet pins convert`: pins from one program's format to another's.
+struct PinsConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert", abstract: "Convert pins between programs' formats.",
+        discussion: """
+            FORMAT: signet; trustkit (property list, XML or binary); trustkit-json; android \
+            (network security configuration); okhttp (Kotlin or Java code); curl \
+            (--pinnedpubkey); hpkp (Public-Key-Pins). What a format cannot say is named on \
+            standard error, and refused where hosts would be pinned less.
+            """)
+
+    @Option(name: .customLong("from"), help: ArgumentHelp("What FILE is.", valueName: "format"))
+    var from: PinFormat
+
+    @Option(name: .customLong("to"), help: ArgumentHelp("What to write.", valueName: "format"))
+    var to: PinFormat
+
+    @Option(
+        name: .customLong("host"),
+        help: "Whose pins they are; curl and hpkp do not say it. Writing them: whose rule.")
+    var host: String?
+
+    @Flag(name: .customLong("binary"), help: "Write a property list as binary, not as XML.")
+    var binary = false
+
+    @Argument(help: ArgumentHelp("The input; - or nothing is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if host != nil, from.namesHosts, to.namesHosts {
+            throw ValidationError("--host is for curl and hpkp; \(from) and \(to) name their hosts")
+        }
+        if host == nil, !from.namesHosts {
+            throw ValidationError("\(from) names no host: say which with --host")
+        }
+        if binary, to != .trustKit { throw ValidationError("--binary is for --to trustkit") }
+    }
+
+    func run() throws {
+        let input = try InputFile.read(file, limit: 16 << 20)
+        let reading: PinConversion.Reading
+        do {
+            reading = try PinConversion.read(
+                input, as: from, host: from.namesHosts ? nil : host)
+        } catch {
+            throw PinError(
+                code: error.code,
+                message: "\(Terminal.printable(file ?? "standard input")): \(error.message)")
+        }
+        let writing = try PinConversion.write(
+            reading.policy, as: to, host: from.namesHosts ? host : nil, binary: binary)
+        let notes = reading.notes + writing.notes.filter { !reading.notes.contains($0) }
+        for note in notes { common.terminal.note(note) }
+        try common.terminal.result(object(writing.bytes, notes), text: writing.bytes)
+    }
+
+    private func object(_ bytes: [UInt8], _ notes: [String]) -> JSONObject {
+        var object: JSONObject = ["from": .string(from.name), "to": .string(to.name)]
+        if binary {
+            object["base64"] = .string(Base64.encode(bytes, .standard))
+        } else if let document = try? JSONValue(parsing: bytes) {
+            object["document"] = document
+        } else {
+            object["text"] = .string(String(decoding: bytes, as: UTF8.self))
+        }
+        object["notes"] = .array(notes.map { .string($0) })
+        return object
+    }
+}
+
+extension PinFormat: ExpressibleByArgument {
+    init?(argument: String) { self.init(name: argument) }
+
+    static var allValueStrings: [String] { all.map(\.name) }
+}
