@@ -132,7 +132,7 @@ let package = Package(
         tests("SignetJSON", ["SignetJSON", "TestSupport"]),
         tests("SignetCrypto", ["SignetCrypto", "SignetJSON", "TestSupport"]),
         tests("SignetRPC", ["SignetRPC", "SignetJSON", "TestSupport", httpTypes]),
-        tests("SignetPinning", ["SignetPinning", "SignetCrypto", "TestSupport"]),
+        tests("SignetPinning", ["SignetPinning", "SignetCrypto", "SignetJSON", "TestSupport"]),
         tests(
             "SignetSigning",
             ["SignetSigning", "SignetCrypto", "SignetJSON", "TestSupport", httpTypes]),

@@ -16,6 +16,21 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
             case policyExpired = "policy-expired"
             case cleartext = "cleartext-to-pinned-host"
             case mismatch = "pin-mismatch"
+            case malformedUpdate = "malformed-update"
+            case tampered = "tampered"
+            case updateExpired = "update-expired"
+            case updateNotYetValid = "update-not-yet-valid"
+            case rolledBack = "rolled-back"
+            case stateTampered = "state-tampered"
+            case unknownKey = "unknown-key"
+            case keyRevoked = "key-revoked"
+            case keyExpired = "key-expired"
+            case keyNotYetValid = "key-not-yet-valid"
+            case wrongKeyUse = "wrong-key-use"
+            case unreadableFile = "unreadable-file"
+            case unwritableFile = "unwritable-file"
+            case fileBusy = "file-busy"
+            case cryptography = "crypto-failure"
         }
 
         private let value: Value
@@ -38,6 +53,37 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let cleartextToPinnedHost = Code(value: .cleartext)
         /// No certificate of the verified chain has a key that the rule wants.
         public static let pinMismatch = Code(value: .mismatch)
+
+        /// The bytes are no signed policy in the form that is taken.
+        public static let malformedUpdate = Code(value: .malformedUpdate)
+        /// A signature does not hold.
+        public static let tampered = Code(value: .tampered)
+        /// A signed policy's time is over.
+        public static let updateExpired = Code(value: .updateExpired)
+        /// A signed policy's time has not come.
+        public static let updateNotYetValid = Code(value: .updateNotYetValid)
+        /// A signed policy is older than the one in use.
+        public static let rolledBack = Code(value: .rolledBack)
+        /// The file of the newest signed policy is not as it was written.
+        public static let stateTampered = Code(value: .stateTampered)
+        /// No key has the id that a signed policy names.
+        public static let unknownKey = Code(value: .unknownKey)
+        /// The key is revoked.
+        public static let keyRevoked = Code(value: .keyRevoked)
+        /// The key's time is over.
+        public static let keyExpired = Code(value: .keyExpired)
+        /// The key's time has not come.
+        public static let keyNotYetValid = Code(value: .keyNotYetValid)
+        /// The key is bound to another use.
+        public static let wrongKeyUse = Code(value: .wrongKeyUse)
+        /// A file cannot be read.
+        public static let unreadableFile = Code(value: .unreadableFile)
+        /// A file cannot be written.
+        public static let unwritableFile = Code(value: .unwritableFile)
+        /// Another process is changing the file.
+        public static let fileBusy = Code(value: .fileBusy)
+        /// OpenSSL could not do its work.
+        public static let cryptography = Code(value: .cryptography)
 
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.rawValue }

@@ -75,6 +75,7 @@ struct ToolError: CodedError {
         "wrong-key-use", "rolled-back", "state-tampered",
         // Pins
         "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
+        "update-expired", "update-not-yet-valid", "lint-findings",
         // Adapters
         "rpc-error", "http-status",
         // Self-check

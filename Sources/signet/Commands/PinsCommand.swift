@@ -14,10 +14,11 @@ extension PinError: CodedError {
 /// `signet pins`: what servers show, and whether it is what they should.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pins", abstract: "Show, check, lint and convert public-key pins.",
+        commandName: "pins", abstract: "Show, check, lint, convert, plan and sign public-key pins.",
         subcommands: [
             PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
-            PinsConvertCommand.self,
+            PinsConvertCommand.self, PinsPlanCommand.self, PinsSignCommand.self,
+            PinsVerifyCommand.self,
         ])
 }
 

@@ -14,10 +14,14 @@ struct PinsConvertCommand: ParsableCommand {
             standard error, and refused where hosts would be pinned less.
             """)
 
-    @Option(name: .customLong("from"), help: ArgumentHelp("What FILE is.", valueName: "format"))
+    @Option(
+        name: .customLong("from"), help: ArgumentHelp("What FILE is.", valueName: "format"),
+        transform: format(named:))
     var from: PinFormat
 
-    @Option(name: .customLong("to"), help: ArgumentHelp("What to write.", valueName: "format"))
+    @Option(
+        name: .customLong("to"), help: ArgumentHelp("What to write.", valueName: "format"),
+        transform: format(named:))
     var to: PinFormat
 
     @Option(
@@ -75,8 +79,11 @@ struct PinsConvertCommand: ParsableCommand {
     }
 }
 
-extension PinFormat: ExpressibleByArgument {
-    init?(argument: String) { self.init(name: argument) }
-
-    static var allValueStrings: [String] { all.map(\.name) }
+/// The format of a name, as an option gives it.
+private func format(named name: String) throws -> PinFormat {
+    guard let format = PinFormat(name: name) else {
+        throw ValidationError(
+            "a format is one of \(PinFormat.all.map(\.name).joined(separator: ", "))")
+    }
+    return format
 }

@@ -1,0 +1,159 @@
+/// What becomes of a policy's pins: which host loses which pin when, which have no key at hand, and what
+/// to add before a key is changed.
+public struct PinPlan: Sendable, Hashable {
+    /// A certificate, a request for one, or a key, as far as pins go.
+    public struct Material: Sendable, Hashable {
+        /// What it is.
+        public enum Kind: String, Sendable, Hashable {
+            /// A certificate.
+            case certificate
+            /// A certificate signing request: the key is at hand, its certificate to come.
+            case request
+            /// A public key.
+            case publicKey = "public-key"
+            /// A private key, of which the public half counts.
+            case privateKey = "private-key"
+        }
+
+        /// What it is.
+        public let kind: Kind
+        /// The pin of its key.
+        public let pin: Pin
+        /// The subject's distinguished name (RFC 4514); empty for a bare key.
+        public let subject: String
+        /// The first second of its validity, in Unix seconds; nil for what is no certificate.
+        public let notBefore: Int64?
+        /// The last second of its validity, in Unix seconds; nil for what is no certificate.
+        public let notAfter: Int64?
+        /// Where it is from, for people.
+        public let source: String
+
+        /// Takes the facts.
+        public init(
+            kind: Kind, pin: Pin, subject: String, notBefore: Int64? = nil, notAfter: Int64? = nil,
+            source: String
+        ) {
+            self.kind = kind
+            self.pin = pin
+            self.subject = subject
+            self.notBefore = notBefore
+            self.notAfter = notAfter
+            self.source = source
+        }
+
+        /// The host that the subject's common name says it is for.
+        var host: HostName? {
+            for part in subject.split(separator: ",") {
+                let part = part.drop { $0 == " " }
+                guard part.hasPrefix("CN=") else { continue }
+                let name = part.dropFirst(3)
+                // A wildcard's certificate is for the names below.
+                return try? HostName.canonical(
+                    String(name.hasPrefix("*.") ? "x." + name.dropFirst(2) : name))
+            }
+            return nil
+        }
+    }
+
+    /// How it stands with a pin.
+    public enum State: String, Sendable, Hashable {
+        /// A certificate of the key is valid now.
+        case inUse = "in-use"
+        /// The key is at hand, and no certificate of it is valid yet.
+        case reserve
+        /// The certificates of the key are past, and nothing says that the key is still at hand.
+        case ended
+        /// Nothing at hand is of this key.
+        case noKey = "no-key"
+    }
+
+    /// A pin of a rule.
+    public struct PinState: Sendable, Hashable {
+        /// The pin.
+        public let pin: Pin
+        /// How it stands with it.
+        public let state: State
+        /// The last second in which a certificate of the key is valid, in Unix seconds.
+        public let until: Int64?
+        /// What there is of the key.
+        public let materials: [Material]
+    }
+
+    /// A rule with pins.
+    public struct Host: Sendable, Hashable {
+        /// The rule.
+        public let rule: PinRule
+        /// Its pins, in its order.
+        public let pins: [PinState]
+        /// The last second in which the host can show a wanted key with the certificates that there are,
+        /// in Unix seconds; nil where it cannot now.
+        public let until: Int64?
+    }
+
+    /// What a finding is about; more may be added.
+    public struct Finding: Sendable, Hashable {
+        /// What it is, in kebab-case: `cut-off`, `no-reserve`, `no-key`, `ended`, `ends-soon`,
+        /// `not-pinned`, `rule-expired`, `rule-expires-soon`, `unused`.
+        public let code: String
+        /// How much it matters.
+        public let severity: PinLint.Severity
+        /// The rule's pattern; nil where the finding is of no rule.
+        public let host: String?
+        /// The pin that it is about, if it is about one.
+        public let pin: Pin?
+        /// The moment that it is about, in Unix seconds.
+        public let at: Int64?
+        /// What was found and what to do.
+        public let message: String
+    }
+
+    /// The rules with pins, in the policy's order.
+    public let hosts: [Host]
+    /// What was found, by host in the policy's order, then of what belongs to none.
+    public let findings: [Finding]
+
+    /// Looks at a policy and at what keys there are.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy.
+    ///   - materials: Certificates, requests and keys, also those to come.
+    ///   - now: Unix time in seconds.
+    ///   - horizon: What ends within this many seconds ends soon; 30 days is usual.
+    public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
+    {
+        let byPin = Dictionary(grouping: materials, by: \.pin)
+        var hosts: [Host] = []
+        var findings = Findings(now: now, soon: now.addingReportingOverflow(horizon).partialValue)
+        for rule in policy.rules where !rule.isExclusion {
+            let pins = rule.pins.map { Self.state(of: $0, byPin[$0] ?? [], now: now) }
+            let until = pins.filter { $0.state == .inUse }.compactMap(\.until).max()
+            let host = Host(rule: rule, pins: pins, until: until)
+            hosts.append(host)
+            let strangers = materials.filter { material in
+                !rule.pins.contains(material.pin)
+                    && material.host.flatMap { policy.rule(for: $0) }?.pattern == rule.pattern
+            }
+            findings.look(at: host, strangers: strangers)
+        }
+        let wanted = Set(policy.rules.flatMap(\.pins))
+        for material in materials where !wanted.contains(material.pin) {
+            let rule = material.host.flatMap { policy.rule(for: $0) }
+            if rule?.isExclusion ?? true { findings.addUnused(material) }
+        }
+        self.hosts = hosts
+        self.findings = findings.all
+    }
+
+    private static func state(of pin: Pin, _ materials: [Material], now: Int64) -> PinState {
+        let until = materials.compactMap(\.notAfter).max()
+        let isValid = materials.contains {
+            ($0.notBefore ?? .max) <= now && now <= ($0.notAfter ?? .min)
+        }
+        let isAtHand = materials.contains { material in
+            material.kind != .certificate || (material.notBefore ?? .min) > now
+        }
+        let state: State =
+            isValid ? .inUse : isAtHand ? .reserve : materials.isEmpty ? .noKey : .ended
+        return PinState(pin: pin, state: state, until: until, materials: materials)
+    }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+
+/// `signet pins plan`: which hosts lose which pin when, and what to add before.
+struct PinsPlanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Say which hosts lose which pin when, and what to add before a key changes.",
+        discussion: """
+            FILE: certificates that hosts show, their issuers', and certificate requests or keys \
+            in reserve, PEM or DER. Exit 0 where nothing is to be done, 1 with findings.
+            """)
+
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
+    var policyFile: String
+
+    @Option(name: .customLong("within"), help: "What ends within this many days ends soon (30).")
+    var days: Int64 = 30
+
+    @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
+    var now: Int64?
+
+    @Argument(help: ArgumentHelp("Certificates, requests and keys.", valueName: "FILE"))
+    var files: [String] = []
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (0...36_500).contains(days) else {
+            throw ValidationError("--within is a number of days from 0 to 36500")
+        }
+        if let now, !(0...253_402_300_799).contains(now) {
+            throw ValidationError("--now is a time in Unix seconds")
+        }
+    }
+
+    func run() throws {
+        let policy = try PinPolicy(file: policyFile)
+        var materials: [PinPlan.Material] = []
+        for file in files { materials += try Self.materials(file) }
+        let plan = PinPlan(
+            policy: policy, materials: materials, now: now ?? UnixTime.now(),
+            horizon: days * 86_400)
+        try common.terminal.result(object(plan), lines: lines(plan))
+        if !plan.findings.isEmpty { throw ExitStatus.refused }
+    }
+
+    private static func materials(_ file: String) throws -> [PinPlan.Material] {
+        let bytes = try InputFile.read(file, limit: 16 << 20)
+        do {
+            let found = try X509Facts.publicKeyDigests(of: bytes)
+            var certificates =
+                found.contains { $0.kind == .certificate }
+                ? try X509Facts.certificates(bytes)[...] : []
+            return try found.map { fact in
+                let certificate = fact.kind == .certificate ? certificates.popFirst() : nil
+                return PinPlan.Material(
+                    kind: .init(rawValue: fact.kind.rawValue) ?? .publicKey,
+                    pin: try Pin(bytes: fact.spkiSHA256), subject: fact.subject,
+                    notBefore: certificate?.notBefore, notAfter: certificate?.notAfter,
+                    source: file)
+            }
+        } catch let failure as X509Failure {
+            throw ToolError(
+                .usage, failure.codeName, "\(Terminal.printable(file)): \(failure.message)")
+        }
+    }
+
+    private func time(_ seconds: Int64?) -> JSONValue {
+        seconds.map { .string(UnixTime.rfc3339($0)) } ?? .null
+    }
+
+    private func object(_ plan: PinPlan) -> JSONObject {
+        [
+            "hosts": .array(
+                plan.hosts.map { host in
+                    [
+                        "host": .string(host.rule.pattern.description), "until": time(host.until),
+                        "pins": .array(
+                            host.pins.map { pin in
+                                [
+                                    "pin": .string(pin.pin.text),
+                                    "state": .string(pin.state.rawValue), "until": time(pin.until),
+                                    "from": .array(pin.materials.map { .string($0.source) }),
+                                ]
+                            }),
+                    ]
+                }),
+            "findings": .array(
+                plan.findings.map { finding in
+                    [
+                        "code": .string(finding.code),
+                        "severity": .string(finding.severity.rawValue),
+                        "host": finding.host.map { .string($0) } ?? .null,
+                        "pin": finding.pin.map { .string($0.text) } ?? .null,
+                        "at": time(finding.at),
+                        "message": .string(Terminal.printable(finding.message)),
+                    ]
+                }),
+        ]
+    }
+
+    private func lines(_ plan: PinPlan) -> [String] {
+        var table = Table("HOST", "PIN", "STATE", "UNTIL", "FROM")
+        for host in plan.hosts {
+            for (index, pin) in host.pins.enumerated() {
+                let isSoon = plan.findings.contains { $0.pin == pin.pin && $0.code == "ends-soon" }
+                let tone: Table.Tone =
+                    switch pin.state {
+                    case .inUse: isSoon ? .warning : .good
+                    case .reserve: .good
+                    case .ended: .bad
+                    case .noKey: .warning
+                    }
+                table.add([
+                    (index == 0 ? host.rule.pattern.description : "", .plain),
+                    (pin.pin.text, .plain), (pin.state.rawValue, tone),
+                    (pin.until.map { String(UnixTime.rfc3339($0).prefix(10)) } ?? "-", tone),
+                    (pin.materials.map(\.source).joined(separator: ", "), .plain),
+                ])
+            }
+        }
+        let isColored = common.terminal.allowsColor
+        return table.lines(colored: isColored) + findingLines(plan.findings, isColored)
+    }
+
+    private func findingLines(_ findings: [PinPlan.Finding], _ isColored: Bool) -> [String] {
+        findings.map { finding in
+            let mark = Table.colored(
+                finding.severity.rawValue, finding.severity == .error ? .bad : .warning, isColored)
+            return "\(mark): "
+                + Terminal.printable(
+                    "\(finding.host.map { "\($0): " } ?? "")\(finding.message) [\(finding.code)]")
+        }
+    }
+}

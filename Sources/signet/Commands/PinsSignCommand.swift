@@ -1,0 +1,83 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+
+/// `signet pins sign`: a policy that programs take from any web server.
+struct PinsSignCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign", abstract: "Sign a pin policy, to be served from any web server.",
+        discussion: """
+            Programs that carry the public half of the key take the document while its time \
+            holds, and never one with a lower serial number than the one they have. A policy in \
+            which `signet pins lint` finds something is refused, without --lint-ok.
+            """)
+
+    @Option(
+        name: .customLong("keys"),
+        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+    var keys: String
+
+    @Option(name: .customLong("key-id"), help: "The Ed25519 key to sign with.")
+    var keyID: String
+
+    @Option(name: .customLong("serial"), help: "The document's number; higher than the last one's.")
+    var serial: Int64
+
+    @Option(name: .customLong("not-before"), help: "Unix time from which it is taken (now).")
+    var notBefore: Int64?
+
+    @Option(name: .customLong("days"), help: "For how many days it is taken.")
+    var days: Int64
+
+    @Flag(name: .customLong("lint-ok"), help: "Sign a policy with findings too.")
+    var acceptsFindings = false
+
+    @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
+    var now: Int64?
+
+    @Argument(help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (1...36_500).contains(days) else {
+            throw ValidationError("--days is a number from 1 to 36500")
+        }
+        for time in [now, notBefore].compactMap(\.self)
+        where !(0...253_402_300_799).contains(time) {
+            throw ValidationError("--now and --not-before are times in Unix seconds")
+        }
+    }
+
+    func run() throws {
+        let now = self.now ?? UnixTime.now()
+        let shown = Terminal.printable(file ?? "standard input")
+        let bytes = try InputFile.read(file, limit: 16 << 20)
+        let policy: PinPolicy
+        do {
+            policy = try PinPolicy(parsing: bytes)
+        } catch {
+            throw PinError(code: error.code, message: "\(shown): \(error.message)")
+        }
+        let findings = try PinLint.findings(of: bytes, now: now)
+        for finding in findings {
+            common.terminal.note(
+                "\(shown): \(finding.host.map { "\($0): " } ?? "")\(finding.message)"
+                    + " [\(finding.code)]")
+        }
+        guard findings.isEmpty || acceptsFindings else {
+            throw ToolError(
+                .refused, "lint-findings",
+                "\(shown): not signed, for lint finds something (\(findings[0].code)): mend it, or"
+                    + " say --lint-ok")
+        }
+        let start = notBefore ?? now
+        let key = try KeySource(keys).load().key(id: keyID)
+        let signed = try SignedPinPolicy(
+            serial: serial, notBefore: start, expires: start + days * 86_400, policy: policy)
+        let document = try signed.signed(by: key, now: now)
+        try common.terminal.write(document)
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+
+/// `signet pins verify`: what a program would say of a signed policy.
+struct PinsVerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Verify a signed pin policy, and print the policy in it.")
+
+    @Option(
+        name: .customLong("keys"),
+        help: "The public keys: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+    var keys: String
+
+    @Option(
+        name: .customLong("state"),
+        help: "The file that keeps the newest one; an older one is refused.")
+    var state: String?
+
+    @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
+    var now: Int64?
+
+    @Argument(
+        help: ArgumentHelp("The document; - or nothing is standard input.", valueName: "FILE"))
+    var file: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let now, !(0...253_402_300_799).contains(now) {
+            throw ValidationError("--now is a time in Unix seconds")
+        }
+    }
+
+    func run() throws {
+        let now = self.now ?? UnixTime.now()
+        let verifier = try PinUpdateVerifier(keys: KeySource(keys).load())
+        let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
+        let verified: VerifiedPinPolicy
+        if let state {
+            verified = try PinUpdateStore(path: state, verifier: verifier).accept(bytes, now: now)
+        } else {
+            verified = try verifier.verify(bytes, now: now)
+        }
+        let policy = verified.policy.serialized()
+        let document = try JSONValue(parsing: policy)
+        try common.terminal.result(
+            [
+                "verified": true, "keyid": .string(verified.keyID),
+                "serial": .number(JSONNumber(verified.serial)),
+                "notBefore": .number(JSONNumber(verified.signed.notBefore)),
+                "expires": .number(JSONNumber(verified.signed.expires)), "policy": document,
+            ], text: policy)
+    }
+}

@@ -1,0 +1,47 @@
+/// Columns for people: padded with spaces, in colour on a terminal that allows it and nowhere else.
+struct Table {
+    /// What a cell's colour says.
+    enum Tone: String {
+        case plain = ""
+        case good = "\u{1B}[32m"
+        case warning = "\u{1B}[33m"
+        case bad = "\u{1B}[31m"
+        case heading = "\u{1B}[1m"
+    }
+
+    private var rows: [[(text: String, tone: Tone)]]
+
+    /// Begins with a line of headings.
+    init(_ headings: String...) {
+        rows = [headings.map { ($0, .heading) }]
+    }
+
+    /// Adds a row; control characters are escaped.
+    mutating func add(_ cells: [(text: String, tone: Tone)]) {
+        rows.append(cells.map { (Terminal.printable($0.text), $0.tone) })
+    }
+
+    /// The lines, without spaces at their ends.
+    func lines(colored: Bool) -> [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let last = column == row.count - 1
+                let padding = String(
+                    repeating: " ", count: last ? 0 : widths[column] - cell.text.count + 2)
+                line += Table.colored(cell.text, cell.tone, colored) + padding
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+
+    /// A text in a colour, where colours are allowed.
+    static func colored(_ text: String, _ tone: Tone, _ isAllowed: Bool) -> String {
+        isAllowed && tone != .plain && !text.isEmpty ? tone.rawValue + text + "\u{1B}[0m" : text
+    }
+}

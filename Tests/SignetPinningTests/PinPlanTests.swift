@@ -1,0 +1,125 @@
+import SignetPinning
+import Testing
+
+private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
+private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
+
+/// What a plan says of pins, certificates and requests at a set time.
+@Suite struct PinPlanTests {
+    private static let now: Int64 = 1_795_228_551
+    private static let day: Int64 = 86_400
+
+    private func certificate(
+        _ pin: String, from: Int64 = -100, to: Int64, subject: String = "CN=api.example"
+    ) throws -> PinPlan.Material {
+        PinPlan.Material(
+            kind: .certificate, pin: try Pin(parsing: pin), subject: subject,
+            notBefore: Self.now + from * Self.day, notAfter: Self.now + to * Self.day,
+            source: "host.pem")
+    }
+
+    private func request(_ pin: String, subject: String = "CN=api.example") throws
+        -> PinPlan.Material
+    {
+        PinPlan.Material(
+            kind: .request, pin: try Pin(parsing: pin), subject: subject, source: "next.csr")
+    }
+
+    private func plan(_ rule: String, _ materials: [PinPlan.Material]) throws -> PinPlan {
+        let policy = try PinPolicy(parsing: Array("{\"hosts\":{\(rule)}}".utf8))
+        return PinPlan(policy: policy, materials: materials, now: Self.now)
+    }
+
+    private static let two = #""api.example":{"pins":["\#(a)","\#(b)"]}"#
+
+    @Test func findsNothingWhereAllIsWell() throws {
+        let plan = try plan(Self.two, [certificate(a, to: 200), request(b)])
+        #expect(plan.findings.isEmpty)
+        #expect(plan.hosts.map(\.until) == [Self.now + 200 * Self.day])
+        #expect(plan.hosts[0].pins.map(\.state) == [.inUse, .reserve])
+    }
+
+    @Test func saysWhenAPinIsLost() throws {
+        let plan = try plan(Self.two, [certificate(a, to: 20), request(b)])
+        #expect(plan.findings.map(\.code) == ["ends-soon"])
+        #expect(plan.findings[0].pin?.text == a)
+        #expect(plan.findings[0].at == Self.now + 20 * Self.day)
+        #expect(plan.findings[0].message.contains("2026-12-11T"))
+    }
+
+    @Test func namesPinsWithoutAKey() throws {
+        let plan = try plan(Self.two, [certificate(a, to: 200)])
+        #expect(plan.findings.map(\.code) == ["no-reserve", "no-key"])
+        #expect(plan.findings[0].severity == .warning)
+        #expect(plan.findings[1].message.contains(b))
+        let soon = try self.plan(Self.two, [certificate(a, to: 20)])
+        #expect(soon.findings.map(\.code) == ["no-reserve", "ends-soon", "no-key"])
+        #expect(soon.findings[0].severity == .error)
+    }
+
+    @Test func namesHostsThatAreCutOff() throws {
+        let nothing = try plan(Self.two, [])
+        #expect(nothing.findings.map(\.code) == ["cut-off", "no-key", "no-key"])
+        #expect(nothing.hosts[0].until == nil)
+        let past = try plan(Self.two, [certificate(a, to: -1)])
+        #expect(past.findings.map(\.code) == ["cut-off", "ended", "no-key"])
+        let ready = try plan(Self.two, [certificate(a, to: -1), request(b)])
+        #expect(ready.findings.map(\.code) == ["cut-off", "ended"])
+        #expect(ready.findings[0].message.contains("in reserve"))
+    }
+
+    @Test func countsCertificatesToComeAsReserve() throws {
+        let plan = try plan(
+            Self.two, [certificate(a, to: 40), certificate(b, from: 10, to: 400)])
+        #expect(plan.findings.isEmpty)
+        #expect(plan.hosts[0].pins[1].state == .reserve)
+        // The same key in a renewed certificate: the later end counts.
+        let renewed = try self.plan(
+            Self.two, [certificate(a, to: 5), certificate(a, from: -1, to: 90), request(b)])
+        #expect(renewed.findings.isEmpty)
+        #expect(renewed.hosts[0].until == Self.now + 90 * Self.day)
+    }
+
+    @Test func saysWhatToAdd() throws {
+        let next = try plan(Self.two, [certificate(a, to: 200), request(b), request(c)])
+        #expect(next.findings.map(\.code) == ["not-pinned"])
+        #expect(next.findings[0].severity == .warning && next.findings[0].message.contains(c))
+        let shown = try plan(
+            Self.two, [certificate(a, to: 200), request(b), certificate(c, to: 90)])
+        #expect(shown.findings.map(\.severity) == [.error])
+        let wide = try plan(
+            #""**.example":{"pins":["\#(a)","\#(b)"]}"#,
+            [
+                certificate(a, to: 200), request(b), request(c, subject: "O=x, CN=*.example"),
+                request(c, subject: "CN=other.test"), request(c, subject: ""),
+            ])
+        #expect(wide.findings.map(\.code) == ["not-pinned", "unused", "unused"])
+    }
+
+    @Test func looksAtTheRulesOwnDate() throws {
+        let chain = try [certificate(a, to: 200), request(b)]
+        func codes(_ more: String) throws -> [String] {
+            try plan(#""api.example":{"pins":["\#(a)","\#(b)"],\#(more)}"#, chain).findings
+                .map(\.code)
+        }
+        #expect(try codes(#""expires":"2027-06-30""#) == [])
+        #expect(try codes(#""expires":"2026-12-01""#) == ["rule-expires-soon"])
+        #expect(try codes(#""expires":"2026-11-20""#) == ["rule-expired"])
+    }
+
+    @Test func leavesExclusionsOut() throws {
+        let plan = try plan(
+            #""api.example":{"exclude":true}"#, [certificate(a, to: 200)])
+        #expect(plan.hosts.isEmpty)
+        #expect(plan.findings.map(\.code) == ["unused"])
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func takesAnyTime(_ now: Int64) throws {
+        let policy = try PinPolicy(parsing: Array("{\"hosts\":{\(Self.two)}}".utf8))
+        let plan = PinPlan(
+            policy: policy, materials: [try certificate(a, to: 1)], now: now, horizon: .max)
+        #expect(plan.findings.contains { $0.code == "no-key" })
+    }
+}

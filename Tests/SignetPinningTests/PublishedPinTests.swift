@@ -1,0 +1,45 @@
+import Foundation
+import SignetPinning
+import TestSupport
+import Testing
+
+/// The pin cases that OkHttp, TrustKit and curl publish, read from those programs' formats and judged.
+@Suite struct PublishedPinTests {
+    struct Row: Decodable, Sendable, CustomTestStringConvertible {
+        let source: String
+        let format: String
+        let text: String
+        /// The host that the text is given, where its format names none.
+        let given: String?
+        let host: String?
+        /// The verified chain's keys.
+        let chain: [String]?
+        let accepted: Bool?
+        let code: String?
+
+        var testDescription: String { "\(source) \(host ?? "")" }
+    }
+
+    @Test(arguments: try VectorFile<Row>.load("published", in: Bundle.module))
+    func judgesAsPublished(_ row: Row) throws {
+        let format = try #require(PinFormat(name: row.format))
+        guard let name = row.host, let keys = row.chain else {
+            let error = #expect(throws: PinError.self) {
+                try PinConversion.read(Array(row.text.utf8), as: format, host: row.given)
+            }
+            #expect(error?.code.name == row.code)
+            return
+        }
+        let read = try PinConversion.read(Array(row.text.utf8), as: format, host: row.given)
+        // Those programs leave hosts that they do not know open.
+        let policy = try PinPolicy(rules: read.policy.rules, unlisted: .allow)
+        let chain = try keys.map {
+            SeenCertificate(subject: "CN=x", pin: try Pin(parsing: Pin.prefix + $0))
+        }
+        let host = try HostName.canonical(name)
+        let verdict = policy.verdict(for: host, chain: chain, now: 1_795_228_551)
+        #expect((verdict.refusal == nil) == row.accepted, "\(verdict)")
+        let closed = read.policy.verdict(for: host, chain: chain, now: 1_795_228_551)
+        #expect(closed.rule != nil || closed.refusal?.code == .unlistedHost)
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+/// `signet pins plan`, `sign` and `verify` as scripts run them.
+@Suite struct PinsPlanToolTests {
+    private let folder: TemporaryDirectory
+    private let authority: TestAuthority
+    private static let now = "1795228551"
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        authority = try TestAuthority.trusted.get()
+    }
+
+    private func signet(_ arguments: [String], stdin: [UInt8] = []) async throws -> ProcessOutput {
+        try await SignetTool.run(arguments, stdin: stdin, directory: folder.url)
+    }
+
+    private func error(_ output: ProcessOutput) throws -> String? {
+        try JSONValue(parsing: output.stdout)["error"]?["code"]?.string
+    }
+
+    /// A policy with the leaf's pin and that of a new key, whose request is `next.csr`.
+    private func policy() async throws -> String {
+        let made = try await ChildProcess.run(
+            "/usr/bin/env",
+            [
+                "openssl", "req", "-new", "-newkey", "ec", "-pkeyopt",
+                "ec_paramgen_curve:P-256", "-nodes", "-keyout", "next.key", "-out", "next.csr",
+                "-subj", "/CN=localhost",
+            ], directory: folder.url)
+        #expect(made.exit == 0, "\(made.stderr)")
+        let shown = try await signet(["pins", "show", "next.csr"])
+        let next = shown.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return try folder.write(
+            #"{"hosts":{"localhost":{"pins":["\#(authority.leaf.pin)","\#(next)"]}}}"#,
+            to: "policy.json")
+    }
+
+    @Test func planReadsCertificatesAndRequests() async throws {
+        _ = try await policy()
+        let arguments = ["pins", "plan", "--policy", "policy.json", "--now", Self.now]
+        let alone = try await signet(arguments + [authority.leaf.pem, "--json"])
+        let findings = try JSONValue(parsing: alone.stdout)["findings"]?.array ?? []
+        #expect(alone.exit == 1)
+        #expect(findings.compactMap { $0["code"]?.string }.contains("no-key"))
+        let nothing = try await signet(arguments + ["--json"])
+        #expect(nothing.exit == 1 && nothing.text.contains("cut-off"))
+        let both = try await signet(arguments + [authority.leaf.pem, "next.csr"])
+        #expect(both.text.contains("reserve") && both.text.contains(authority.leaf.pin))
+        #expect(both.text.hasPrefix("HOST"))
+        #expect(!both.stdout.contains(0x1B))
+        // Far in the future the leaf has ended.
+        let late = try await signet(
+            ["pins", "plan", "--policy", "policy.json", "--now", "9000000000", "--json"]
+                + [authority.leaf.pem, "next.csr"])
+        #expect(late.exit == 1 && late.text.contains("\"ended\""))
+    }
+
+    @Test(
+        arguments: [
+            (["plan"], 2, "usage"), (["plan", "--policy", "none"], 2, "unreadable-file"),
+            (["plan", "--policy", "policy.json", "policy.json"], 2, "malformed-input"),
+            (["plan", "--policy", "policy.json", "none.pem"], 2, "unreadable-file"),
+            (["plan", "--policy", "policy.json", "--within", "-1"], 2, "usage"),
+            (["plan", "--policy", "policy.json", "--now", "-1"], 2, "usage"),
+            (["sign", "policy.json"], 2, "usage"),
+            (
+                [
+                    "sign", "--keys", "none", "--key-id", "x", "--serial", "1", "--days", "1",
+                    "policy.json",
+                ], 2, "unreadable-keys"
+            ),
+            (["verify", "--keys", "none", "policy.json"], 2, "unreadable-keys"),
+        ] as [([String], Int32, String)])
+    func badInputHasOneClearError(_ arguments: [String], _ exit: Int32, _ code: String)
+        async throws
+    {
+        _ = try await policy()
+        let output = try await signet(["pins"] + arguments + ["--json"])
+        #expect(output.exit == exit, "\(output.text)")
+        #expect(try error(output) == code)
+    }
+
+    @Test func signsForPublicKeysAndRefusesTheRest() async throws {
+        _ = try await policy()
+        let key = try await signet(
+            ["keys", "new", "--type", "ed25519", "--id", "pins", "--out", "keys"])
+        #expect(key.exit == 0)
+        let halves = try await signet(["keys", "public", "keys"])
+        try folder.write(halves.stdout, to: "public.json")
+        func sign(_ serial: String, _ more: String...) async throws -> ProcessOutput {
+            try await signet(
+                [
+                    "pins", "sign", "--keys", "keys", "--key-id", "pins", "--serial", serial,
+                    "--days", "90", "--now", Self.now, "--json",
+                ] + more + ["policy.json"])
+        }
+        func verify(_ document: [UInt8], now: String = Self.now, keys: String = "public.json")
+            async throws -> ProcessOutput
+        {
+            try await signet(
+                [
+                    "pins", "verify", "--keys", keys, "--state", "newest.json", "--now", now,
+                    "--json",
+                ], stdin: document)
+        }
+        let seven = try await sign("7")
+        #expect(seven.exit == 0, "\(seven.stderr)")
+        let taken = try await verify(seven.stdout)
+        let object = try JSONValue(parsing: taken.stdout)
+        #expect(taken.exit == 0 && object["serial"] == 7)
+        #expect(object["policy"]?["hosts"]?["localhost"]?["pins"]?.array?.count == 2)
+
+        let six = try await verify(sign("6").stdout)
+        #expect(six.exit == 1)
+        #expect(try error(six) == "rolled-back")
+        let late = try await verify(seven.stdout, now: "1895228551")
+        #expect(late.exit == 1)
+        #expect(try error(late) == "update-expired")
+        let early = try await verify(seven.stdout, now: "1795228550")
+        #expect(early.exit == 1)
+        #expect(try error(early) == "update-not-yet-valid")
+        // A letter of the signature, which is the last member.
+        var altered = seven.stdout
+        altered[altered.count - 20] ^= 1
+        #expect(try await [1, 2].contains(verify(altered).exit))
+        #expect(try await error(verify([])) == "malformed-update")
+        let zero = try await sign("0")
+        #expect(zero.exit == 2)
+        #expect(try error(zero) == "malformed-update")
+
+        // A policy with one pin is not signed unless somebody says so.
+        try folder.write(
+            #"{"hosts":{"localhost":{"pins":["\#(authority.leaf.pin)"]}}}"#, to: "policy.json")
+        let weak = try await sign("8")
+        #expect(weak.exit == 1 && weak.stderr.contains("no-backup"))
+        #expect(try error(weak) == "lint-findings")
+        #expect(try await sign("8", "--lint-ok").exit == 0)
+    }
+}
