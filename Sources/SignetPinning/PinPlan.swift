@@ -122,6 +122,10 @@ public struct PinPlan: Sendable, Hashable {
     public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)
+        let owned = materials.map { material in
+            (material: material, rule: material.host.flatMap { policy.rule(for: $0) })
+        }
+        let byRule = Dictionary(grouping: owned) { $0.rule?.pattern }
         var hosts: [Host] = []
         var findings = Findings(now: now, soon: now.addingReportingOverflow(horizon).partialValue)
         for rule in policy.rules where !rule.isExclusion {
@@ -129,15 +133,13 @@ public struct PinPlan: Sendable, Hashable {
             let until = pins.filter { $0.state == .inUse }.compactMap(\.until).max()
             let host = Host(rule: rule, pins: pins, until: until)
             hosts.append(host)
-            let strangers = materials.filter { material in
-                !rule.pins.contains(material.pin)
-                    && material.host.flatMap { policy.rule(for: $0) }?.pattern == rule.pattern
+            let strangers = (byRule[rule.pattern] ?? []).map(\.material).filter {
+                !rule.pins.contains($0.pin)
             }
             findings.look(at: host, strangers: strangers)
         }
         let wanted = Set(policy.rules.flatMap(\.pins))
-        for material in materials where !wanted.contains(material.pin) {
-            let rule = material.host.flatMap { policy.rule(for: $0) }
+        for (material, rule) in owned where !wanted.contains(material.pin) {
             if rule?.isExclusion ?? true { findings.addUnused(material) }
         }
         self.hosts = hosts

@@ -18,6 +18,9 @@ struct Terminal: Sendable {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
 
+    /// Whether a person reads the output as it comes; scripts get the same lines as ever.
+    var isForPeople: Bool { !json && StandardStreams.isTerminal(.standardOutput) }
+
     /// Whether output may be coloured: a terminal that is not dumb, and no NO_COLOR.
     var allowsColor: Bool {
         StandardStreams.isTerminal(.standardOutput) && Environment["NO_COLOR"] == nil

@@ -173,6 +173,7 @@ struct XMLReader {
             skipSpace()
             guard skip("=") else { throw malformed("an attribute has a value behind \"=\"") }
             skipSpace()
+            guard element.attributes.count < 256 else { throw malformed("too many attributes") }
             guard element[name] == nil else { throw malformed("an attribute stands twice") }
             element.attributes.append((name, try attributeValue()))
         }

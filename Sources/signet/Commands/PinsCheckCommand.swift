@@ -68,16 +68,20 @@ struct PinsCheckCommand: AsyncParsableCommand {
             verdict.isPinned
             ? (verdict.isMatch ? "match" : "no match, reported only")
             : "not pinned; CA, dates and host name hold"
-        var lines = ["\(target.origin): \(outcome)"]
+        let tone: Table.Tone = verdict.isPinned ? verdict.isMatch ? .good : .warning : .plain
+        let isColored = common.terminal.allowsColor
+        var lines = ["\(target.origin): \(Table.colored(outcome, tone, isColored))"]
         if let rule = verdict.rule {
             lines.append(
                 "rule \(rule) (\(verdict.mode.rawValue)"
                     + (verdict.expires.map { ", expires \($0.text))" } ?? ")"))
         }
         for certificate in verdict.seen {
-            let mark = verdict.wanted.contains(certificate.pin) ? "=" : " "
-            lines.append(
-                "\(mark) \(certificate.pin.text) \(Terminal.printable(certificate.subject))")
+            let isWanted = verdict.wanted.contains(certificate.pin)
+            let line =
+                "\(isWanted ? "=" : " ") \(certificate.pin.text) "
+                + Terminal.printable(certificate.subject)
+            lines.append(Table.colored(line, isWanted ? .good : .plain, isColored))
         }
         return lines
     }

@@ -35,9 +35,11 @@ struct PinsLintCommand: ParsableCommand {
                     })
             ],
             lines: findings.map {
-                Terminal.printable(
-                    "\($0.severity.rawValue): \($0.host.map { "\($0): " } ?? "")\($0.message)"
-                        + " [\($0.code)]")
+                Table.colored(
+                    $0.severity.rawValue, $0.severity == .error ? .bad : .warning,
+                    common.terminal.allowsColor)
+                    + Terminal.printable(
+                        ": \($0.host.map { "\($0): " } ?? "")\($0.message) [\($0.code)]")
             })
         if !findings.isEmpty { throw ExitStatus.refused }
     }

@@ -37,19 +37,29 @@ struct PinsShowCommand: AsyncParsableCommand {
         let seen = try await target.probe(network)
         guard seen.isTrusted else { throw target.untrusted(seen) }
         try tell(
-            seen.chain.map { (pin: $0.pin.text, kind: "certificate", subject: $0.subject) })
+            seen.chain.map {
+                Shown(pin: $0.pin, kind: .certificate, subject: $0.subject, notAfter: nil)
+            })
     }
 
     private func showFile() throws {
+        let bytes = try InputFile.read(target, limit: 16 << 20)
         let found: [X509Facts.PublicKeyDigest]
+        var certificates: ArraySlice<X509Facts.CertificateFacts> = []
         do {
-            found = try X509Facts.publicKeyDigests(of: InputFile.read(target, limit: 16 << 20))
-        } catch let failure as X509Failure {
-            throw ToolError(.usage, failure.codeName, "\(shownFile): \(failure.message)")
+            found = try X509Facts.publicKeyDigests(of: bytes)
+            if found.contains(where: { $0.kind == .certificate }) {
+                certificates = try X509Facts.certificates(bytes)[...]
+            }
+        } catch {
+            throw ToolError(.usage, error.codeName, "\(shownFile): \(error.message)")
         }
         try tell(
             found.map {
-                (try Pin(bytes: $0.spkiSHA256).text, $0.kind.rawValue, $0.subject)
+                let certificate = $0.kind == .certificate ? certificates.popFirst() : nil
+                return Shown(
+                    pin: try Pin(bytes: $0.spkiSHA256), kind: $0.kind, subject: $0.subject,
+                    notAfter: certificate?.notAfter)
             })
     }
 
@@ -58,16 +68,48 @@ struct PinsShowCommand: AsyncParsableCommand {
         return Terminal.printable(target)
     }
 
-    private func tell(_ pins: [(pin: String, kind: String, subject: String)]) throws {
-        try common.terminal.result(
+    /// A key, and what it was found in.
+    private struct Shown {
+        let pin: Pin
+        let kind: X509Facts.Kind
+        let subject: String
+        let notAfter: Int64?
+    }
+
+    private func tell(_ pins: [Shown]) throws {
+        let terminal = common.terminal
+        try terminal.result(
             [
                 "pins": .array(
                     pins.map {
                         [
-                            "pin": .string($0.pin), "kind": .string($0.kind),
+                            "pin": .string($0.pin.text), "kind": .string($0.kind.rawValue),
                             "subject": .string($0.subject),
                         ]
                     })
-            ], lines: pins.map(\.pin))
+            ],
+            lines: terminal.isForPeople
+                ? table(pins).lines(colored: terminal.allowsColor) : pins.map(\.pin.text))
+    }
+
+    /// What a person sees; a pipe gets the pins alone.
+    private func table(_ pins: [Shown]) -> Table {
+        let now = UnixTime.now()
+        var table = Table("PIN", "KIND", "UNTIL", "SUBJECT")
+        for shown in pins {
+            let tone: Table.Tone =
+                switch shown.notAfter {
+                case .none: .plain
+                case .some(let end) where end < now: .bad
+                case .some(let end) where end < now + 30 * 86_400: .warning
+                default: .good
+                }
+            table.add([
+                (shown.pin.text, .plain), (shown.kind.rawValue, .plain),
+                (shown.notAfter.map { String(UnixTime.rfc3339($0).prefix(10)) } ?? "-", tone),
+                (shown.subject, .plain),
+            ])
+        }
+        return table
     }
 }
