@@ -10,8 +10,11 @@ import Testing
     private func onATerminal(
         _ arguments: String, in folder: TemporaryDirectory, environment: [String: String]
     ) async throws -> String {
+        // Where the tests run, it may be set.
+        let unset = environment["NO_COLOR"] == nil ? "env -u NO_COLOR " : ""
         let output = try await ChildProcess.run(
-            Self.script, ["-qec", "'\(SignetTool.url.path)' pins \(arguments)", "/dev/null"],
+            Self.script,
+            ["-qec", "\(unset)'\(SignetTool.url.path)' pins \(arguments)", "/dev/null"],
             environment: environment, directory: folder.url)
         return output.text
     }
