@@ -76,7 +76,7 @@ import Testing
             let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
             let engine = try engine(http2: false)
             var request = EngineRequest(get(server.port, scheme: leaf == nil ? "http" : "https"))
-            request.timeout = code == .timeout ? .seconds(1) : .seconds(20)
+            request.timeout = code == .timeout ? .seconds(1) : .seconds(300)
             request.maximumBodySize = 1_000_000
             let error = await engine.failure(request)
             #expect(error?.code == code, "\(name): \(error?.message ?? "no error")")
