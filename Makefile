@@ -1,4 +1,4 @@
-.PHONY: help demo test soak check bench build clean
+.PHONY: help demo test soak check bench fuzz build clean
 
 help:
 	@echo "make demo    the main job, step by step, on loopback (installs what is missing)"
@@ -6,6 +6,7 @@ help:
 	@echo "make soak    each of 100,000 requests eight times at once: memory, file, Redis (minutes)"
 	@echo "make check   format, imports, the fence around pointers, all tests under AddressSanitizer"
 	@echo "make bench   measures each job beside its floor"
+	@echo "make fuzz    changed messages and scheme documents, a minute each (SECONDS_EACH), under libFuzzer"
 	@echo "make build   the signet program, optimised; its path is printed"
 	@echo "make clean   removes what was built; keys and certificates stay"
 
@@ -30,6 +31,9 @@ check:
 bench:
 	@Scripts/install-dependencies
 	@Scripts/bench $(ONLY)
+
+fuzz:
+	@Scripts/fuzz $(ONLY)
 
 build:
 	@Scripts/install-dependencies
