@@ -57,14 +57,15 @@ extension SchemePlan.Encoding {
 
     /// - Parameter ten: The digit after 9, an `a` or an `A`.
     private static func hex(_ bytes: [UInt8], ten: UInt8) -> [UInt8] {
+        // Without a branch: which digits there are is up to chance.
         func digit(_ value: UInt8) -> UInt8 {
-            value < 10 ? ASCII.zero + value : ten + value - 10
+            ASCII.zero &+ value &+ (value &+ 6) >> 4 &* (ten &- ASCII.zero &- 10)
         }
-        var text: [UInt8] = []
-        text.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
-            text.append(digit(byte >> 4))
-            text.append(digit(byte & 15))
+        var text = [UInt8](repeating: 0, count: 2 * bytes.count)
+        var digits = text.mutableSpan
+        for index in bytes.indices {
+            digits[2 * index] = digit(bytes[index] >> 4)
+            digits[2 * index + 1] = digit(bytes[index] & 15)
         }
         return text
     }
