@@ -10,14 +10,15 @@ extension ConfigurationKey where Value == Duration, Visibility == Public {
 
 /// The code of the article "Sealing a configuration", as it stands there.
 @Suite struct ArticleTests {
-    static let article = PackageLayout.url(
-        "Sources/SignetVault/SignetVault.docc/Sealing-a-configuration.md")
+    private static func blocks(in language: String) throws -> [[Substring]] {
+        try Article("Sources/SignetVault/SignetVault.docc/Sealing-a-configuration.md")
+            .blocks(in: language)
+    }
 
     @Test func theSessionWorks() throws {
         let directory = try TemporaryDirectory()
         let folder = directory.url.path(percentEncoded: false)
-        let text = try String(contentsOf: Self.article, encoding: .utf8)
-        let schemaText = try #require(Self.blocks(of: text, in: "json").first)
+        let schemaText = try #require(Self.blocks(in: "json").first)
         try directory.write(Array(schemaText.joined().utf8), to: "schema.json")
         try directory.write(
             Array(#"{"services.orders.timeout":"5s","services.orders.token":"t"}"#.utf8),
@@ -62,10 +63,9 @@ extension ConfigurationKey where Value == Duration, Visibility == Public {
     /// Every word of the article's code stands in this file, in the same order.
     @Test func theArticleShowsThisCode() throws {
         func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
-        let text = try String(contentsOf: Self.article, encoding: .utf8)
         let source = words(try String(contentsOfFile: #filePath, encoding: .utf8))
             .joined(separator: " ")
-        let blocks = Self.blocks(of: text, in: "swift")
+        let blocks = try Self.blocks(in: "swift")
         #expect(blocks.count == 6)
         var rest = source[...]
         for block in blocks {
@@ -73,22 +73,5 @@ extension ConfigurationKey where Value == Duration, Visibility == Public {
             let range = try #require(rest.range(of: code), "\(code)")
             rest = rest[range.upperBound...]
         }
-    }
-
-    /// The code blocks of a language, each by its lines.
-    static func blocks(of text: String, in language: String) -> [[Substring]] {
-        var blocks: [[Substring]] = []
-        var isInside = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line == "```\(language)" {
-                isInside = true
-                blocks.append([])
-            } else if line == "```" {
-                isInside = false
-            } else if isInside {
-                blocks[blocks.count - 1].append(line)
-            }
-        }
-        return blocks
     }
 }

@@ -4,25 +4,9 @@ import Testing
 
 /// The guide to schemes prints what it says it prints, with its own document.
 @Suite struct SchemeGuideSessionTests {
-    private static let guide = PackageLayout.url(
-        "Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
-
-    /// The blocks of a kind, each by its lines.
     private static func blocks(_ kind: String) throws -> [[Substring]] {
-        var blocks: [[Substring]] = []
-        var isInside = false
-        let text = try String(contentsOf: guide, encoding: .utf8)
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line == "```\(kind)" {
-                isInside = true
-                blocks.append([])
-            } else if line == "```" {
-                isInside = false
-            } else if isInside {
-                blocks[blocks.count - 1].append(line)
-            }
-        }
-        return blocks
+        try Article("Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
+            .blocks(in: kind)
     }
 
     @Test func runsAsItIsShown() async throws {

@@ -7,15 +7,9 @@ import Testing
 /// The code and the documents of the article "Writing a scheme for a partner", as they stand there.
 @Suite("The guide to schemes")
 struct SchemeGuideTests {
-    private static let article = PackageLayout.url(
-        "Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
-
-    /// The code blocks of a language.
     private static func blocks(in language: String) throws -> [String] {
-        let text = try String(contentsOf: article, encoding: .utf8)
-        return text.components(separatedBy: "\n```\(language)\n").dropFirst().map {
-            $0.components(separatedBy: "\n```\n")[0]
-        }
+        try Article("Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
+            .blocks(in: language).map { $0.joined(separator: "\n") }
     }
 
     @Test("its code signs and verifies by its document, and refuses what was changed")
