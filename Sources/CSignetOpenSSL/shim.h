@@ -19,6 +19,7 @@
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -316,6 +317,37 @@ static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count)
     }
     BIO_free(memory);
     return text;
+}
+
+// The names of a subject alternative name (RFC 5280, section 4.2.1.6); nil where there is none or it
+// is broken. To be given to GENERAL_NAMES_free.
+static inline GENERAL_NAMES *copenssl_certificate_names(const X509 *certificate) {
+    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+
+// The same of what a request asks for (RFC 2986).
+static inline GENERAL_NAMES *copenssl_request_names(X509_REQ *request) {
+    STACK_OF(X509_EXTENSION) *extensions = X509_REQ_get_extensions(request);
+    GENERAL_NAMES *names =
+        (GENERAL_NAMES *)X509V3_get_d2i(extensions, NID_subject_alt_name, NULL, NULL);
+    sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+    return names;
+}
+
+static inline int copenssl_names_count(const GENERAL_NAMES *names) {
+    return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
+}
+
+// The bytes of a name and whether it is an address; nil for every other kind.
+static inline const unsigned char *copenssl_names_bytes(
+    const GENERAL_NAMES *names, int index, int *is_address, int *count) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    if (name == NULL || (name->type != GEN_DNS && name->type != GEN_IPADD)) return NULL;
+    *is_address = name->type == GEN_IPADD;
+    const ASN1_STRING *text =
+        *is_address ? (const ASN1_STRING *)name->d.iPAddress : (const ASN1_STRING *)name->d.dNSName;
+    *count = ASN1_STRING_length(text);
+    return ASN1_STRING_get0_data(text);
 }
 
 // Seconds since 1970 of an ASN.1 time.

@@ -4,7 +4,7 @@ internal import SignetJSON
 public enum PinLint {
     /// How much a finding matters.
     public enum Severity: String, Sendable, Hashable {
-        /// The policy is refused, or cuts its hosts off.
+        /// The policy is refused, cuts its hosts off, or speaks for strangers' hosts.
         case error
         /// The policy works, and will hurt some day.
         case warning
@@ -23,23 +23,19 @@ public enum PinLint {
     }
 
     private static let month: Int64 = 30 * 86_400
-    /// Suffixes of two labels under which strangers are neighbours; those of one label always are.
-    private static let sharedSuffixes: Set<String> = [
-        "ac.uk", "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "co.in",
-        "co.jp", "co.kr", "co.nz", "co.uk", "co.za", "com.ar", "com.au", "com.br", "com.cn",
-        "com.hk", "com.mx", "com.sg", "com.tr", "com.tw", "edu.cn", "firebaseapp.com", "github.io",
-        "gitlab.io", "gov.cn", "gov.uk", "herokuapp.com", "net.au", "net.cn", "netlify.app",
-        "or.jp", "org.au", "org.cn", "org.uk", "pages.dev", "vercel.app", "web.app", "workers.dev",
-    ]
 
     /// Looks at a policy document.
     ///
     /// - Parameters:
     ///   - bytes: The whole JSON text.
     ///   - now: Unix time in seconds.
+    ///   - suffixes: Under which names strangers are neighbours; `system()` knows more of them, and
+    ///     reads a file.
     /// - Returns: What was found, in the document's order.
     /// - Throws: `PinError` with code `malformed-policy` where it is no JSON object with `hosts`.
-    public static func findings(of bytes: [UInt8], now: Int64) throws(PinError) -> [Finding] {
+    public static func findings(
+        of bytes: [UInt8], now: Int64, suffixes: PublicSuffixes = .builtIn
+    ) throws(PinError) -> [Finding] {
         let document: JSONValue
         do {
             document = try JSONValue(parsing: bytes, maximumDepth: 16)
@@ -53,7 +49,7 @@ public enum PinLint {
                 code: .malformedPolicy,
                 message: "a pin policy is a JSON object whose member \"hosts\" is an object")
         }
-        var collector = Collector(now: now)
+        var collector = Collector(now: now, suffixes: suffixes)
         for name in top.memberNames where name != "hosts" && name != "unlisted" {
             collector.add("unknown-member", .error, "the member \"\(name)\" is not known")
         }
@@ -66,11 +62,15 @@ public enum PinLint {
 
     private struct Collector {
         let now: Int64
+        let suffixes: PublicSuffixes
         var findings: [Finding] = []
         private var host: String?
         private var seen: [String: String] = [:]
 
-        init(now: Int64) { self.now = now }
+        init(now: Int64, suffixes: PublicSuffixes) {
+            self.now = now
+            self.suffixes = suffixes
+        }
 
         mutating func add(_ code: String, _ severity: Severity, _ message: String) {
             findings.append(Finding(code: code, severity: severity, host: host, message: message))
@@ -121,12 +121,11 @@ public enum PinLint {
                 }
                 let isWide =
                     pattern.reach != .exact || value["includeSubdomains"]?.bool == true
-                let labels = pattern.host.labels.count
-                if isWide, labels == 1 || sharedSuffixes.contains(pattern.host.text) {
+                if isWide, suffixes.contains(pattern.host) {
                     add(
-                        "public-suffix", .warning,
-                        "\(pattern.host.text) is a suffix under which anybody can have a name: name the"
-                            + " hosts themselves")
+                        "public-suffix", .error,
+                        "\(pattern.host.text) is a suffix under which anybody can have a name (by"
+                            + " \(suffixes.source)): name the hosts themselves")
                 }
             } catch {
                 add("bad-host", .error, error.message)

@@ -21,6 +21,8 @@ public struct PinPlan: Sendable, Hashable {
         public let pin: Pin
         /// The subject's distinguished name (RFC 4514); empty for a bare key.
         public let subject: String
+        /// The names and addresses of its subject alternative name (RFC 5280, section 4.2.1.6).
+        public let hosts: [String]
         /// The first second of its validity, in Unix seconds; nil for what is no certificate.
         public let notBefore: Int64?
         /// The last second of its validity, in Unix seconds; nil for what is no certificate.
@@ -30,28 +32,45 @@ public struct PinPlan: Sendable, Hashable {
 
         /// Takes the facts.
         public init(
-            kind: Kind, pin: Pin, subject: String, notBefore: Int64? = nil, notAfter: Int64? = nil,
-            source: String
+            kind: Kind, pin: Pin, subject: String, hosts: [String] = [], notBefore: Int64? = nil,
+            notAfter: Int64? = nil, source: String
         ) {
             self.kind = kind
             self.pin = pin
             self.subject = subject
+            self.hosts = hosts
             self.notBefore = notBefore
             self.notAfter = notAfter
             self.source = source
         }
 
-        /// The host that the subject's common name says it is for.
-        var host: HostName? {
+        /// A host that it is for.
+        struct Name {
+            let host: HostName
+            /// What stands behind a wildcard's star; then `host` is some name that it is for.
+            let parent: Substring?
+
+            init?(_ text: String) {
+                let isWildcard = text.hasPrefix("*.")
+                guard
+                    let host = try? HostName.canonical(
+                        isWildcard ? "x." + text.dropFirst(2) : text)
+                else { return nil }
+                self.host = host
+                parent = isWildcard ? host.text.dropFirst(2) : nil
+            }
+        }
+
+        /// The hosts that it is for: those of its subject alternative name, which alone counts where
+        /// there is one (RFC 9525, section 2), or else the subject's common name.
+        var names: [Name] {
+            if !hosts.isEmpty { return hosts.compactMap(Name.init) }
             for part in subject.split(separator: ",") {
                 let part = part.drop { $0 == " " }
                 guard part.hasPrefix("CN=") else { continue }
-                let name = part.dropFirst(3)
-                // A wildcard's certificate is for the names below.
-                return try? HostName.canonical(
-                    String(name.hasPrefix("*.") ? "x." + name.dropFirst(2) : name))
+                return [Name(String(part.dropFirst(3)))].compactMap { $0 }
             }
-            return nil
+            return []
         }
     }
 
@@ -122,10 +141,20 @@ public struct PinPlan: Sendable, Hashable {
     public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)
-        let owned = materials.map { material in
-            (material: material, rule: material.host.flatMap { policy.rule(for: $0) })
+        let exact = policy.rules.filter {
+            $0.pattern.reach == .exact && $0.pattern.host.kind == .name
         }
-        let byRule = Dictionary(grouping: owned) { $0.rule?.pattern }
+        let byParent = Dictionary(grouping: exact) { rule -> Substring in
+            let name = rule.pattern.host.text
+            return name.firstIndex(of: ".").map { name[name.index(after: $0)...] } ?? ""
+        }
+        let owned = materials.map { material in
+            (material: material, rules: Self.rules(for: material, policy, byParent))
+        }
+        var byRule: [PinRule.Pattern: [Material]] = [:]
+        for (material, rules) in owned {
+            for rule in rules { byRule[rule.pattern, default: []].append(material) }
+        }
         var hosts: [Host] = []
         var findings = Findings(now: now, soon: now.addingReportingOverflow(horizon).partialValue)
         for rule in policy.rules where !rule.isExclusion {
@@ -133,17 +162,29 @@ public struct PinPlan: Sendable, Hashable {
             let until = pins.filter { $0.state == .inUse }.compactMap(\.until).max()
             let host = Host(rule: rule, pins: pins, until: until)
             hosts.append(host)
-            let strangers = (byRule[rule.pattern] ?? []).map(\.material).filter {
-                !rule.pins.contains($0.pin)
-            }
+            let strangers = (byRule[rule.pattern] ?? []).filter { !rule.pins.contains($0.pin) }
             findings.look(at: host, strangers: strangers)
         }
         let wanted = Set(policy.rules.flatMap(\.pins))
-        for (material, rule) in owned where !wanted.contains(material.pin) {
-            if rule?.isExclusion ?? true { findings.addUnused(material) }
+        for (material, rules) in owned where !wanted.contains(material.pin) {
+            if rules.allSatisfy(\.isExclusion) { findings.addUnused(material) }
         }
         self.hosts = hosts
         self.findings = findings.all
+    }
+
+    /// The rules that decide for the hosts of a certificate or request, each once; a wildcard is also
+    /// for the hosts one label below that have a rule of their own.
+    private static func rules(
+        for material: Material, _ policy: PinPolicy, _ byParent: [Substring: [PinRule]]
+    ) -> [PinRule] {
+        var seen: Set<PinRule.Pattern> = []
+        return material.names.flatMap { name -> [PinRule] in
+            guard let parent = name.parent else {
+                return policy.rule(for: name.host).map { [$0] } ?? []
+            }
+            return (policy.rule(for: name.host).map { [$0] } ?? []) + byParent[parent, default: []]
+        }.filter { seen.insert($0.pattern).inserted }
     }
 
     private static func state(of pin: Pin, _ materials: [Material], now: Int64) -> PinState {

@@ -54,6 +54,29 @@ import Testing
         #expect(kinds == [.certificate, .privateKey, .certificate])
     }
 
+    @Test func tellsTheHostsOfCertificatesAndRequests() throws {
+        let names = "subjectAltName=DNS:a.example,DNS:*.b.example,IP:127.0.0.1,IP:::1,email:x@y.z"
+        try openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-keyout", "named.key", "-out", "named.pem", "-subj", "/CN=other", "-days", "30",
+            "-addext", names,
+        ])
+        try openssl([
+            "req", "-new", "-key", "named.key", "-out", "named.csr", "-subj", "/CN=other",
+            "-addext", names,
+        ])
+        for file in ["named.pem", "named.csr"] {
+            #expect(
+                try X509Facts.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [
+                    ["a.example", "*.b.example", "127.0.0.1", "[0:0:0:0:0:0:0:1]"]
+                ])
+        }
+        try makeFiles("EC:P-256")
+        for file in ["certificate.pem", "request.pem", "public.pem"] {
+            #expect(try X509Facts.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [[]])
+        }
+    }
+
     @Test func tellsTheDatesInUnixSeconds() throws {
         try makeFiles("EC:P-256")
         let facts = try #require(try X509Facts.certificates(folder.read("certificate.pem")).first)

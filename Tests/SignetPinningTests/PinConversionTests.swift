@@ -202,4 +202,70 @@ import Testing
         }
         #expect(refused > 0)
     }
+
+    /// OkHttp's own rule, a key that any matching pattern wants, against the converted policy's, for
+    /// every host of many small sets of patterns.
+    @Test func takesTheKeysThatOkHttpTakes() throws {
+        let names = ["a", "b.a", "c.b.a", "d.c.b.a", "x.a", "c.x.a"]
+        let patterns = names.flatMap { [$0, "*.\($0)", "**.\($0)"] }
+        let pins = (0..<4).map { number in
+            Pin.prefix + "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh"
+                + ["8", "A", "E", "I"][number]
+                + "="
+        }
+        var random = SplitMix(7)
+        for _ in 0..<400 {
+            let chosen = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                (
+                    patterns[Int.random(in: 0..<patterns.count, using: &random)],
+                    pins[Int.random(in: 0..<pins.count, using: &random)]
+                )
+            }
+            let code = chosen.map { ".add(\"\($0.0)\", \"\($0.1)\")" }.joined(separator: "\n")
+            let policy = try PinConversion.read(
+                Array(code.utf8), as: #require(PinFormat(name: "okhttp")), host: nil
+            ).policy
+            for host in names {
+                let wanted = Set(chosen.filter { Self.okHTTPMatches($0.0, host) }.map(\.1))
+                let rule = policy.rule(for: try HostName.canonical(host))
+                #expect(Set(rule?.pins.map(\.text) ?? []) == wanted, "\(host) of\n\(code)")
+            }
+        }
+    }
+
+    private static func okHTTPMatches(_ pattern: String, _ host: String) -> Bool {
+        if pattern.hasPrefix("**.") {
+            let suffix = String(pattern.dropFirst(3))
+            return host == suffix || host.hasSuffix(".\(suffix)")
+        }
+        guard pattern.hasPrefix("*.") else { return host == pattern }
+        let suffix = pattern.dropFirst(1)
+        return host.hasSuffix(suffix) && !host.dropLast(suffix.count).contains(".")
+    }
+
+    @Test func readsAndWritesManyHosts() throws {
+        let hosts = (0..<10_000).map { ".add(\"h\($0).example\", \"\(Pin.prefix)\(zeros)\")" }
+        let format = try #require(PinFormat(name: "okhttp"))
+        let read = try PinConversion.read(
+            Array(hosts.joined(separator: "\n").utf8), as: format, host: nil)
+        #expect(read.policy.rules.count == 10_000)
+        let written = try PinConversion.write(read.policy, as: format)
+        #expect(written.bytes.count { $0 == UInt8(ascii: "\n") } == 10_002)
+    }
+}
+
+private let zeros = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+/// A generator that gives the same numbers everywhere.
+private struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
 }

@@ -1,4 +1,5 @@
 import SignetPinning
+import TestSupport
 import Testing
 
 private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -68,5 +69,46 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
             try PinLint.findings(of: Array(text.utf8), now: 0)
         }
         #expect(error?.code == .malformedPolicy)
+    }
+
+    private static let list = """
+        // a comment
+        com
+        co.uk  and what stands behind the space
+        *.ck
+        !www.ck
+        公司.cn
+        """
+
+    @Test(
+        arguments: [
+            ("**.com", true), ("**.org", true), ("*.co.uk", true), ("*.a.co.uk", false),
+            ("*.uk", true), ("**.a.ck", true), ("**.www.ck", false), ("**.b.a.ck", false),
+            ("*.公司.cn", true), ("**.xn--55qx5d.cn", true), ("*.github.io", false),
+            ("a.com", false), ("com", false),
+        ])
+    func takesSuffixesOfAList(_ pattern: String, _ isPublic: Bool) throws {
+        let text = #"{"hosts":{"\#(pattern)":{"pins":["\#(a)","\#(b)"]}}}"#
+        let suffixes = try #require(
+            PublicSuffixes(parsing: Array(Self.list.utf8), source: "the test's list"))
+        let findings = try PinLint.findings(
+            of: Array(text.utf8), now: Self.now, suffixes: suffixes)
+        #expect(findings.map(\.code) == (isPublic ? ["public-suffix"] : []))
+        #expect(findings.allSatisfy { $0.message.contains("the test's list") })
+    }
+
+    @Test func fallsBackWhereThereIsNoList() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write([0xFF, 0xFE], to: "no.dat")
+        try folder.write("// nothing\n", to: "empty.dat")
+        for name in ["absent.dat", "no.dat", "empty.dat", "."] {
+            let suffixes = PublicSuffixes.system(path: folder.path(name))
+            #expect(suffixes.source == PublicSuffixes.builtIn.source)
+            #expect(suffixes.contains(try HostName.canonical("github.io")))
+        }
+        try folder.write(Self.list, to: "list.dat")
+        let suffixes = PublicSuffixes.system(path: folder.path("list.dat"))
+        #expect(suffixes.source == folder.path("list.dat"))
+        #expect(!suffixes.contains(try HostName.canonical("github.io")))
     }
 }

@@ -98,6 +98,38 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         #expect(wide.findings.map(\.code) == ["not-pinned", "unused", "unused"])
     }
 
+    @Test func takesTheAlternativeNamesBeforeTheCommonName() throws {
+        func codes(_ subject: String, _ hosts: String...) throws -> [String] {
+            let stranger = PinPlan.Material(
+                kind: .certificate, pin: try Pin(parsing: c), subject: subject, hosts: hosts,
+                notBefore: Self.now - 1, notAfter: Self.now + 90 * Self.day, source: "new.pem")
+            return try plan(Self.two, [certificate(a, to: 200), request(b), stranger]).findings
+                .map(\.code)
+        }
+        #expect(try codes("", "other.test", "API.example") == ["not-pinned"])
+        #expect(try codes("CN=Example Ltd", "api.example") == ["not-pinned"])
+        #expect(try codes("CN=Example Ltd", "*.example") == ["not-pinned"])
+        #expect(try codes("CN=*.example") == ["not-pinned"])
+        #expect(try codes("CN=Example Ltd", "*.api.example", "example") == ["unused"])
+        // With alternative names the common name means nothing (RFC 9525).
+        #expect(try codes("CN=api.example", "other.test") == ["unused"])
+        #expect(try codes("CN=other.test", "no host", "127.0.0.1") == ["unused"])
+        #expect(try codes("CN=Example Ltd") == ["unused"])
+    }
+
+    @Test func namesEachRuleThatACertificateIsFor() throws {
+        let stranger = PinPlan.Material(
+            kind: .request, pin: try Pin(parsing: c), subject: "", source: "next.csr")
+        let named = PinPlan.Material(
+            kind: .request, pin: try Pin(parsing: c), subject: "", hosts: ["x.a.test", "[::1]"],
+            source: "next.csr")
+        let rules = #""*.a.test":{"pins":["\#(a)"]},"::1":{"pins":["\#(a)"]}"#
+        let plan = try plan(rules, [stranger, named])
+        let found = plan.findings.filter { $0.code == "not-pinned" }
+        #expect(found.map(\.host) == ["*.a.test", "::1"])
+        #expect(plan.findings.last?.code == "unused")
+    }
+
     @Test func looksAtTheRulesOwnDate() throws {
         let chain = try [certificate(a, to: 200), request(b)]
         func codes(_ more: String) throws -> [String] {

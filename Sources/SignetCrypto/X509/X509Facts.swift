@@ -30,6 +30,9 @@ package enum X509Facts {
         package let kind: Kind
         /// The subject of a certificate or request; empty for a bare key.
         package let subject: String
+        /// The host names and addresses that a certificate or request is for, as they stand in its
+        /// subject alternative name (RFC 5280, section 4.2.1.6); addresses as text.
+        package let hosts: [String]
         /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
         package let spkiSHA256: [UInt8]
     }
@@ -130,6 +133,7 @@ package enum X509Facts {
         defer { unsafe X509_free(read) }
         let digest = unsafe PublicKeyDigest(
             kind: .certificate, subject: try name(X509_get_subject_name(read)),
+            hosts: hosts(copenssl_certificate_names(read)),
             spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
         var encoded = [UInt8](repeating: 0, count: der.count)
         for index in der.indices { encoded[index] = der[index] }
@@ -177,6 +181,7 @@ package enum X509Facts {
         return unsafe Entry(
             digest: PublicKeyDigest(
                 kind: .request, subject: try name(X509_REQ_get_subject_name(read)),
+                hosts: hosts(copenssl_request_names(read)),
                 spkiSHA256: try spkiDigest {
                     unsafe copenssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
                 }))
@@ -187,7 +192,7 @@ package enum X509Facts {
     ) throws(X509Failure) -> Entry {
         Entry(
             digest: PublicKeyDigest(
-                kind: kind, subject: "", spkiSHA256: unsafe try spkiDigest(spki)))
+                kind: kind, subject: "", hosts: [], spkiSHA256: unsafe try spkiDigest(spki)))
     }
 
     private static func spkiDigest(
@@ -213,6 +218,33 @@ package enum X509Facts {
         defer { unsafe copenssl_free(text) }
         return printable(
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+    }
+
+    /// Names and addresses as text; what is neither, or no text, is passed over.
+    private static func hosts(_ names: OpaquePointer?) -> [String] {
+        defer { unsafe GENERAL_NAMES_free(names) }
+        var hosts: [String] = []
+        for index in 0..<(unsafe copenssl_names_count(names)) {
+            var isAddress: Int32 = 0
+            var count: Int32 = 0
+            guard
+                let bytes = unsafe copenssl_names_bytes(names, index, &isAddress, &count),
+                count > 0
+            else { continue }
+            let name = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            if isAddress == 0 {
+                guard name.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { continue }
+                hosts.append(String(decoding: name, as: UTF8.self))
+            } else if name.count == 4 {
+                hosts.append(name.map(String.init).joined(separator: "."))
+            } else if name.count == 16 {
+                let groups = stride(from: 0, to: 16, by: 2).map { place in
+                    String(UInt16(name[place]) << 8 | UInt16(name[place + 1]), radix: 16)
+                }
+                hosts.append("[" + groups.joined(separator: ":") + "]")
+            }
+        }
+        return hosts
     }
 
     private static func time(_ time: UnsafePointer<ASN1_TIME>?) throws(X509Failure) -> Int64 {

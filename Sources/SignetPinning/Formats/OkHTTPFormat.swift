@@ -12,6 +12,7 @@ enum OkHTTPFormat {
         else { throw CodeReader.malformed("it is not UTF-8, or more than 16 MiB", line: 1) }
         var order: [PinRule.Pattern] = []
         var pins: [PinRule.Pattern: [Pin]] = [:]
+        var known: [PinRule.Pattern: Set<Pin>] = [:]
         for call in try CodeReader.calls(in: bytes) {
             let pattern = try PinRule.Pattern(parsing: call.pattern)
             if pins[pattern] == nil { order.append(pattern) }
@@ -23,7 +24,9 @@ enum OkHTTPFormat {
                     throw PinError(
                         code: error.code, message: "line \(call.line): \(error.message)")
                 }
-                if pins[pattern]?.contains(pin) != true { pins[pattern, default: []].append(pin) }
+                if known[pattern, default: []].insert(pin).inserted {
+                    pins[pattern, default: []].append(pin)
+                }
             }
         }
         guard !order.isEmpty else {
@@ -41,20 +44,34 @@ enum OkHTTPFormat {
     private static func joined(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
         -> [PinRule]
     {
+        let index = ReachIndex(policy)
         var rules: [PinRule] = []
         for rule in policy.rules {
-            var pins = rule.pins
-            for wider in policy.pinnedRules(around: rule) where !isNarrower(wider, rule) {
-                let more = wider.pins.filter { !pins.contains($0) }
-                guard !more.isEmpty else { continue }
-                pins += more
-                notes.add(
-                    "\(rule.pattern) gets the pins of \(wider.pattern) too: OkHttp takes a key that"
-                        + " any matching pattern wants")
-            }
+            let wider = index.rules(reachingAllOf: rule).filter { !isNarrower($0, rule) }
+            let pins = joined(rule.pins, rule.pattern.description, wider, &notes)
             rules.append(try PinRule(host: rule.pattern.description, pins: pins))
+            if let above = index.rule(reachingTopOf: rule) {
+                let host = rule.pattern.host.text
+                rules.append(try PinRule(host: host, pins: joined(pins, host, [above], &notes)))
+            }
         }
         return rules
+    }
+
+    private static func joined(
+        _ pins: [Pin], _ name: String, _ wider: [PinRule], _ notes: inout Notes
+    ) -> [Pin] {
+        var pins = pins
+        var known = Set(pins)
+        for wider in wider {
+            let more = wider.pins.filter { known.insert($0).inserted }
+            guard !more.isEmpty else { continue }
+            pins += more
+            notes.add(
+                "\(name) gets the pins of \(wider.pattern) too: OkHttp takes a key that any matching"
+                    + " pattern wants")
+        }
+        return pins
     }
 
     /// Whether one of two rules of the same name reaches less than the other.
@@ -65,9 +82,10 @@ enum OkHTTPFormat {
     // MARK: - Writing
 
     static func write(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+        let index = ReachIndex(policy)
         var lines = ["CertificatePinner.Builder()"]
         for rule in policy.rules {
-            let around = policy.pinnedRules(around: rule)
+            let around = index.pinnedRules(around: rule)
             if rule.isExclusion || rule.mode == .report {
                 let what = rule.isExclusion ? "exclusions" : "report mode"
                 guard around.isEmpty else {

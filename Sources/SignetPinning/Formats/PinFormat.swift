@@ -158,9 +158,10 @@ public enum PinConversion {
 /// What gets lost on the way, each said once.
 struct Notes {
     private(set) var lines: [String] = []
+    private var known: Set<String> = []
 
     mutating func add(_ line: String) {
-        if !lines.contains(line) { lines.append(line) }
+        if known.insert(line).inserted { lines.append(line) }
     }
 
     /// What every format without a refusing expiry loses.
@@ -195,21 +196,74 @@ extension PinRule {
     }
 }
 
-extension PinPolicy {
-    /// The rules with pins, of others than `rule`, that reach a host of that rule.
+/// Which rules of a policy reach the hosts of another: found by suffix, so that a policy of many rules
+/// is not gone through once for each of them.
+struct ReachIndex {
+    private let rules: [PinRule]
+    private let byHost: [String: [Int]]
+
+    init(_ policy: PinPolicy) {
+        rules = policy.rules
+        byHost = Dictionary(grouping: rules.indices) { policy.rules[$0].pattern.host.text }
+    }
+
+    /// The rules with pins, of others than `rule`, that reach a host for which that rule decides, in
+    /// the policy's order.
     func pinnedRules(around rule: PinRule) -> [PinRule] {
-        rules.filter { other in
-            guard other.pattern != rule.pattern, !other.isExclusion else { return false }
-            let reachesBelow = other.includesSubdomains || other.pattern.reach == .anyLabels
-            let name = rule.pattern.host.text
-            let suffix = other.pattern.host.text
-            if name.utf8.elementsEqual(suffix.utf8) { return reachesBelow }
-            guard name.hasSuffix("." + suffix), rule.pattern.host.kind == .name else {
-                return false
-            }
-            return reachesBelow
-                || (other.pattern.reach == .oneLabel
-                    && rule.pattern.host.labels.count == other.pattern.host.labels.count + 1)
+        var found = below(rule)
+        if let apex = apex(rule) { found.append(apex) }
+        return found.sorted().map { rules[$0] }
+    }
+
+    /// The rules with pins, of others than `rule`, that reach every host for which that rule decides.
+    func rules(reachingAllOf rule: PinRule) -> [PinRule] {
+        var found = below(rule)
+        if rule.pattern.reach == .exact, let apex = apex(rule) { found.append(apex) }
+        return found.sorted().map { rules[$0] }
+    }
+
+    /// The `*.` rule with pins that reaches of the hosts of a `**.` rule the name itself alone, for
+    /// which no rule of its own decides.
+    func rule(reachingTopOf rule: PinRule) -> PinRule? {
+        rule.pattern.reach == .anyLabels ? apex(rule).map { rules[$0] } : nil
+    }
+
+    /// What reaches all names at and below the rule's.
+    private func below(_ rule: PinRule) -> [Int] {
+        var found = byHost[rule.pattern.host.text, default: []].filter { index in
+            let other = rules[index]
+            return !other.isExclusion && other.pattern != rule.pattern && Self.reachesBelow(other)
         }
+        guard rule.pattern.host.kind == .name else { return found }
+        var suffix = rule.pattern.host.text[...]
+        while let dot = suffix.firstIndex(of: ".") {
+            suffix = suffix[suffix.index(after: dot)...]
+            found += byHost[String(suffix), default: []].filter {
+                !rules[$0].isExclusion && Self.reachesBelow(rules[$0])
+            }
+        }
+        return found
+    }
+
+    /// The `*.` rule of the name above, where `rule` decides for its own name.
+    private func apex(_ rule: PinRule) -> Int? {
+        let name = rule.pattern.host.text
+        guard rule.pattern.host.kind == .name, rule.pattern.reach != .oneLabel,
+            let dot = name.firstIndex(of: ".")
+        else { return nil }
+        if rule.pattern.reach == .anyLabels,
+            byHost[name, default: []].contains(where: { rules[$0].pattern.reach == .exact })
+        {
+            return nil
+        }
+        return byHost[String(name[name.index(after: dot)...]), default: []].first {
+            let other = rules[$0]
+            return other.pattern.reach == .oneLabel && !other.isExclusion
+                && !Self.reachesBelow(other)
+        }
+    }
+
+    private static func reachesBelow(_ rule: PinRule) -> Bool {
+        rule.includesSubdomains || rule.pattern.reach == .anyLabels
     }
 }

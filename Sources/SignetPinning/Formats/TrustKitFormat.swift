@@ -142,6 +142,7 @@ enum TrustKitFormat {
     private static func configuration(_ policy: PinPolicy, _ notes: inout Notes)
         throws(PinError) -> JSONObject
     {
+        let index = ReachIndex(policy)
         var domains = JSONObject()
         for rule in policy.rules {
             let name = rule.pattern.host.text
@@ -157,7 +158,7 @@ enum TrustKitFormat {
                     throw PinConversion.notExpressible(
                         "TrustKit excludes single names, not \(rule.pattern) and all below it")
                 }
-                if policy.pinnedRules(around: rule).isEmpty {
+                if index.pinnedRules(around: rule).isEmpty {
                     notes.add("\(name): no wider rule pins it, so its exclusion is left out")
                 } else {
                     domains[name] = .object([excludes: true])

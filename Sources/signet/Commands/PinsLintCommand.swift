@@ -7,7 +7,11 @@ import SignetPinning
 struct PinsLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint", abstract: "Name what is wrong or unwise in a pin policy.",
-        discussion: "Exit 0 where it is clean, 1 with findings, 2 where it is no policy at all.")
+        discussion: """
+            Exit 0 where it is clean, 1 with findings, 2 where it is no policy at all. Public \
+            suffixes are those of \(PublicSuffixes.systemPath) where that file is (Debian's package \
+            publicsuffix), or else a short list.
+            """)
 
     @Argument(help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"))
     var file: String?
@@ -18,7 +22,8 @@ struct PinsLintCommand: ParsableCommand {
         let policy = try InputFile.read(file, limit: 16 << 20)
         let findings: [PinLint.Finding]
         do {
-            findings = try PinLint.findings(of: policy, now: UnixTime.now())
+            findings = try PinLint.findings(
+                of: policy, now: UnixTime.now(), suffixes: .system())
         } catch {
             throw PinError(
                 code: error.code, message: "\(file ?? "standard input"): \(error.message)")

@@ -59,8 +59,8 @@ struct PinsPlanCommand: ParsableCommand {
                 return PinPlan.Material(
                     kind: .init(rawValue: fact.kind.rawValue) ?? .publicKey,
                     pin: try Pin(bytes: fact.spkiSHA256), subject: fact.subject,
-                    notBefore: certificate?.notBefore, notAfter: certificate?.notAfter,
-                    source: file)
+                    hosts: fact.hosts, notBefore: certificate?.notBefore,
+                    notAfter: certificate?.notAfter, source: file)
             }
         } catch let failure as X509Failure {
             throw ToolError(
