@@ -28,6 +28,9 @@ extension UInt8 {
     /// The letter in lower case; every other byte as it is.
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
+    /// Whether the byte is a control character that no field value holds: any but a tab.
+    var isControl: Bool { (self < 0x20 && self != ASCII.tab) || self == 0x7F }
+
     /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
     var isToken: Bool {
         switch self {

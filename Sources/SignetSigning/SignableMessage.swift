@@ -71,7 +71,13 @@ public struct SignableMessage: Sendable, Hashable {
             guard !name.isEmpty, name.utf8.allSatisfy(\.isToken) else {
                 throw SigningError(.malformedMessage, "a field name is no token")
             }
-            guard !value.contains(where: { ($0 < 0x20 && $0 != ASCII.tab) || $0 == 0x7F }) else {
+            try self.init(token: name, value: value)
+        }
+
+        /// Makes a field line whose name is known to be a token.
+        init(token name: String, value: [UInt8]) throws(SigningError) {
+            let bytes = value.span
+            for index in bytes.indices where bytes[index].isControl {
                 throw SigningError(
                     .malformedMessage, "the value of \(name) holds a control character")
             }

@@ -55,7 +55,7 @@ extension SchemePlan.Step {
         switch self {
         case .template(let template): return .template(template.bound(to: settings))
         case .join(let steps, let separator):
-            return .join(steps.map { $0.bound(to: settings) }, separator: separator)
+            return .joined(steps.map { $0.bound(to: settings) }, separator)
         case .hash(let function, let step, let encoding):
             return .hash(function, step.bound(to: settings), encoding)
         case .path(let normalize, let encodes):
@@ -73,6 +73,26 @@ extension SchemePlan.Step {
             return chosen?.bound(to: settings) ?? .template(SchemeTemplate([]))
         }
     }
+
+    /// The steps with the separator between them, those that are templates as one.
+    private static func joined(_ steps: [SchemePlan.Step], _ separator: [UInt8]) -> SchemePlan.Step
+    {
+        var joined: [SchemePlan.Step] = []
+        var sources: [SchemeTemplate.Source] = []
+        for (index, step) in steps.enumerated() {
+            if index > 0, !separator.isEmpty { sources.append(.literal(separator)) }
+            if case .template(let template) = step {
+                sources += template.sources
+            } else {
+                if !sources.isEmpty { joined.append(.template(SchemeTemplate(merging: sources))) }
+                sources = []
+                joined.append(step)
+            }
+        }
+        let rest = SchemePlan.Step.template(SchemeTemplate(merging: sources))
+        if joined.isEmpty { return rest }
+        return .join(sources.isEmpty ? joined : joined + [rest], separator: [])
+    }
 }
 
 extension SchemePlan.Carrier {
@@ -86,16 +106,26 @@ extension SchemePlan.Carrier {
 extension SchemeTemplate {
     /// The template with its settings as literals, and literals that meet as one.
     fileprivate func bound(to settings: [[UInt8]?]) -> SchemeTemplate {
-        var bound: [Source] = []
+        SchemeTemplate(
+            merging: sources.map { source in
+                if case .setting(let index) = source {
+                    .literal(settings[index] ?? [])
+                } else {
+                    source
+                }
+            })
+    }
+
+    /// The sources with literals that meet as one.
+    fileprivate init(merging sources: [Source]) {
+        var merged: [Source] = []
         for source in sources {
-            var source = source
-            if case .setting(let index) = source { source = .literal(settings[index] ?? []) }
-            if case .literal(let next) = source, case .literal(let last)? = bound.last {
-                bound[bound.count - 1] = .literal(last + next)
+            if case .literal(let next) = source, case .literal(let last)? = merged.last {
+                merged[merged.count - 1] = .literal(last + next)
             } else {
-                bound.append(source)
+                merged.append(source)
             }
         }
-        return SchemeTemplate(bound)
+        self.init(merged)
     }
 }

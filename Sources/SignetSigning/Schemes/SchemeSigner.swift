@@ -68,14 +68,14 @@ struct SchemeSigner: Sendable {
             run.lifetime = expires - created
         }
         if scheme.usesNonce { run.nonce = try self.nonce(nonce) }
-        let before = message.fields.count
-        for carrier in scheme.injections { try place(carrier, &run) }
+        var added: [SignableMessage.Field] = []
+        added.reserveCapacity(scheme.injections.count + scheme.placements.count)
+        for carrier in scheme.injections { try place(carrier, &run, &added) }
         let text = try run.text()
         run.signature = plan.encoding.encode(try key.sign(text, &run))
-        for carrier in scheme.placements { try place(carrier, &run) }
+        for carrier in scheme.placements { try place(carrier, &run, &added) }
         message = run.message
-        return MessageSigner.Result(
-            base: text, addedFields: Array(message.fields[before...]), origin: run)
+        return MessageSigner.Result(base: text, addedFields: added, origin: run)
     }
 
     private func nonce(_ given: String?) throws(SigningError) -> [UInt8] {
@@ -98,7 +98,8 @@ struct SchemeSigner: Sendable {
     }
 
     private func place(
-        _ carrier: SchemePlan.Carrier, _ run: inout SchemeRun
+        _ carrier: SchemePlan.Carrier, _ run: inout SchemeRun,
+        _ added: inout [SignableMessage.Field]
     ) throws(SigningError) {
         var value: [UInt8] = []
         value.reserveCapacity(256)
@@ -113,7 +114,9 @@ struct SchemeSigner: Sendable {
                 throw SigningError(
                     .duplicateField, "the message has a \(name) already, which \(plan.name) makes")
             }
-            try run.message.append(SignableMessage.Field(name: name, value: value))
+            let field = try SignableMessage.Field(token: name, value: value)
+            try run.message.append(field)
+            added.append(field)
         case .query(let name):
             guard run.message.request != nil else {
                 throw SigningError(

@@ -26,18 +26,19 @@ enum SchemeTime: String, Sendable, CaseIterable {
         let day = CivilDay(daysSince1970: time / 86_400)
         let second = time % 86_400
         let dash: UInt8? = self == .day || self == .extended ? ASCII.minus : nil
-        target.append(Int64(day.year), width: 4)
+        target.append(twoDigits: day.year / 100)
+        target.append(twoDigits: day.year % 100)
         if let dash { target.append(dash) }
-        target.append(Int64(day.month), width: 2)
+        target.append(twoDigits: day.month)
         if let dash { target.append(dash) }
-        target.append(Int64(day.day), width: 2)
+        target.append(twoDigits: day.day)
         guard isWhole else { return }
         target.append(0x54)
-        target.append(second / 3600, width: 2)
+        target.append(twoDigits: Int(second / 3600))
         if dash != nil { target.append(ASCII.colon) }
-        target.append(second / 60 % 60, width: 2)
+        target.append(twoDigits: Int(second / 60 % 60))
         if dash != nil { target.append(ASCII.colon) }
-        target.append(second % 60, width: 2)
+        target.append(twoDigits: Int(second % 60))
         target.append(0x5A)
     }
 
@@ -107,16 +108,9 @@ struct CivilDay {
 }
 
 extension [UInt8] {
-    /// Appends a number with zeros before it.
-    mutating func append(_ number: Int64, width: Int) {
-        let start = count
-        for _ in 0..<width { append(ASCII.zero) }
-        var rest = number
-        var index = count
-        while index > start {
-            index -= 1
-            self[index] = ASCII.zero + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+    /// Appends a number in 0...99.
+    fileprivate mutating func append(twoDigits number: Int) {
+        append(ASCII.zero + UInt8(truncatingIfNeeded: number / 10))
+        append(ASCII.zero + UInt8(truncatingIfNeeded: number % 10))
     }
 }
