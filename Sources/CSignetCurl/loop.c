@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 #include "loop.h"
+#include "trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,10 +166,17 @@ static int timer_changed(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-signet_loop *signet_loop_new(const char *ca_file, bool http2, long connections_per_host) {
+signet_loop *signet_loop_new(
+    const char *ca_file, int ca_descriptor, bool http2, long connections_per_host) {
     signet_loop *loop = calloc(1, sizeof *loop);
-    if (!loop) return NULL;
+    if (!loop) {
+        if (ca_descriptor >= 0) close(ca_descriptor);
+        return NULL;
+    }
+    char in_memory[SIGNET_TRUST_PATH];
     const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
+    if (ca_descriptor >= 0) ca = signet_trust_path(ca_descriptor, in_memory);
+    loop->ca_descriptor = ca_descriptor;
     loop->timer = -1;
     loop->busy_on = loop->last_opened = -1;
     loop->http2 = http2;
@@ -211,6 +219,7 @@ void signet_loop_free(signet_loop *loop) {
     if (loop->share) curl_share_cleanup(loop->share);
     if (loop->epoll >= 0) close(loop->epoll);
     if (loop->wake >= 0) close(loop->wake);
+    if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
     pthread_mutex_destroy(&loop->lock);
     pthread_cond_destroy(&loop->gate);
     free(loop->sockets);

@@ -15,6 +15,7 @@ struct signet_loop {
     int wake;
     int64_t timer;  // monotonic milliseconds; -1: none
     char *ca_file;
+    int ca_descriptor;  // of a file in memory that ca_file leads to, or -1
     bool http2;
     atomic_bool waiting;
 

@@ -251,7 +251,9 @@ public struct SelfCheck: Sendable {
         }
         let message: String
         do {
-            let policy = try PinPolicy(parsing: InputFile.read(file, limit: 16 << 20))
+            let policy = try PinPolicy(
+                parsing: InputFile.read(file, limit: 16 << 20),
+                filesIn: InputFile.folder(of: file))
             run.check(policy)
             return policy
         } catch let error as PinError {

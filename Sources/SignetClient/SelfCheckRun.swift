@@ -151,7 +151,8 @@ struct SelfCheckRun {
     ) async {
         let subject = authority.description
         do throws(TransportError) {
-            let seen = try await engine.probe(authority, connectTo: connectTo, timeout: timeout)
+            let seen = try await engine.probe(
+                authority, connectTo: connectTo, timeout: timeout, policy: policy)
             guard seen.isTrusted else {
                 report.add(
                     "hosts", subject, .bad, seen.reason ?? "the certificate is not trusted",

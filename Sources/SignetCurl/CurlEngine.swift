@@ -29,11 +29,42 @@ public final class CurlEngine: HTTPEngine {
     }
 
     private struct Loops {
+        /// A loop, and who is about to give it a call.
+        struct Entry {
+            let loop: EventLoop
+            var borrowers = 0
+            var lastUse = 0
+        }
+
         var isStopped = false
-        var byTrust: [String: EventLoop] = [:]
+        var byTrust: [TrustStore: Entry] = [:]
+        var uses = 0
+        /// Loops that gave way to others and may not have ended yet.
+        var retired: [EventLoop] = []
+
+        mutating func borrow(_ trust: TrustStore) -> EventLoop? {
+            uses += 1
+            byTrust[trust]?.borrowers += 1
+            byTrust[trust]?.lastUse = uses
+            return byTrust[trust]?.loop
+        }
+
+        /// Takes out the loop that has been idle for longest, but for one.
+        mutating func retireOne(but kept: TrustStore) -> EventLoop? {
+            let idle = byTrust.filter {
+                $0.key != kept && $0.value.borrowers == 0 && $0.value.loop.isIdle
+            }
+            guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+                return nil
+            }
+            byTrust[oldest.key] = nil
+            retired.removeAll(where: \.hasEnded)
+            retired.append(oldest.value.loop)
+            return oldest.value.loop
+        }
     }
 
-    /// The most CA files that one engine takes; each has a loop of its own.
+    /// The most trust stores that one engine has at once; each has a loop of its own.
     private static let maximumTrustStores = 16
 
     /// What the engine can do.
@@ -51,11 +82,15 @@ public final class CurlEngine: HTTPEngine {
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,
             speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2)
-        _ = try loop(caFile: nil)
+        giveBack(try borrow(usualTrust), usualTrust)
     }
 
     deinit {
-        for loop in loops.withLock({ Array($0.byTrust.values) }) { loop.stop() }
+        for entry in loops.withLock({ Array($0.byTrust.values) }) { entry.loop.stop() }
+    }
+
+    private var usualTrust: TrustStore {
+        TrustStore(caFile: configuration.caFile, authorities: nil)
     }
 
     /// Sends a request; see `HTTPEngine`.
@@ -63,8 +98,11 @@ public final class CurlEngine: HTTPEngine {
         if Task.isCancelled {
             throw TransportError(code: .cancelled, message: "the call was cancelled")
         }
-        let loop = try loop(caFile: request.caFile)
         let plan = try RequestPlan(request, now: Clock.unixSeconds)
+        let trust = TrustStore(
+            caFile: request.caFile ?? configuration.caFile, authorities: plan.authorities)
+        let loop = try borrow(trust)
+        defer { giveBack(loop, trust) }
         switch try await loop.perform(plan).get() {
         case .response(let response): return response
         case .handshake: throw TransportError(code: .malformedReply, message: "no reply came")
@@ -78,13 +116,18 @@ public final class CurlEngine: HTTPEngine {
     ///   - caFile: A PEM file of CA certificates in the place of the engine's own.
     ///   - connectTo: Other addresses to connect to.
     ///   - timeout: For the whole.
+    ///   - policy: Whose rule for the host may bring CAs of its own; its pins are not looked at.
     /// - Returns: The verified chain, or the chain as sent where it is not trusted.
     /// - Throws: `TransportError` where no handshake showed a chain.
     public func probe(
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .seconds(30), policy: PinPolicy? = nil
     ) async throws(TransportError) -> ProbeResult {
-        let loop = try loop(caFile: caFile)
+        let trust = TrustStore(
+            caFile: caFile ?? configuration.caFile,
+            authorities: policy?.rule(for: authority.host)?.authorities)
+        let loop = try borrow(trust)
+        defer { giveBack(loop, trust) }
         let plan = RequestPlan(
             probing: authority, connectTo: connectTo, timeout: timeout,
             now: Clock.unixSeconds)
@@ -99,37 +142,51 @@ public final class CurlEngine: HTTPEngine {
     public func shutdown() async {
         let all = loops.withLock { loops in
             loops.isStopped = true
-            return Array(loops.byTrust.values)
+            return loops.byTrust.values.map(\.loop) + loops.retired
         }
         for loop in all { loop.stop() }
         for loop in all { await loop.waitForEnd() }
     }
 
-    private func loop(caFile: String?) throws(TransportError) -> EventLoop {
-        let caFile = caFile ?? configuration.caFile
-        let key = caFile ?? ""
-        let known = loops.withLock { ($0.isStopped, $0.byTrust[key], $0.byTrust.count) }
-        if known.0 {
-            throw TransportError(code: .notRunning, message: "the engine has been shut down")
-        }
+    // MARK: Trust stores
+
+    private static let notRunning = TransportError(
+        code: .notRunning, message: "the engine has been shut down")
+
+    /// The loop of a trust store, made where there is none; it does not end while it is borrowed.
+    private func borrow(_ trust: TrustStore) throws(TransportError) -> EventLoop {
+        let known = loops.withLock { ($0.isStopped, $0.borrow(trust)) }
+        if known.0 { throw Self.notRunning }
         if let loop = known.1 { return loop }
-        guard known.2 < Self.maximumTrustStores else {
-            throw TransportError(
-                code: .trustStore,
-                message: "one engine takes \(Self.maximumTrustStores) CA files at most")
+        if let caFile = trust.caFile { try LibcurlCheck.check(caFile: caFile) }
+        let loop = try EventLoop(configuration, trust: trust)
+        let usual = usualTrust
+        let (winner, retired, isFull) = loops.withLock {
+            loops -> (EventLoop?, EventLoop?, Bool) in
+            if loops.isStopped { return (nil, nil, false) }
+            if let other = loops.borrow(trust) { return (other, nil, false) }
+            var retired: EventLoop?
+            if loops.byTrust.count >= Self.maximumTrustStores {
+                retired = loops.retireOne(but: usual)
+                if retired == nil { return (nil, nil, true) }
+            }
+            loops.byTrust[trust] = Loops.Entry(loop: loop)
+            return (loops.borrow(trust), retired, false)
         }
-        if let caFile { try LibcurlCheck.check(caFile: caFile) }
-        let loop = try EventLoop(configuration, caFile: caFile)
-        let winner = loops.withLock { loops -> EventLoop? in
-            if loops.isStopped { return nil }
-            if let other = loops.byTrust[key] { return other }
-            loops.byTrust[key] = loop
-            return loop
-        }
+        retired?.stop()
         if winner !== loop { loop.stop() }
-        guard let winner else {
-            throw TransportError(code: .notRunning, message: "the engine has been shut down")
+        if let winner { return winner }
+        guard isFull else { throw Self.notRunning }
+        throw TransportError(
+            code: .trustStore,
+            message:
+                "calls of \(Self.maximumTrustStores) different trust stores are under way, and one"
+                + " engine takes no more at once")
+    }
+
+    private func giveBack(_ loop: EventLoop, _ trust: TrustStore) {
+        loops.withLock { loops in
+            if loops.byTrust[trust]?.loop === loop { loops.byTrust[trust]?.borrowers -= 1 }
         }
-        return winner
     }
 }

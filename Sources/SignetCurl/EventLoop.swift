@@ -34,8 +34,10 @@ final class EventLoop: Sendable {
     private let handle: LoopHandle
 
     /// Starts the threads.
-    init(_ configuration: CurlEngine.Configuration, caFile: String?) throws(TransportError) {
-        guard let handle = LoopHandle(configuration, caFile: caFile) else { throw Self.noResources }
+    init(
+        _ configuration: CurlEngine.Configuration, trust: TrustStore
+    ) throws(TransportError) {
+        guard let handle = try LoopHandle(configuration, trust) else { throw Self.noResources }
         self.handle = handle
         self.configuration = configuration
         // Each thread owns one reference to the loop.
@@ -140,6 +142,12 @@ final class EventLoop: Sendable {
             if hasEnded { continuation.resume() }
         }
     }
+
+    /// Whether no call is under way.
+    var isIdle: Bool { shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty } }
+
+    /// Whether both threads have ended.
+    var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 
     /// The last thread releases libcurl's part: nothing can call it any more.
     private func threadEnded() {

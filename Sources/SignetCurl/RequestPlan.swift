@@ -26,6 +26,8 @@ struct RequestPlan: Sendable {
     let connectTo: [UInt8]
     let policy: PinPolicy?
     let pins: Pins?
+    /// The CAs that the policy's rule for the host brings.
+    let authorities: PinAuthorities?
     /// The time of the policy's judgement, Unix seconds.
     let now: Int64
     let timeout: Duration
@@ -62,6 +64,7 @@ struct RequestPlan: Sendable {
         policy = engineRequest.policy
         self.now = now
         pins = try Self.pins(engineRequest.policy, host: host, isSecure: isSecure, now: now)
+        authorities = isSecure ? engineRequest.policy?.rule(for: host)?.authorities : nil
         timeout = engineRequest.timeout
         connectTimeout = engineRequest.connectTimeout
         maximumBodySize = max(engineRequest.maximumBodySize, 0)
@@ -77,7 +80,7 @@ struct RequestPlan: Sendable {
         isSecure = true
         url = "https://\(host.uriText):\(port)/"
         (target, method, isHead, sendsBody) = ("/", "GET", false, false)
-        (body, fields, pins, policy) = ([], [], nil, nil)
+        (body, fields, pins, policy, authorities) = ([], [], nil, nil, nil)
         self.connectTo = Self.lines(connectTo)
         self.now = now
         self.timeout = timeout

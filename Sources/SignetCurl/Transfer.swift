@@ -138,10 +138,29 @@ internal import SignetTransport
     private let handle: OpaquePointer
 
     /// Makes a loop; nil where the system gives no more.
-    init?(_ configuration: CurlEngine.Configuration, caFile: String?) {
+    ///
+    /// - Throws: `trust-store` where the CAs cannot be put together.
+    init?(
+        _ configuration: CurlEngine.Configuration, _ trust: TrustStore
+    ) throws(TransportError) {
+        var descriptor: Int32 = -1
+        if let authorities = trust.authorities {
+            var problem: Int32 = 0
+            descriptor = unsafe authorities.pem.withUnsafeBufferPointer { pem in
+                unsafe signet_trust_make(
+                    trust.caFile, authorities.mode == .add, pem.baseAddress, pem.count, &problem)
+            }
+            guard descriptor >= 0 else {
+                throw TransportError(
+                    code: .trustStore,
+                    message: "the CAs of \(authorities.file) cannot be used: "
+                        + (unsafe String(cString: signet_error_text(problem))))
+            }
+        }
         guard
             let handle = unsafe signet_loop_new(
-                caFile, configuration.offersHTTP2, configuration.maximumConnectionsPerHost)
+                trust.caFile, descriptor, configuration.offersHTTP2,
+                configuration.maximumConnectionsPerHost)
         else { return nil }
         unsafe self.handle = handle
     }

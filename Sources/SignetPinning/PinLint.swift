@@ -31,10 +31,12 @@ public enum PinLint {
     ///   - now: Unix time in seconds.
     ///   - suffixes: Under which names strangers are neighbours; `system()` knows more of them, and
     ///     reads a file.
+    ///   - directory: The folder of the policy's file; nil looks into no CA file.
     /// - Returns: What was found, in the document's order.
     /// - Throws: `PinError` with code `malformed-policy` where it is no JSON object with `hosts`.
     public static func findings(
-        of bytes: [UInt8], now: Int64, suffixes: PublicSuffixes = .builtIn
+        of bytes: [UInt8], now: Int64, suffixes: PublicSuffixes = .builtIn,
+        filesIn directory: String? = nil
     ) throws(PinError) -> [Finding] {
         let document: JSONValue
         do {
@@ -49,7 +51,7 @@ public enum PinLint {
                 code: .malformedPolicy,
                 message: "a pin policy is a JSON object whose member \"hosts\" is an object")
         }
-        var collector = Collector(now: now, suffixes: suffixes)
+        var collector = Collector(now: now, suffixes: suffixes, directory: directory)
         for name in top.memberNames where name != "hosts" && name != "unlisted" {
             collector.add("unknown-member", .error, "the member \"\(name)\" is not known")
         }
@@ -63,13 +65,15 @@ public enum PinLint {
     private struct Collector {
         let now: Int64
         let suffixes: PublicSuffixes
+        let directory: String?
         var findings: [Finding] = []
         private var host: String?
         private var seen: [String: String] = [:]
 
-        init(now: Int64, suffixes: PublicSuffixes) {
+        init(now: Int64, suffixes: PublicSuffixes, directory: String?) {
             self.now = now
             self.suffixes = suffixes
+            self.directory = directory
         }
 
         mutating func add(_ code: String, _ severity: Severity, _ message: String) {
@@ -87,6 +91,7 @@ public enum PinLint {
             }
             for (name, choices) in [
                 ("afterExpiry", ["refuse", "allow"]), ("mode", ["enforce", "report"]),
+                ("caMode", ["add", "replace"]),
             ] {
                 guard let value = members[name] else { continue }
                 if !choices.contains(value.string ?? "") {
@@ -97,10 +102,8 @@ public enum PinLint {
             where members[name].map({ $0.bool == nil }) ?? false {
                 add("bad-value", .error, "\"\(name)\" is true or false")
             }
-            let known = [
-                "pins", "includeSubdomains", "expires", "afterExpiry", "mode", "exclude",
-            ]
-            for name in members.memberNames where !known.contains(name) {
+            lintAuthorities(members)
+            for name in members.memberNames where !PinPolicy.ruleMembers.contains(name) {
                 add("unknown-member", .error, "the member \"\(name)\" is not known")
             }
             if members["exclude"]?.bool == true {
@@ -129,6 +132,25 @@ public enum PinLint {
                 }
             } catch {
                 add("bad-host", .error, error.message)
+            }
+        }
+
+        private mutating func lintAuthorities(_ members: JSONObject) {
+            guard let value = members["caFile"] else {
+                if members["caMode"] != nil {
+                    add("bad-value", .error, "\"caMode\" has no place without \"caFile\"")
+                }
+                return
+            }
+            guard let file = value.string, !file.isEmpty, !file.utf8.contains(0) else {
+                add("bad-value", .error, "\"caFile\" is the path of a file")
+                return
+            }
+            guard let directory else { return }
+            do throws(PinError) {
+                _ = try PinAuthorities(file: file, mode: .add, in: directory)
+            } catch {
+                add("bad-ca-file", .error, error.message)
             }
         }
 

@@ -3,10 +3,14 @@ internal import SignetJSON
 extension PinPolicy {
     /// Reads a policy document (CONTRACT, section 6), strictly.
     ///
-    /// - Parameter bytes: The whole JSON text.
+    /// - Parameters:
+    ///   - bytes: The whole JSON text.
+    ///   - directory: The folder of the policy's file, from which a rule's relative `"caFile"` counts;
+    ///     nil takes no policy that names files.
     /// - Throws: `PinError` with code `malformed-policy` for whatever the contract does not name: an
-    ///   unknown member or value, a bad pin, date or host, a duplicate. The message names the place.
-    public init(parsing bytes: [UInt8]) throws(PinError) {
+    ///   unknown member or value, a bad pin, date or host, a duplicate; `unreadable-file` for a CA file.
+    ///   The message names the place.
+    public init(parsing bytes: [UInt8], filesIn directory: String? = nil) throws(PinError) {
         let document: JSONValue
         do {
             document = try JSONValue(parsing: bytes, maximumDepth: 16)
@@ -23,19 +27,70 @@ extension PinPolicy {
             throw Self.malformed("\"hosts\" is an object, not of type \(hosts.typeName)")
         }
         var rules: [PinRule] = []
+        var files = AuthorityFiles(directory: directory)
         for (position, entry) in entries.enumerated() {
-            rules.append(try Self.rule(entry.name, entry.value, position: position + 1))
+            rules.append(try Self.rule(entry.name, entry.value, position: position + 1, &files))
         }
         try self.init(rules: rules, unlisted: unlisted)
     }
 
-    private static let ruleMembers = [
-        "pins", "includeSubdomains", "expires", "afterExpiry", "mode", "exclude",
+    static let ruleMembers = [
+        "pins", "includeSubdomains", "expires", "afterExpiry", "mode", "exclude", "caFile",
+        "caMode",
     ]
 
-    private static func rule(_ key: String, _ value: JSONValue, position: Int) throws(PinError)
-        -> PinRule
-    {
+    /// The CA files of one policy, each read once.
+    private struct AuthorityFiles {
+        let directory: String?
+        private var known: [PinAuthorities] = []
+
+        init(directory: String?) { self.directory = directory }
+
+        mutating func read(
+            _ file: String, _ mode: PinAuthorities.Mode
+        ) throws(PinError) -> PinAuthorities {
+            func isOf(_ other: PinAuthorities) -> Bool {
+                other.file.utf8.elementsEqual(file.utf8)
+            }
+            if let same = known.first(where: { isOf($0) && $0.mode == mode }) { return same }
+            guard let directory else {
+                throw malformed(
+                    "\"caFile\" names a file, and this policy is none: only a policy that is read from"
+                        + " a file names others")
+            }
+            let isNew = !known.contains(where: isOf)
+            let count = Set(known.map { Array($0.file.utf8) }).count
+            guard !isNew || count < PinAuthorities.maximumFileCount else {
+                throw malformed(
+                    "a policy names at most \(PinAuthorities.maximumFileCount) CA files")
+            }
+            let read = try PinAuthorities(file: file, mode: mode, in: directory)
+            known.append(read)
+            return read
+        }
+    }
+
+    private static func authorities(
+        _ members: JSONObject, _ files: inout AuthorityFiles
+    ) throws(PinError) -> PinAuthorities? {
+        let mode = try choice(
+            members["caMode"], "\"caMode\"", PinAuthorities.Mode.replace,
+            ["add": .add, "replace": .replace])
+        guard let file = try text(members["caFile"], "\"caFile\"") else {
+            guard members["caMode"] == nil else {
+                throw malformed("\"caMode\" has no place without \"caFile\"")
+            }
+            return nil
+        }
+        guard !file.isEmpty, !file.utf8.contains(0) else {
+            throw malformed("\"caFile\" is the path of a file")
+        }
+        return try files.read(file, mode)
+    }
+
+    private static func rule(
+        _ key: String, _ value: JSONValue, position: Int, _ files: inout AuthorityFiles
+    ) throws(PinError) -> PinRule {
         // A key that may hold user info is never repeated.
         let place =
             key.utf8.contains(UInt8(ascii: "@"))
@@ -43,11 +98,13 @@ extension PinPolicy {
         do throws(PinError) {
             let members = try object(value, "the entry", members: ruleMembers)
             let below = try flag(members["includeSubdomains"], "\"includeSubdomains\"")
+            let authorities = try authorities(members, &files)
             if try flag(members["exclude"], "\"exclude\"") {
                 for name in ["pins", "expires", "afterExpiry", "mode"] where members[name] != nil {
                     throw malformed("\"\(name)\" has no place beside \"exclude\":true")
                 }
-                return try PinRule(excluding: key, includesSubdomains: below)
+                return try PinRule(
+                    excluding: key, includesSubdomains: below, authorities: authorities)
             }
             return try PinRule(
                 host: key, pins: try pins(members["pins"]), includesSubdomains: below,
@@ -56,10 +113,12 @@ extension PinPolicy {
                     members["afterExpiry"], "\"afterExpiry\"", .refuse,
                     ["refuse": .refuse, "allow": .allow]),
                 mode: try choice(
-                    members["mode"], "\"mode\"", .enforce, ["enforce": .enforce, "report": .report])
-            )
+                    members["mode"], "\"mode\"", .enforce, ["enforce": .enforce, "report": .report]),
+                authorities: authorities)
         } catch {
-            throw malformed("\(place): \(error.message)")
+            throw PinError(
+                code: error.code == .unreadableFile ? .unreadableFile : .malformedPolicy,
+                message: "\(place): \(error.message)")
         }
     }
 

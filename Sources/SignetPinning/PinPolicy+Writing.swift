@@ -4,7 +4,7 @@ extension PinPolicy {
     /// The policy as a document (CONTRACT, section 6), which `init(parsing:)` reads as the same policy.
     ///
     /// Hosts stand in their one form, in the order of the rules; members with their usual value are
-    /// left out.
+    /// left out. CA files are named as they were, not copied.
     ///
     /// - Returns: JSON in UTF-8, two spaces a level, ended by a newline.
     public func serialized() -> [UInt8] {
@@ -33,6 +33,10 @@ extension PinRule {
         if includesSubdomains { members["includeSubdomains"] = true }
         if let expires { members["expires"] = .string(expires.text) }
         if afterExpiry != .refuse { members["afterExpiry"] = .string(afterExpiry.rawValue) }
+        if let authorities {
+            members["caFile"] = .string(authorities.file)
+            members["caMode"] = .string(authorities.mode.rawValue)
+        }
         if mode != .enforce { members["mode"] = .string(mode.rawValue) }
         return members
     }

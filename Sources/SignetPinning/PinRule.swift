@@ -75,6 +75,8 @@ public struct PinRule: Sendable, Hashable {
     public let afterExpiry: AfterExpiry
     /// What a mismatch does.
     public let mode: Mode
+    /// CAs for the rule's hosts alone; nil leaves them to those that are trusted otherwise.
+    public let authorities: PinAuthorities?
     /// Whether the rule takes its hosts out of a wider one: no pins, CA and host name alone decide.
     public var isExclusion: Bool { pins.isEmpty }
 
@@ -87,10 +89,12 @@ public struct PinRule: Sendable, Hashable {
     ///   - expires: `YYYY-MM-DD`, the last day in UTC.
     ///   - afterExpiry: What holds from then on.
     ///   - mode: What a mismatch does.
+    ///   - authorities: CAs for the rule's hosts alone.
     /// - Throws: `PinError`: `bad-host`, or `malformed-policy` for no pins or a bad date.
     public init(
         host: String, pins: [Pin], includesSubdomains: Bool = false, expires: String? = nil,
-        afterExpiry: AfterExpiry = .refuse, mode: Mode = .enforce
+        afterExpiry: AfterExpiry = .refuse, mode: Mode = .enforce,
+        authorities: PinAuthorities? = nil
     ) throws(PinError) {
         guard !pins.isEmpty else {
             throw PinError(code: .malformedPolicy, message: "a rule without pins pins nothing")
@@ -105,18 +109,27 @@ public struct PinRule: Sendable, Hashable {
         }
         self.afterExpiry = afterExpiry
         self.mode = mode
+        self.authorities = authorities
     }
 
     /// Takes a host or a family of hosts out of a wider rule.
     ///
+    /// - Parameters:
+    ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (none or more).
+    ///   - includesSubdomains: Whether the rule reaches every name below the host too.
+    ///   - authorities: CAs for the rule's hosts alone.
     /// - Throws: `PinError` with code `bad-host`.
-    public init(excluding host: String, includesSubdomains: Bool = false) throws(PinError) {
+    public init(
+        excluding host: String, includesSubdomains: Bool = false,
+        authorities: PinAuthorities? = nil
+    ) throws(PinError) {
         self.pattern = try Pattern(parsing: host)
         self.pins = []
         self.includesSubdomains = includesSubdomains
         self.expires = nil
         self.afterExpiry = .refuse
         self.mode = .enforce
+        self.authorities = authorities
     }
 
     /// Whether the rule's day is over at a Unix time in seconds.

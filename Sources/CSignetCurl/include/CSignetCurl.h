@@ -68,9 +68,17 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
 
 // --- The loop --------------------------------------------------------------------------------
 
-// ca_file NULL: the one that libcurl was built with. Returns NULL where the system gives no more.
+// A file in memory of CA certificates as PEM, for one loop: `pem`, and with `adds` before it those of
+// `base_file` (NULL: the one that libcurl was built with). It cannot be changed afterwards. Returns a
+// descriptor, or -1 with an errno in `problem`.
+int signet_trust_make(
+    const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
+    SIGNET_CHECKED;
+// `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
+// `ca_file`, or with NULL the one that libcurl was built with. Returns NULL where the system gives no more.
 signet_loop *signet_loop_new(
-    const char *ca_file, bool http2, long connections_per_host) SIGNET_CHECKED;
+    const char *ca_file, int ca_descriptor, bool http2, long connections_per_host)
+    SIGNET_CHECKED;
 // On the loop's thread, when no transfer is left.
 void signet_loop_free(signet_loop *loop);
 // From any thread: ends a wait of signet_loop_step now or the next one.

@@ -32,6 +32,12 @@ package enum InputFile {
         return try file.readAll(limit: limit, expected: isRegular ? Int(status.st_size) : 0)
     }
 
+    /// The folder from which relative paths in a file count: the file's own, or the current one.
+    package static func folder(of path: String?) -> String {
+        guard let path, path != "-" else { return "." }
+        return PrivateFile.split(path).folder
+    }
+
     /// Opens an input.
     ///
     /// - Parameter path: nil or `-` is standard input. Folders and block devices are refused; a pipe

@@ -1,3 +1,5 @@
+internal import SignetCrypto
+
 /// A way of writing pins: this package's, or another program's.
 public struct PinFormat: Sendable, Hashable, CustomStringConvertible {
     enum Value: String, CaseIterable {
@@ -69,14 +71,16 @@ public enum PinConversion {
     ///   - bytes: The whole text.
     ///   - format: What it is.
     ///   - host: A host or pattern; wanted where the format names none, and refused where it does.
+    ///   - directory: The folder of a policy's file, from which its CA files count.
     /// - Throws: `PinError`: `malformed-input`, `malformed-policy`, `bad-host`, `bad-pin`.
-    public static func read(_ bytes: [UInt8], as format: PinFormat, host: String? = nil)
-        throws(PinError) -> Reading
-    {
+    public static func read(
+        _ bytes: [UInt8], as format: PinFormat, host: String? = nil,
+        filesIn directory: String? = nil
+    ) throws(PinError) -> Reading {
         var notes = Notes()
         let policy: PinPolicy
         switch format.value {
-        case .signet: policy = try PinPolicy(parsing: bytes)
+        case .signet: policy = try PinPolicy(parsing: bytes, filesIn: directory)
         case .trustkit:
             policy = try TrustKitFormat.policy(PropertyList.read(bytes), &notes)
         case .trustKitJSON:
@@ -110,6 +114,12 @@ public enum PinConversion {
         var notes = Notes()
         if policy.unlisted == .refuse, format != .signet, format.namesHosts {
             notes.add("\(format) leaves hosts that are not listed open; the policy refuses them")
+        }
+        for rule in policy.rules where format != .signet {
+            guard let authorities = rule.authorities else { continue }
+            notes.add(
+                "\(rule.pattern): the CA file \(printable(authorities.file)) is left out: tell"
+                    + " \(format)'s program in its own way whom to trust")
         }
         let bytes: [UInt8]
         switch format.value {

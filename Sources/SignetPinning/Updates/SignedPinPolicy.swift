@@ -29,7 +29,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
     /// Takes what is to be signed.
     ///
     /// - Throws: `PinError` with code `malformed-update` for a serial outside 1...`maximumSerial`, and for
-    ///   a time that ends before it begins or lies before 1970.
+    ///   a time that ends before it begins or lies before 1970, and for a policy that names a CA file.
     public init(
         serial: Int64, notBefore: Int64, expires: Int64, policy: PinPolicy
     ) throws(PinError) {
@@ -40,6 +40,10 @@ public struct SignedPinPolicy: Sendable, Hashable {
             expires <= Self.maximumSerial
         else {
             throw Self.malformed("\"notBefore\" comes before \"expires\", both in Unix seconds")
+        }
+        if let rule = policy.rules.first(where: { $0.authorities != nil }) {
+            throw Self.malformed(
+                "the rule \(rule.pattern) names a CA file, which other machines may not have")
         }
         self.serial = serial
         self.notBefore = notBefore

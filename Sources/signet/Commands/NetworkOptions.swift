@@ -38,7 +38,7 @@ extension PinPolicy {
     init(file: String) throws {
         let bytes = try InputFile.read(file, limit: 16 << 20)
         do {
-            try self.init(parsing: bytes)
+            try self.init(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(code: error.code, message: "\(file): \(error.message)")
         }

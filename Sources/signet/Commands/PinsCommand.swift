@@ -62,7 +62,7 @@ struct PinsTarget {
     }
 
     /// Shakes hands with the server; not a byte of a request is sent.
-    func probe(_ network: NetworkOptions) async throws -> ProbeResult {
+    func probe(_ network: NetworkOptions, policy: PinPolicy? = nil) async throws -> ProbeResult {
         let connectTo = try network.addresses()
         var settings = CurlEngine.Configuration()
         settings.caFile = network.caFile
@@ -70,7 +70,8 @@ struct PinsTarget {
         let result: Result<ProbeResult, TransportError>
         do throws(TransportError) {
             result = .success(
-                try await engine.probe(authority, connectTo: connectTo, timeout: network.timeout))
+                try await engine.probe(
+                    authority, connectTo: connectTo, timeout: network.timeout, policy: policy))
         } catch {
             result = .failure(error)
         }

@@ -52,7 +52,8 @@ struct PinsConvertCommand: ParsableCommand {
         let reading: PinConversion.Reading
         do {
             reading = try PinConversion.read(
-                input, as: from, host: from.namesHosts ? nil : host)
+                input, as: from, host: from.namesHosts ? nil : host,
+                filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(
                 code: error.code,

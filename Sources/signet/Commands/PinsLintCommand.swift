@@ -23,7 +23,8 @@ struct PinsLintCommand: ParsableCommand {
         let findings: [PinLint.Finding]
         do {
             findings = try PinLint.findings(
-                of: policy, now: UnixTime.now(), suffixes: .system())
+                of: policy, now: UnixTime.now(), suffixes: .system(),
+                filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(
                 code: error.code, message: "\(file ?? "standard input"): \(error.message)")

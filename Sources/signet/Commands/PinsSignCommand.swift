@@ -57,7 +57,7 @@ struct PinsSignCommand: ParsableCommand {
         let bytes = try InputFile.read(file, limit: 16 << 20)
         let policy: PinPolicy
         do {
-            policy = try PinPolicy(parsing: bytes)
+            policy = try PinPolicy(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(code: error.code, message: "\(shown): \(error.message)")
         }
