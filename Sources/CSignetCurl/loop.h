@@ -52,6 +52,13 @@ struct signet_transfer {
     signet_refusal refusal;
 
     uint8_t *request_body;
+    bool is_repeatable, was_http2;
+    struct {
+        bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
+        uint8_t *bytes;
+        size_t count, room, taken;
+        bool was_taken_from;  // since the first byte
+    } upload;
     struct curl_slist *fields, *connect_to;
     char *field_bytes, *connect_to_bytes;
 

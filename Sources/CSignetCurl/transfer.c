@@ -113,6 +113,50 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     return count;
 }
 
+static size_t upload_wanted(char *buffer, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t left = transfer->upload.count - transfer->upload.taken;
+    if (left > 0 && !transfer->upload.restarts) {
+        size_t count = left < size * number ? left : size * number;
+        memcpy(buffer, transfer->upload.bytes + transfer->upload.taken, count);
+        transfer->upload.taken += count;
+        transfer->upload.was_taken_from = true;
+        return count;
+    }
+    if (transfer->upload.is_ended && !transfer->upload.restarts) return 0;
+    transfer->upload.is_wanted = transfer->upload.is_paused = true;
+    signet_transfer_make_ready(transfer);
+    return CURL_READFUNC_PAUSE;
+}
+
+// Back to the body's first byte, where it was left.
+static bool rewind_upload(signet_transfer *transfer) {
+    if (!transfer->upload.was_taken_from) return true;
+    if (!transfer->upload.is_replayable) {
+        refuse(transfer, SIGNET_BODY_SPENT);
+        return false;
+    }
+    transfer->upload.was_taken_from = transfer->upload.is_ended = false;
+    transfer->upload.restarts = true;
+    transfer->upload.count = transfer->upload.taken = 0;
+    return true;
+}
+
+static int upload_sought(void *context, curl_off_t offset, int origin) {
+    if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
+    return rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+// libcurl tries again by itself where a pooled connection ends without a byte of a reply. Over HTTP/2
+// that is also how it answers a stream that the server refused unread (RFC 9113, section 8.7).
+static bool may_repeat(signet_transfer *transfer) {
+    long sent = 0;
+    if (transfer->has_head) return false;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
+    if (sent > 0 && !transfer->is_repeatable && !transfer->was_http2) return false;
+    return rewind_upload(transfer);
+}
+
 static CURLcode context_made(CURL *easy, void *context, void *data) {
     (void)easy;
     signet_transfer *transfer = data;
@@ -136,6 +180,16 @@ static int before_request(
         ssl = info->internals;
     signet_chain_release(transfer->chain);
     transfer->chain = NULL;
+    if (transfer->is_sent && !may_repeat(transfer)) {
+        refuse(transfer, SIGNET_NOT_REPEATED);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (ssl) {
+        const unsigned char *chosen = NULL;
+        unsigned count = 0;
+        SSL_get0_alpn_selected(ssl, &chosen, &count);
+        transfer->was_http2 = count == 2 && memcmp(chosen, "h2", 2) == 0;
+    }
     if (transfer->is_secure && !ssl) {
         refuse(transfer, SIGNET_NO_TLS);
         return CURL_PREREQFUNC_ABORT;
@@ -219,6 +273,8 @@ static bool set_once(signet_transfer *transfer) {
         && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
         && SET(CURLOPT_HEADERFUNCTION, head_came) && SET(CURLOPT_HEADERDATA, transfer)
         && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
+        && SET(CURLOPT_READFUNCTION, upload_wanted) && SET(CURLOPT_READDATA, transfer)
+        && SET(CURLOPT_SEEKFUNCTION, upload_sought) && SET(CURLOPT_SEEKDATA, transfer)
         && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, loop)
         && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
 }
@@ -227,6 +283,7 @@ bool signet_transfer_close(signet_transfer *transfer) {
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
     free(transfer->head);
     free(transfer->body);
+    free(transfer->upload.bytes);
     free(transfer);
     return true;
 }
@@ -259,6 +316,9 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
     free(transfer->request_body);
+    free(transfer->upload.bytes);
+    memset(&transfer->upload, 0, sizeof transfer->upload);
+    transfer->is_repeatable = transfer->was_http2 = false;
     free(transfer->fields);
     free(transfer->field_bytes);
     free(transfer->connect_to);
@@ -315,6 +375,18 @@ bool signet_transfer_set_request(
     }
     return SET(CURLOPT_CUSTOMREQUEST, method) && SET(CURLOPT_URL, url)
         && SET(CURLOPT_REQUEST_TARGET, target);
+}
+
+void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable) {
+    transfer->is_repeatable = is_repeatable;
+}
+
+bool signet_transfer_set_upload(
+    signet_transfer *transfer, int64_t length, bool is_replayable) {
+    CURL *easy = transfer->easy;
+    transfer->upload.is_streamed = true;
+    transfer->upload.is_replayable = is_replayable;
+    return SET(CURLOPT_UPLOAD, 1L) && SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)length);
 }
 
 // A list whose nodes are one block and whose texts are another: two allocations for all.
@@ -384,10 +456,47 @@ bool signet_transfer_start(signet_transfer *transfer) {
     return transfer->is_started;
 }
 
+static void unpause(signet_transfer *transfer) {
+    curl_easy_pause(
+        transfer->easy,
+        (transfer->is_paused ? CURLPAUSE_RECV : 0)
+            | (transfer->upload.is_paused ? CURLPAUSE_SEND : 0));
+}
+
 void signet_transfer_resume(signet_transfer *transfer) {
     if (!transfer->is_paused || transfer->is_done) return;
     transfer->is_paused = false;
-    curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+    unpause(transfer);
+}
+
+bool signet_transfer_wants_upload(const signet_transfer *transfer) {
+    return transfer->upload.is_wanted && !transfer->is_done;
+}
+
+bool signet_transfer_take_restart(signet_transfer *transfer) {
+    bool restarts = transfer->upload.restarts;
+    transfer->upload.restarts = false;
+    return restarts;
+}
+
+bool signet_transfer_feed(
+    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) {
+    transfer->upload.count = transfer->upload.taken = 0;
+    if (count > 0
+        && !append(
+            &transfer->upload.bytes, &transfer->upload.count, &transfer->upload.room, bytes,
+            count))
+        return false;
+    transfer->upload.is_ended = is_end;
+    transfer->upload.is_wanted = false;
+    signet_transfer_wake_upload(transfer);
+    return true;
+}
+
+void signet_transfer_wake_upload(signet_transfer *transfer) {
+    if (!transfer->upload.is_paused || transfer->is_done) return;
+    transfer->upload.is_paused = false;
+    unpause(transfer);
 }
 
 // --- What came -------------------------------------------------------------------------------

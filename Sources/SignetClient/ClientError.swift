@@ -96,8 +96,12 @@ extension ClientError {
     }
 
     init(_ error: TransportError) {
-        self.init(
-            .noReply, Code(error.code.name), error.message, pinFailure: error.pinFailure)
+        let kind: Kind =
+            switch error.code {
+            case .bodyLength, .bodyFailed, .bodyChanged, .bodyNotReplayable: .processing
+            default: .noReply
+            }
+        self.init(kind, Code(error.code.name), error.message, pinFailure: error.pinFailure)
     }
 
     init(_ error: SigningError) {

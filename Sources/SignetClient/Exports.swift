@@ -4,4 +4,5 @@
 @_exported public import SignetJSON
 @_exported public import SignetPinning
 @_exported public import SignetRPC
+@_exported public import SignetTransport
 @_exported public import SignetVault

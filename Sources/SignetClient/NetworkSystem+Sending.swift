@@ -68,7 +68,7 @@ extension NetworkSystem {
             let isLast = attempt >= rules.attempts
             do throws(ClientError) {
                 let reply = try await send(signed(request, by: admission.service), for: admission)
-                guard !isLast,
+                guard !isLast, request.body.isReplayable,
                     let pause = rules.retry.pause(
                         after: attempt, of: request.head, isRepeatable: rules.isRepeatable,
                         reply: reply),
@@ -96,13 +96,9 @@ extension NetworkSystem {
 
     private func signed(
         _ request: FrozenRequest, by service: PreparedService
-    ) throws(ClientError) -> FrozenRequest {
+    ) async throws(ClientError) -> FrozenRequest {
         guard let signer = service.signer else { return request }
-        do {
-            return try request.signed(by: signer, at: UnixTime.now())
-        } catch {
-            throw ClientError(error)
-        }
+        return try await request.signed(by: signer, at: UnixTime.now())
     }
 
     /// An engine that cannot pin gets no request to a host that the policy pins or refuses.
@@ -164,7 +160,7 @@ extension Admission {
         let head = HTTPRequest(
             method: boxed.method, scheme: url.scheme, authority: url.authority,
             path: boxed.target(joinedTo: url.target), headerFields: fields)
-        return FrozenRequest(head: head, body: boxed.body)
+        return FrozenRequest(head: head, body: RequestBody(boxed.body))
     }
 }
 

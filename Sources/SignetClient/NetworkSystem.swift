@@ -206,6 +206,26 @@ public final class NetworkSystem: Sendable {
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
         body: [UInt8], scenario: Scenario? = nil
     ) async throws(ClientError) -> RawReply {
+        try await exchange(
+            service, method: method, target: target, fields: fields, body: RequestBody(body),
+            scenario: scenario)
+    }
+
+    /// Sends a request as it stands through signing and pins, with a body that may be a stream.
+    ///
+    /// Where the service's requests are signed, a stream is read twice: once to know its digest, which the
+    /// signature covers, and once to send it, in constant memory. It must be replayable then (a file is),
+    /// and its last piece goes out only when all of it was what was signed. A stream that is read once is
+    /// never sent again, whatever the retry policy says.
+    ///
+    /// - Parameters: As `exchange(_:method:target:fields:body:scenario:)` with bytes.
+    /// - Returns: The reply, whatever its status.
+    /// - Throws: `ClientError`; also `body-length`, `body-failed`, `body-changed` and
+    ///   `body-not-replayable`.
+    public func exchange(
+        _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
+        body: RequestBody, scenario: Scenario? = nil
+    ) async throws(ClientError) -> RawReply {
         try await admitted(service, scenario) { admission throws(ClientError) in
             let base = admission.service.url
             let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import SignetCrypto
 internal import SignetRPC
 internal import SignetSigning
+internal import SignetTransport
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first call.
 struct PreparedService: Sendable {
@@ -75,11 +76,34 @@ extension ServiceConfiguration.Signing {
 /// A request whose bytes are final but for its signature, which is made anew for each attempt.
 struct FrozenRequest: Sendable {
     var head: HTTPRequest
-    var body: [UInt8]
+    var body: RequestBody
 
     /// The same request signed now: with the fields, the target and the body that the scheme gave it.
-    func signed(by signer: MessageSigner, at now: Int64) throws(SigningError) -> FrozenRequest {
-        var message = try SignableMessage(request: head, body: body)
+    ///
+    /// A stream is read to know its digests, and held to them when it is sent.
+    func signed(by signer: MessageSigner, at now: Int64) async throws(ClientError) -> FrozenRequest
+    {
+        do {
+            var message = try SignableMessage(request: head, body: body.bytes ?? [])
+            guard body.bytes == nil else { return try signed(message, by: signer, at: now) }
+            let digests = try await body.digests(signer.bodyDigests(for: message))
+            message.setBody(digests)
+            var signed = try signed(message, by: signer, at: now)
+            signed.body = body.held(to: digests)
+            return signed
+        } catch let error as SigningError {
+            throw ClientError(error)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be signed")
+        }
+    }
+
+    private func signed(
+        _ message: SignableMessage, by signer: MessageSigner, at now: Int64
+    ) throws(SigningError) -> FrozenRequest {
+        var message = message
         let result = try signer.sign(&message, now: now)
         var signed = self
         for field in result.addedFields {
@@ -92,10 +116,11 @@ struct FrozenRequest: Sendable {
             throw SigningError(.malformedMessage, "the signed request has no target")
         }
         signed.head.path = String(decoding: target, as: UTF8.self)
-        signed.body = message.body
+        guard let bytes = body.bytes else { return signed }
+        signed.body = RequestBody(message.body)
         // A length that was given was that of the body before the signature stood in it.
-        if signed.body.count != body.count, head.headerFields[.contentLength] != nil {
-            signed.head.headerFields[.contentLength] = "\(signed.body.count)"
+        if message.body.count != bytes.count, head.headerFields[.contentLength] != nil {
+            signed.head.headerFields[.contentLength] = "\(message.body.count)"
         }
         return signed
     }

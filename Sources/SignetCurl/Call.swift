@@ -29,17 +29,21 @@ final class Call: Sendable {
     /// Monotonic milliseconds.
     let deadline: Int64
     let body: BodyBuffer
+    /// The request's body, where it is a stream.
+    let upload: UploadFeed?
 
     private let phase = Mutex(Phase.new)
 
     init(
-        identifier: UInt64, plan: RequestPlan, isProbe: Bool, deadline: Int64, body: BodyBuffer
+        identifier: UInt64, plan: RequestPlan, isProbe: Bool, deadline: Int64, body: BodyBuffer,
+        upload: UploadFeed? = nil
     ) {
         self.identifier = identifier
         self.plan = plan
         self.isProbe = isProbe
         self.deadline = deadline
         self.body = body
+        self.upload = upload
     }
 
     /// Lets the caller wait; a call that has ended meanwhile answers at once.

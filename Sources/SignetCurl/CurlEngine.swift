@@ -99,6 +99,11 @@ public final class CurlEngine: HTTPEngine {
             throw TransportError(code: .cancelled, message: "the call was cancelled")
         }
         let plan = try RequestPlan(request, now: Clock.unixSeconds)
+        if request.body.bytes == nil, request.body.length == 0 {
+            // libcurl would not ask for a byte of it.
+            var reader = try request.body.makeReader()
+            _ = try await reader.next()
+        }
         let trust = TrustStore(
             caFile: request.caFile ?? configuration.caFile, authorities: plan.authorities)
         let loop = try borrow(trust)

@@ -11,6 +11,7 @@ final class EventLoop: Sendable {
         case start(Call)
         case cancel(UInt64)
         case drain(UInt64)
+        case feed(UInt64)
     }
 
     private struct Shared {
@@ -84,9 +85,15 @@ final class EventLoop: Sendable {
             capacity: configuration.bodyBufferSize,
             drained: { [weak self] in self?.enqueue(.drain(identifier)) },
             abandoned: { [weak self] in self?.enqueue(.cancel(identifier)) })
+        let upload =
+            plan.body.bytes == nil
+            ? UploadFeed(plan.body, capacity: configuration.bodyBufferSize) { [weak self] in
+                self?.enqueue(.feed(identifier))
+            } : nil
         let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
         let call = Call(
-            identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body)
+            identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
+            upload: upload)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 if call.wait(waiter) { submit(call) }
@@ -217,6 +224,8 @@ final class EventLoop: Sendable {
                         loop.forget(identifier)
                     case .drain(let identifier):
                         if driver.drain(identifier) { loop.forget(identifier) }
+                    case .feed(let identifier):
+                        if driver.feed(identifier) { loop.forget(identifier) }
                     }
                 }
                 loop.handle.willWait()

@@ -20,7 +20,9 @@ struct RequestPlan: Sendable {
     let method: String
     let isHead: Bool
     let sendsBody: Bool
-    let body: [UInt8]
+    let body: RequestBody
+    /// Whether a request that may have reached the server may go out again (RFC 9110, section 9.2.2).
+    let isRepeatable: Bool
     /// Lines as libcurl takes them, each ended by a zero byte.
     let fields: [UInt8]
     let connectTo: [UInt8]
@@ -56,10 +58,13 @@ struct RequestPlan: Sendable {
         guard request.method != .connect else { throw Self.invalid("CONNECT is not sent") }
         isHead = request.method == .head
         body = engineRequest.body
-        guard !(isHead && !body.isEmpty) else { throw Self.invalid("a HEAD request has no body") }
-        sendsBody = !body.isEmpty || [.post, .put, .patch].contains(request.method)
+        let length = body.length
+        guard !(isHead && length != 0) else { throw Self.invalid("a HEAD request has no body") }
+        guard (length ?? 0) >= 0 else { throw Self.invalid("a body has no negative length") }
+        sendsBody = length != 0 || [.post, .put, .patch].contains(request.method)
+        isRepeatable = [.get, .head, .options, .put, .delete].contains(request.method)
         fields = try Self.fields(
-            request, authority: written, bodyCount: body.count, sendsBody: sendsBody)
+            request, authority: written, bodyCount: length, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
@@ -80,7 +85,8 @@ struct RequestPlan: Sendable {
         isSecure = true
         url = "https://\(host.uriText):\(port)/"
         (target, method, isHead, sendsBody) = ("/", "GET", false, false)
-        (body, fields, pins, policy, authorities) = ([], [], nil, nil, nil)
+        (body, isRepeatable, fields) = ([], true, [])
+        (pins, policy, authorities) = (nil, nil, nil)
         self.connectTo = Self.lines(connectTo)
         self.now = now
         self.timeout = timeout
@@ -122,7 +128,7 @@ struct RequestPlan: Sendable {
     }
 
     private static func fields(
-        _ request: HTTPRequest, authority: String, bodyCount: Int, sendsBody: Bool
+        _ request: HTTPRequest, authority: String, bodyCount: Int64?, sendsBody: Bool
     ) throws(TransportError) -> [UInt8] {
         for byte in authority.utf8 where byte <= 0x20 || byte == 0x7F {
             throw invalid("the host holds a space or a control character")
@@ -143,8 +149,10 @@ struct RequestPlan: Sendable {
                 }
                 continue
             case "content-length":
-                guard field.value == String(bodyCount) else {
-                    throw invalid("the field Content-Length is not the body's \(bodyCount) bytes")
+                guard let bodyCount, field.value == String(bodyCount) else {
+                    throw invalid(
+                        "the field Content-Length is not the body's"
+                            + " \(bodyCount.map { "\($0) bytes" } ?? "length, which is not known")")
                 }
                 continue
             case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",

@@ -82,6 +82,24 @@ internal import SignetTransport
         return seen
     }
 
+    /// Whether the next piece of the request's body is wanted.
+    var wantsUpload: Bool { unsafe signet_transfer_wants_upload(handle) }
+
+    /// Whether that piece is the first one again; told once.
+    func takeRestart() -> Bool { unsafe signet_transfer_take_restart(handle) }
+
+    /// Gives it the next piece of the request's body; nil is the end.
+    ///
+    /// - Returns: False where memory ran out.
+    func feed(_ chunk: [UInt8]?) -> Bool {
+        unsafe (chunk ?? []).withUnsafeBufferPointer { bytes in
+            unsafe signet_transfer_feed(handle, bytes.baseAddress, bytes.count, chunk == nil)
+        }
+    }
+
+    /// Lets it see that a reply came before the request's body had ended.
+    func wakeUpload() { unsafe signet_transfer_wake_upload(handle) }
+
     /// Tells libcurl all of a call and starts it.
     ///
     /// - Returns: False where memory ran out.
@@ -102,11 +120,16 @@ internal import SignetTransport
     }
 
     private func setRequest(_ plan: RequestPlan) -> Bool {
-        unsafe plan.body.withUnsafeBufferPointer { body in
+        let bytes = plan.body.bytes
+        let isSet = unsafe (bytes ?? []).withUnsafeBufferPointer { body in
             unsafe signet_transfer_set_request(
-                handle, plan.url, plan.target, plan.method, plan.isHead, plan.sendsBody,
-                body.baseAddress, body.count)
+                handle, plan.url, plan.target, plan.method, plan.isHead,
+                plan.sendsBody && bytes != nil, body.baseAddress, body.count)
         }
+        unsafe signet_transfer_set_repeatable(handle, plan.isRepeatable)
+        guard isSet, bytes == nil else { return isSet }
+        return unsafe signet_transfer_set_upload(
+            handle, plan.body.length ?? -1, plan.body.isReplayable)
     }
 
     private func setLists(_ plan: RequestPlan) -> Bool {

@@ -58,6 +58,7 @@ struct TransferDriver {
     /// Gives a call up; it has been told already.
     mutating func cancel(_ identifier: UInt64) {
         guard let entry = active.removeValue(forKey: identifier) else { return }
+        entry.call.upload?.close()
         entry.transfer.giveBack()
     }
 
@@ -74,6 +75,28 @@ struct TransferDriver {
     mutating func drain(_ identifier: UInt64) -> Bool {
         guard let entry = active[identifier] else { return false }
         return handle(entry, identifier)
+    }
+
+    /// Hands libcurl the next piece of a request's body, if it wants one and there is one.
+    ///
+    /// - Returns: Whether the call has ended with it.
+    mutating func feed(_ identifier: UInt64) -> Bool {
+        guard let entry = active[identifier], let upload = entry.call.upload,
+            entry.transfer.wantsUpload
+        else { return false }
+        if entry.transfer.takeRestart() { upload.restart() }
+        switch upload.take() {
+        case .nothing: return false
+        case .chunk(let chunk): if entry.transfer.feed(chunk) { return false }
+        case .end: if entry.transfer.feed(nil) { return false }
+        case .failed(let error):
+            entry.call.fail(error)
+            cancel(identifier)
+            return true
+        }
+        entry.call.fail(TransferDriver.noMemory)
+        cancel(identifier)
+        return true
     }
 
     /// Handles every transfer that has news; `ended` is told which calls are over.
@@ -93,6 +116,7 @@ struct TransferDriver {
             do throws(TransportError) {
                 answer = try response(transfer, call)
                 active[identifier]?.isAnswered = true
+                transfer.wakeUpload()
             } catch {
                 call.fail(error)
                 cancel(identifier)
@@ -107,7 +131,7 @@ struct TransferDriver {
         }
         if let answer { call.answer(.response(answer)) }
         if isOver { cancel(identifier) }
-        return isOver
+        return isOver || feed(identifier)
     }
 
     /// Moves the body that came into the reader's buffer.
@@ -261,6 +285,16 @@ struct TransferDriver {
             return TransferDriver.tooLarge(plan)
         case SIGNET_NO_MEMORY:
             return TransferDriver.noMemory
+        case SIGNET_NOT_REPEATED:
+            return TransportError(
+                code: .cutOff,
+                message: "\(host) closed a pooled connection after the request had been sent, and"
+                    + " \(plan.method) is not sent twice")
+        case SIGNET_BODY_SPENT:
+            return TransportError(
+                code: .bodyNotReplayable,
+                message: "\(host) closed a pooled connection while the request's body was sent, and"
+                    + " the body can be read once")
         default:
             return TransportError(
                 code: .malformedReply, message: "\(host) sent a header that is no HTTP (RFC 9110)")

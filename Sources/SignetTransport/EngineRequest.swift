@@ -25,10 +25,11 @@ public struct EngineRequest: Sendable {
 
     /// Method, scheme, authority, path and fields, sent exactly as they stand.
     ///
-    /// Fields that are not here are not sent, but for `Host` and, with a body, `Content-Length`.
+    /// Fields that are not here are not sent, but for `Host` and, with a body, `Content-Length` or
+    /// `Transfer-Encoding`. `Expect: 100-continue` is sent, and waited for, only where it stands here.
     public var request: HTTPRequest
-    /// The body's bytes.
-    public var body: [UInt8]
+    /// The body; a stream is not read before the server's keys have been judged.
+    public var body: RequestBody
     /// The pins of this call; nil leaves it to CA and host name.
     public var policy: PinPolicy?
     /// The time for the whole call, reading the body included.
@@ -44,7 +45,7 @@ public struct EngineRequest: Sendable {
 
     /// Makes a request.
     public init(
-        _ request: HTTPRequest, body: [UInt8] = [], policy: PinPolicy? = nil,
+        _ request: HTTPRequest, body: RequestBody = [], policy: PinPolicy? = nil,
         timeout: Duration = .seconds(30), connectTimeout: Duration = .seconds(30),
         maximumBodySize: Int = 64 << 20, connectTo: [ConnectTo] = [], caFile: String? = nil
     ) {
@@ -56,6 +57,14 @@ public struct EngineRequest: Sendable {
         self.maximumBodySize = maximumBodySize
         self.connectTo = connectTo
         self.caFile = caFile
+    }
+
+    /// Makes a request with a body of bytes.
+    public init(
+        _ request: HTTPRequest, body: [UInt8], policy: PinPolicy? = nil,
+        timeout: Duration = .seconds(30)
+    ) {
+        self.init(request, body: RequestBody(body), policy: policy, timeout: timeout)
     }
 }
 

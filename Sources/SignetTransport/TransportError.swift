@@ -23,6 +23,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
             case notRunning = "not-running"
             case unsupportedLibcurl = "unsupported-libcurl"
             case invalidRequest = "invalid-request"
+            case bodyLength = "body-length"
+            case bodyFailed = "body-failed"
+            case bodyChanged = "body-changed"
+            case bodyNotReplayable = "body-not-replayable"
             case trustStore = "trust-store"
             case resources
         }
@@ -59,6 +63,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unsupportedLibcurl = Code(value: .unsupportedLibcurl)
         /// The request cannot be sent as it stands; nothing was.
         public static let invalidRequest = Code(value: .invalidRequest)
+        /// A streamed body is shorter or longer than it said; the request did not go out whole.
+        public static let bodyLength = Code(value: .bodyLength)
+        /// What makes a streamed body failed; the request did not go out whole.
+        public static let bodyFailed = Code(value: .bodyFailed)
+        /// A file changed while it was sent; the request did not go out whole.
+        public static let bodyChanged = Code(value: .bodyChanged)
+        /// A body that can be read once would have to be sent again.
+        public static let bodyNotReplayable = Code(value: .bodyNotReplayable)
         /// The CA file cannot be read, or holds no certificate.
         public static let trustStore = Code(value: .trustStore)
         /// The system gave no memory, thread or socket.

@@ -226,7 +226,7 @@ import Testing
         _ = try await system.call("a", RPCCall("m"))
         let requests = engine.requests
         #expect(requests.count == 3)
-        #expect(Set(requests.map(\.body)).count == 1)
+        #expect(Set(requests.map(\.bytes)).count == 1)
         let name = try #require(HTTPField.Name("Signet-Signature"))
         #expect(Set(requests.map { $0.request.headerFields[name] ?? "" }).count == 3)
         await system.shutdown()

@@ -51,11 +51,16 @@ final class RecordingEngine: HTTPEngine {
     /// The answer's body, with the id of the call where it has one.
     private static func reply(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
         guard case .object(var reply)? = try? JSONValue(parsing: answer.body), reply["id"] != nil,
-            let id = (try? JSONValue(parsing: request.body))?["id"]
+            let id = (try? JSONValue(parsing: request.bytes))?["id"]
         else { return Array(answer.body.utf8) }
         reply["id"] = id
         return JSONValue.object(reply).serialized()
     }
+}
+
+extension EngineRequest {
+    /// The body's bytes.
+    var bytes: [UInt8] { body.bytes ?? [] }
 }
 
 /// A configuration of a few values, under a schema made for just these.

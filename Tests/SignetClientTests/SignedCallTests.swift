@@ -127,18 +127,18 @@ import Testing
         let verifier = try Self.verifier(one)
         let now = Int64(Date().timeIntervalSince1970)
         for request in engine.requests {
-            let message = try SignableMessage(request: request.request, body: request.body)
+            let message = try SignableMessage(request: request.request, body: request.bytes)
             let proof = try await verifier.verify(message, now: now)
             #expect(proof.keyID == Self.keyID(one))
-            #expect(one.place.count(in: request) == 1, "\(request.request) \(request.body)")
+            #expect(one.place.count(in: request) == 1, "\(request.request) \(request.bytes)")
             #expect(request.request.path?.hasPrefix(one.target) == true)
             if let length = request.request.headerFields[.contentLength] {
-                #expect(length == "\(request.body.count)")
+                #expect(length == "\(request.bytes.count)")
             }
             // Any other byte is refused.
             var changed = request
             changed.request.path?.append("1")
-            let other = try SignableMessage(request: changed.request, body: changed.body + [0x31])
+            let other = try SignableMessage(request: changed.request, body: changed.bytes + [0x31])
             await #expect(throws: SigningError.self) { try await verifier.verify(other, now: now) }
         }
     }
@@ -203,7 +203,7 @@ import Testing
             let request = try #require(engine.requests.first)
             let one = try #require(Self.cases.first { $0.scheme == name })
             _ = try await Self.verifier(one).verify(
-                SignableMessage(request: request.request, body: request.body),
+                SignableMessage(request: request.request, body: request.bytes),
                 now: Int64(Date().timeIntervalSince1970))
         }
     }
@@ -266,7 +266,8 @@ extension SignedCallTests.Case.Place {
             return path.split(whereSeparator: { $0 == "?" || $0 == "&" })
                 .count { $0.hasPrefix("\(name)=") }
         case .body(let text):
-            return String(decoding: request.body, as: UTF8.self).components(separatedBy: text).count
+            return String(decoding: request.bytes, as: UTF8.self).components(separatedBy: text)
+                .count
                 - 1
         }
     }

@@ -27,6 +27,8 @@ typedef enum {
     SIGNET_BODY_TOO_LARGE,
     SIGNET_MALFORMED_HEAD,
     SIGNET_NO_MEMORY,
+    SIGNET_NOT_REPEATED,      // sent once, the connection died, and the method must not be sent twice
+    SIGNET_BODY_SPENT,        // the same, and the body cannot be read again
 } signet_refusal;
 
 // Classes of libcurl's result.
@@ -112,6 +114,11 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 bool signet_transfer_set_request(
     signet_transfer *transfer, const char *url, const char *target, const char *method,
     bool is_head, bool sends_body, const uint8_t *body, size_t body_count) SIGNET_CHECKED;
+// Whether a request that may have reached the server is sent again when a pooled connection dies.
+void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
+// A body that is fed piece by piece, after set_request without one. `length` -1: not known.
+bool signet_transfer_set_upload(
+    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_CHECKED;
 // Lines as libcurl takes them, each ended by a zero byte.
 bool signet_transfer_set_fields(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
@@ -128,6 +135,15 @@ bool signet_transfer_set_trust(
 bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
 // Lets a transfer go on that stopped because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
+
+// Whether the body's next piece is wanted, and whether from the first byte on again (told once).
+bool signet_transfer_wants_upload(const signet_transfer *transfer);
+bool signet_transfer_take_restart(signet_transfer *transfer);
+// The body's next piece, or its end.
+bool signet_transfer_feed(
+    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_CHECKED;
+// A reply came while the body waits for more: libcurl may want no more of it.
+void signet_transfer_wake_upload(signet_transfer *transfer);
 
 // What came. The bytes stay until the next call that changes the transfer.
 bool signet_transfer_has_head(const signet_transfer *transfer);

@@ -2,9 +2,11 @@ import ArgumentParser
 import HTTPTypes
 import SignetClient
 import SignetCrypto
+import SignetCurl
 import SignetJSON
 import SignetRPC
 import SignetSigning
+import SignetTransport
 
 /// `signet send`: a raw HTTP message through the whole system.
 struct SendCommand: AsyncParsableCommand {
@@ -14,6 +16,9 @@ struct SendCommand: AsyncParsableCommand {
         discussion: """
             The message is HTTP/1.1 as text. With --scheme it is signed first. The reply is printed \
             whatever its status; a status that is not 2xx is exit 1.
+
+            --body sends a file of any size, in pieces. Signed, it is read twice, and its last piece goes \
+            out only when it still is what was signed.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -22,6 +27,12 @@ struct SendCommand: AsyncParsableCommand {
 
     @Flag(name: .customLong("plain-http"), help: "Send over http, where the target has no scheme.")
     var plainHTTP = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The message's body, where the message is a head alone; - is standard input.",
+            valueName: "file"))
+    var body: String?
 
     @Argument(help: "The message; - or nothing is standard input.")
     var file: String?
@@ -34,12 +45,13 @@ struct SendCommand: AsyncParsableCommand {
                 message.request == nil
                     ? "the message is a response, wanted a request" : "the message names no host")
         }
+        let body = try requestBody(of: message)
         let reply = try await withNetworkSystem(
             for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
         ) { system, service in
             try await system.exchange(
                 service, method: head.method, target: head.path ?? "/", fields: head.headerFields,
-                body: message.body)
+                body: body)
         }
         let object = describe(reply)
         guard !(200..<300).contains(reply.status) else {
@@ -49,6 +61,17 @@ struct SendCommand: AsyncParsableCommand {
         throw ToolError(
             .refused, "http-status",
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
+    }
+
+    private func requestBody(of message: SignableMessage) throws -> RequestBody {
+        guard let body else { return RequestBody(message.body) }
+        guard body != "-" || (file != nil && file != "-") else {
+            throw ToolError.usage("of the message and its --body one only can be standard input")
+        }
+        guard message.body.isEmpty else {
+            throw ToolError.usage("the message has a body of its own beside that of --body")
+        }
+        return try .file(body)
     }
 
     private func describe(_ reply: RawReply) -> JSONObject {

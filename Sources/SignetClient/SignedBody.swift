@@ -1,0 +1,92 @@
+internal import SignetSigning
+internal import SignetTransport
+
+extension RequestBody {
+    /// Reads all of the body, to know its digests.
+    ///
+    /// - Throws: `ClientError` of the body's own, and `body-not-replayable` for one that could not be sent
+    ///   afterwards.
+    func digests(_ algorithms: Set<BodyDigest>) async throws(ClientError) -> BodyDigests {
+        guard isReplayable else {
+            throw ClientError(
+                .processing, ClientError.Code("body-not-replayable"),
+                "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
+                    + " stream that can be read again")
+        }
+        do {
+            var digester = try BodyDigester(algorithms.union([.sha256]))
+            var reader = try makeReader()
+            while let chunk = try await reader.next() { try digester.update(chunk) }
+            return try digester.finish()
+        } catch let error as TransportError {
+            throw ClientError(error)
+        } catch let error as SigningError {
+            throw ClientError(error)
+        } catch {
+            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be read")
+        }
+    }
+
+    /// The same body, whose last chunk goes out only when all of it has been found to be what was signed.
+    func held(to digests: BodyDigests) -> RequestBody {
+        RequestBody(DigestedBody(body: self, digests: digests))
+    }
+}
+
+private struct DigestedBody: RequestBodySource {
+    let body: RequestBody
+    let digests: BodyDigests
+
+    var length: Int64? { digests.byteCount }
+    var isReplayable: Bool { body.isReplayable }
+
+    func makeReader() throws(TransportError) -> any RequestBodyReader {
+        DigestedReader(reader: try body.makeReader(), digests: digests)
+    }
+}
+
+private struct DigestedReader: RequestBodyReader {
+    var reader: RequestBody.Reader
+    let digests: BodyDigests
+    let digester = DigesterBox()
+    var last: [UInt8]?
+    var isEnded = false
+
+    mutating func next() async throws -> [UInt8]? {
+        if isEnded { return nil }
+        while let chunk = try await reader.next() {
+            try digester.update(chunk)
+            if let last {
+                self.last = chunk
+                return last
+            }
+            last = chunk
+        }
+        isEnded = true
+        let sent = try digester.finish()
+        guard sent.byteCount == digests.byteCount, sent[.sha256] == digests[.sha256] else {
+            throw TransportError(
+                code: .bodyChanged,
+                message: "the request's body is another one than was signed: it changed meanwhile")
+        }
+        return last
+    }
+}
+
+/// Owns what cannot be copied, for a reader that can.
+private final class DigesterBox {
+    private var digester: BodyDigester?
+
+    func update(_ chunk: [UInt8]) throws(SigningError) {
+        if digester == nil { digester = try BodyDigester([.sha256]) }
+        try digester?.update(chunk)
+    }
+
+    func finish() throws(SigningError) -> BodyDigests {
+        if digester == nil { digester = try BodyDigester([.sha256]) }
+        guard let digester = digester.take() else {
+            throw SigningError(.cryptoFailed, "the digest is finished")
+        }
+        return try digester.finish()
+    }
+}
