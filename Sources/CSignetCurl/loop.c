@@ -50,16 +50,20 @@ bool signet_libcurl_has_http2(void) {
     return curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2;
 }
 
+static bool is_shortage(int number) {
+    return number == EMFILE || number == ENFILE || number == ENOMEM || number == ENOBUFS;
+}
+
 int signet_check_ca_file(const char *path) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return errno;
+    if (descriptor < 0) return is_shortage(errno) ? -2 : errno;
     char byte;
     ssize_t count = read(descriptor, &byte, 1);
     int problem = count < 0 ? errno : 0;
     close(descriptor);
     if (problem) return problem;
     BIO *file = BIO_new_file(path, "r");
-    if (!file) return EIO;
+    if (!file) return is_shortage(errno) ? -2 : EIO;
     X509 *certificate = PEM_read_bio_X509_AUX(file, NULL, NULL, NULL);
     BIO_free(file);
     if (!certificate) return -1;
@@ -249,11 +253,18 @@ static void leave(signet_loop *loop) {
     pthread_mutex_unlock(&loop->lock);
 }
 
-void signet_loop_step(signet_loop *loop, bool may_wait) {
-    int timeout = may_wait && !loop->ready_first ? -1 : 0;
-    if (timeout < 0 && loop->timer >= 0) {
+// Whether the process has no descriptor left: why names are not resolved and files not read.
+bool signet_loop_lacks_descriptors(const signet_loop *loop) {
+    int copy = fcntl(loop->wake, F_DUPFD_CLOEXEC, 0);
+    if (copy >= 0) close(copy);
+    return copy < 0;
+}
+
+void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
+    int timeout = may_wait && !loop->ready_first ? at_most : 0;
+    if (timeout > 0 && loop->timer >= 0) {
         int64_t left = loop->timer - signet_monotonic_milliseconds();
-        timeout = left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+        timeout = left < 0 ? 0 : left > timeout ? timeout : (int)left;
     }
     struct epoll_event events[64];
     int count = epoll_wait(loop->epoll, events, 64, timeout);
@@ -291,6 +302,10 @@ void signet_loop_step(signet_loop *loop, bool may_wait) {
         if (!transfer) continue;
         transfer->code = message->data.result;
         transfer->is_done = true;
+        if (transfer->code == CURLE_COULDNT_RESOLVE_HOST
+            || transfer->code == CURLE_SSL_CACERT_BADFILE || transfer->code == CURLE_FAILED_INIT)
+            transfer->lacks_resources = transfer->lacks_resources || loop->was_short
+                || signet_loop_lacks_descriptors(loop);
         signet_transfer_make_ready(transfer);
     }
 }

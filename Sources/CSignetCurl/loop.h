@@ -39,6 +39,7 @@ struct signet_loop {
 
     signet_transfer *ready_first, *ready_last;
     signet_transfer *spare;
+    bool was_short;  // of descriptors, when the last connection was closed
     size_t spare_count;
 };
 
@@ -48,6 +49,7 @@ struct signet_transfer {
     uint64_t identifier;
     signet_transfer *next;
     bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, is_sent, has_head;
+    bool lacks_resources;  // the system gave no descriptor or memory for a socket
     CURLcode code;
     signet_refusal refusal;
 
@@ -78,6 +80,7 @@ struct signet_transfer {
 bool signet_transfer_close(signet_transfer *transfer);
 // A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
+bool signet_loop_lacks_descriptors(const signet_loop *loop);
 void signet_transfer_make_ready(signet_transfer *transfer);
 
 #endif

@@ -1,6 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,15 +222,21 @@ static int before_request(
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
-    signet_loop *loop = context;
+    signet_transfer *transfer = context;
+    signet_loop *loop = transfer->loop;
     int type = address->socktype;
 #ifdef SOCK_CLOEXEC
     type |= SOCK_CLOEXEC;
 #endif
     curl_socket_t opened = socket(address->family, type, address->protocol);
+    if (opened < 0) {
+        transfer->lacks_resources =
+            errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return CURL_SOCKET_BAD;
+    }
     signet_loop_note_socket(loop, opened, true);
     pthread_mutex_lock(&loop->lock);
-    if (opened >= 0) loop->last_opened = opened;
+    loop->last_opened = opened;
     pthread_mutex_unlock(&loop->lock);
     return opened;
 }
@@ -241,6 +248,7 @@ static int close_socket(void *context, curl_socket_t closed) {
     if (loop->busy_on == closed) loop->busy_on = -1;
     if (loop->last_opened == closed) loop->last_opened = -1;
     signet_loop_note_socket(loop, closed, false);
+    loop->was_short = signet_loop_lacks_descriptors(loop);
     int failed = close(closed);
     pthread_mutex_unlock(&loop->lock);
     return failed;
@@ -275,7 +283,7 @@ static bool set_once(signet_transfer *transfer) {
         && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
         && SET(CURLOPT_READFUNCTION, upload_wanted) && SET(CURLOPT_READDATA, transfer)
         && SET(CURLOPT_SEEKFUNCTION, upload_sought) && SET(CURLOPT_SEEKDATA, transfer)
-        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, loop)
+        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
         && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
 }
 
@@ -338,6 +346,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     }
     transfer->is_started = transfer->is_done = transfer->is_paused = false;
     transfer->is_secure = transfer->is_probe = transfer->is_sent = transfer->has_head = false;
+    transfer->lacks_resources = false;
     transfer->code = CURLE_OK;
     transfer->refusal = SIGNET_NO_REFUSAL;
     transfer->head_count = transfer->head_total = transfer->body_count = 0;
@@ -530,6 +539,7 @@ signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
 
 signet_result signet_transfer_result(const signet_transfer *transfer) {
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
+    if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
     switch (transfer->code) {
     case CURLE_OK: return SIGNET_OK;
     case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;

@@ -11,7 +11,7 @@ final class Call: Sendable {
 
     /// What a caller waits for.
     enum Answer: Sendable {
-        case response(EngineResponse)
+        case reply(Reply)
         case handshake(ProbeResult)
     }
 

@@ -108,10 +108,7 @@ public final class CurlEngine: HTTPEngine {
             caFile: request.caFile ?? configuration.caFile, authorities: plan.authorities)
         let loop = try borrow(trust)
         defer { giveBack(loop, trust) }
-        switch try await loop.perform(plan).get() {
-        case .response(let response): return response
-        case .handshake: throw TransportError(code: .malformedReply, message: "no reply came")
-        }
+        return try await loop.send(plan)
     }
 
     /// Connects and shakes hands, and looks at the chain; no byte of a request is sent.
@@ -136,11 +133,7 @@ public final class CurlEngine: HTTPEngine {
         let plan = RequestPlan(
             probing: authority, connectTo: connectTo, timeout: timeout,
             now: Clock.unixSeconds)
-        switch try await loop.perform(plan, isProbe: true).get() {
-        case .handshake(let result): return result
-        case .response:
-            throw TransportError(code: .malformedReply, message: "no handshake was seen")
-        }
+        return try await loop.probe(plan)
     }
 
     /// Ends every call and releases everything; see `HTTPEngine`.

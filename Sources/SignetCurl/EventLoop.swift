@@ -17,7 +17,6 @@ final class EventLoop: Sendable {
     private struct Shared {
         var commands: [Command] = []
         var calls: [UInt64: Call] = [:]
-        var lastIdentifier: UInt64 = 0
         var isStopping = false
         var threads = 2
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
@@ -25,6 +24,8 @@ final class EventLoop: Sendable {
 
     /// How often the deadlines are looked at from outside.
     private static let watchPause: Int32 = 50
+    /// How often the calls that wait for a place at their host are looked at.
+    private static let lookPause: Int32 = 100
     /// How long libcurl may be at one thing, in milliseconds, before it counts as held up.
     private static let longestStep: Int64 = 5_000
     /// The same when a call is overdue or the engine stops.
@@ -32,6 +33,7 @@ final class EventLoop: Sendable {
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
+    private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle
 
     /// Starts the threads.
@@ -75,12 +77,31 @@ final class EventLoop: Sendable {
 
     // MARK: Callers
 
-    /// Sends a planned call and waits for its answer.
-    func perform(_ plan: RequestPlan, isProbe: Bool = false) async -> Call.Outcome {
-        let identifier = shared.withLock { shared in
-            shared.lastIdentifier += 1
-            return shared.lastIdentifier
+    /// Sends a planned call and waits for its reply.
+    func send(_ plan: RequestPlan) async throws(TransportError) -> EngineResponse {
+        let (call, outcome) = await perform(plan, isProbe: false)
+        guard case .reply(let reply) = try outcome.get() else {
+            throw TransportError(code: .malformedReply, message: "no reply came")
         }
+        do throws(TransportError) {
+            return try reply.response(to: plan, body: call.body)
+        } catch {
+            enqueue(.cancel(call.identifier))
+            throw error
+        }
+    }
+
+    /// Shakes hands, and sends nothing.
+    func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
+        guard case .handshake(let result) = try await perform(plan, isProbe: true).outcome.get()
+        else { throw TransportError(code: .malformedReply, message: "no handshake was seen") }
+        return result
+    }
+
+    private func perform(_ plan: RequestPlan, isProbe: Bool) async -> (
+        call: Call, outcome: Call.Outcome
+    ) {
+        let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
         let body = BodyBuffer(
             capacity: configuration.bodyBufferSize,
             drained: { [weak self] in self?.enqueue(.drain(identifier)) },
@@ -94,7 +115,7 @@ final class EventLoop: Sendable {
         let call = Call(
             identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
             upload: upload)
-        return await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 if call.wait(waiter) { submit(call) }
             }
@@ -102,6 +123,7 @@ final class EventLoop: Sendable {
             call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
             enqueue(.cancel(identifier))
         }
+        return (call, outcome)
     }
 
     // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
@@ -212,25 +234,28 @@ final class EventLoop: Sendable {
         }
 
         mutating func run() {
+            var nextLook: Int64 = 0
             while true {
                 let (commands, isStopping) = loop.takeCommands()
                 if isStopping { break }
                 for command in commands {
                     switch command {
-                    case .start(let call):
-                        if call.hasEnded || !driver.start(call) { loop.forget(call.identifier) }
-                    case .cancel(let identifier):
-                        driver.cancel(identifier)
-                        loop.forget(identifier)
-                    case .drain(let identifier):
-                        if driver.drain(identifier) { loop.forget(identifier) }
-                    case .feed(let identifier):
-                        if driver.feed(identifier) { loop.forget(identifier) }
+                    case .start(let call): driver.start(call)
+                    case .cancel(let identifier): driver.cancel(identifier)
+                    case .drain(let identifier): driver.drain(identifier)
+                    case .feed(let identifier): driver.feed(identifier)
                     }
                 }
                 loop.handle.willWait()
-                loop.handle.step(mayWait: loop.hasNoCommands)
-                driver.handleReady { loop.forget($0) }
+                loop.handle.step(
+                    mayWait: loop.hasNoCommands,
+                    atMost: driver.waiting > 0 ? EventLoop.lookPause : nil)
+                driver.handleReady()
+                if driver.waiting > 0, Clock.milliseconds >= nextLook {
+                    nextLook = Clock.milliseconds + Int64(EventLoop.lookPause)
+                    driver.endOverdue(now: Clock.milliseconds)
+                }
+                loop.forget(driver.takeOver())
             }
             driver.cancelAll()
             loop.threadEnded()
@@ -249,12 +274,14 @@ final class EventLoop: Sendable {
         shared.withLock { $0.commands.isEmpty && !$0.isStopping }
     }
 
-    private func forget(_ identifier: UInt64) {
-        let isLast = shared.withLock { shared in
-            shared.calls.removeValue(forKey: identifier) != nil && shared.calls.isEmpty
-                && !shared.isStopping
+    private func forget(_ identifiers: [UInt64]) {
+        if identifiers.isEmpty { return }
+        let areLast = shared.withLock { shared in
+            let had = shared.calls.count
+            for identifier in identifiers { shared.calls.removeValue(forKey: identifier) }
+            return had > 0 && shared.calls.isEmpty && !shared.isStopping
         }
-        if isLast { closeGate() }
+        if areLast { closeGate() }
     }
 
     /// Closes the gate unless a call came meanwhile.

@@ -53,13 +53,16 @@ enum LibcurlCheck {
 
     /// Checks that a CA file can be read and holds a certificate.
     ///
-    /// - Throws: `TransportError` with code `trust-store`.
+    /// - Throws: `TransportError` with code `trust-store` or `resources`.
     static func check(caFile: String) throws(TransportError) {
         switch unsafe signet_check_ca_file(caFile) {
         case 0: return
         case -1:
             throw TransportError(
                 code: .trustStore, message: "the CA file \(caFile) holds no PEM certificate")
+        case -2:
+            throw TransportError(
+                code: .resources, message: "the system gave no descriptor to read the CA file")
         case let problem:
             throw TransportError(
                 code: .trustStore,

@@ -81,14 +81,39 @@ struct ReplyHead {
             let byte = bytes[position]
             guard byte == 0x09 || (byte >= 0x20 && byte != 0x7F) else { return nil }
         }
-        let text = copy(bytes, line.lowerBound..<colon)
-        guard let name = HTTPField.Name(String(decoding: text, as: UTF8.self)) else { return nil }
-        return HTTPField(name: name, value: copy(bytes, start..<end))
+        guard let name = name(bytes, line.lowerBound..<colon) else { return nil }
+        return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer {
+            unsafe HTTPField(name: name, value: $0)
+        }
     }
 
-    private static func copy(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-        unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
+    private static func name(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>)
+        -> HTTPField.Name?
+    {
+        var isASCII = true
+        for index in range where bytes[index] >= 0x80 { isASCII = false }
+        // String's own ==, which takes two Unicode forms for one, sees ASCII only.
+        guard isASCII else { return nil }
+        let text = unsafe bytes.extracting(range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
+        return common[text] ?? HTTPField.Name(text)
     }
+
+    /// Names that most replies hold, checked and made lower case once.
+    private static let common: [String: HTTPField.Name] = {
+        var names: [String: HTTPField.Name] = [:]
+        for text in [
+            "Server", "Date", "Content-Type", "Content-Length", "Connection", "Cache-Control",
+            "ETag", "Last-Modified", "Vary", "Set-Cookie", "Transfer-Encoding", "Location", "Age",
+            "Expires", "Accept-Ranges", "Strict-Transport-Security", "Keep-Alive", "Via",
+        ] {
+            for spelling in [text, text.lowercased()] {
+                names[spelling] = HTTPField.Name(spelling)
+            }
+        }
+        return names
+    }()
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 

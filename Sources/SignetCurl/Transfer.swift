@@ -33,12 +33,11 @@ internal import SignetTransport
     /// Lets it go on if it stopped because its buffer was full.
     func resume() { unsafe signet_transfer_resume(handle) }
 
-    /// The reply's start line and fields, or nil where they are no HTTP.
-    func head() -> ReplyHead? {
+    /// The reply's start line and fields, line by line.
+    func head() -> [UInt8] {
         var count = 0
-        guard let bytes = unsafe signet_transfer_head(handle, &count) else { return nil }
-        let span = unsafe Span(_unsafeStart: bytes, count: count)
-        return ReplyHead(span)
+        let bytes = unsafe signet_transfer_head(handle, &count)
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// A copy of the part of the body that waits here.
@@ -207,8 +206,10 @@ internal import SignetTransport
 
     /// Says that the loop is about to wait.
     func willWait() { unsafe signet_loop_will_wait(handle) }
-    /// Waits, perhaps, and lets libcurl work.
-    func step(mayWait: Bool) { unsafe signet_loop_step(handle, mayWait) }
+    /// Waits, perhaps, but not longer than so many milliseconds, and lets libcurl work.
+    func step(mayWait: Bool, atMost milliseconds: Int32?) {
+        unsafe signet_loop_step(handle, mayWait, milliseconds ?? 60_000)
+    }
     /// The next transfer that has news.
     func nextReady() -> Transfer? {
         guard let transfer = unsafe signet_loop_next_ready(handle) else { return nil }

@@ -8,17 +8,24 @@ struct TransferDriver {
     private struct Active {
         let call: Call
         let transfer: Transfer
+        let host: HostLine
         var isAnswered = false
     }
 
     private static let knownChains = 256
+    private static let knownHosts = 1024
+    /// How many calls more than connections libcurl is given for one host: those that share one.
+    private static let sharing = 256
 
     private let loop: LoopHandle
     private let configuration: CurlEngine.Configuration
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
-    /// Hosts that chose HTTP/1.1: their calls do not wait for a connection to share.
-    private var withoutMultiplexing: Set<String> = []
+    private var hosts: [String: HostLine] = [:]
+    /// The calls that are over since somebody last asked.
+    private var over: [UInt64] = []
+    /// How many calls wait for a place at their host.
+    private(set) var waiting = 0
 
     init(_ loop: LoopHandle, _ configuration: CurlEngine.Configuration) {
         self.loop = loop
@@ -27,111 +34,170 @@ struct TransferDriver {
 
     // MARK: Beginning
 
-    /// Begins a call.
-    ///
-    /// - Returns: False where it ended at once.
-    mutating func start(_ call: Call) -> Bool {
+    /// Begins a call, or lets it wait while its host has as many as it gets.
+    mutating func start(_ call: Call) {
+        let host = host(call.plan.url)
+        if call.hasEnded || host.active < configuration.maximumConnectionsPerHost + Self.sharing {
+            start(call, host)
+        } else {
+            host.append(call)
+            waiting += 1
+        }
+    }
+
+    private mutating func start(_ call: Call, _ host: HostLine) {
+        if call.hasEnded {
+            call.upload?.close()
+            over.append(call.identifier)
+            return
+        }
         let plan = call.plan
         let left = call.deadline - Clock.milliseconds
         guard left > 0 else {
-            call.fail(TransferDriver.timeout(plan, "the call waited too long"))
-            return false
+            end(call, TransferDriver.timeout(plan, "the call waited too long"))
+            return
         }
         guard let transfer = loop.take(call.identifier) else {
-            call.fail(TransferDriver.noMemory)
-            return false
+            end(call, TransferDriver.noMemory)
+            return
         }
-        let waits = !call.isProbe && plan.isSecure && !withoutMultiplexing.contains(plan.url)
+        let waits = !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
             transfer.giveBack()
-            call.fail(TransferDriver.noMemory)
-            return false
+            end(call, TransferDriver.noMemory)
+            return
         }
-        active[call.identifier] = Active(call: call, transfer: transfer)
-        return true
+        host.began()
+        active[call.identifier] = Active(call: call, transfer: transfer, host: host)
+    }
+
+    private mutating func end(_ call: Call, _ error: TransportError) {
+        call.fail(error)
+        call.upload?.close()
+        over.append(call.identifier)
+    }
+
+    private mutating func host(_ url: String) -> HostLine {
+        if let known = hosts[url] { return known }
+        if hosts.count >= Self.knownHosts { hosts = hosts.filter { !$0.value.isIdle } }
+        let host = HostLine()
+        hosts[url] = host
+        return host
+    }
+
+    /// Begins calls that waited for a place.
+    private mutating func admit(_ host: HostLine) {
+        while host.active < configuration.maximumConnectionsPerHost + Self.sharing,
+            let call = host.next()
+        {
+            waiting -= 1
+            start(call, host)
+        }
+    }
+
+    /// Ends the calls that have waited for a place until their time was over.
+    mutating func endOverdue(now: Int64) {
+        for host in hosts.values {
+            let late = host.takeOut { $0.deadline <= now || $0.hasEnded }
+            waiting -= late.count
+            for call in late {
+                end(call, TransferDriver.timeout(call.plan, "the call waited too long"))
+            }
+        }
+    }
+
+    /// The calls that are over since this was last asked.
+    mutating func takeOver() -> [UInt64] {
+        if over.isEmpty { return [] }
+        defer { over.removeAll(keepingCapacity: true) }
+        return over
     }
 
     // MARK: Ending
 
     /// Gives a call up; it has been told already.
     mutating func cancel(_ identifier: UInt64) {
+        over.append(identifier)
         guard let entry = active.removeValue(forKey: identifier) else { return }
         entry.call.upload?.close()
         entry.transfer.giveBack()
+        entry.host.ended()
+        if entry.host.waiting > 0 { admit(entry.host) }
     }
 
     /// Gives all calls up.
     mutating func cancelAll() {
-        for identifier in Array(active.keys) { cancel(identifier) }
+        for entry in active.values {
+            entry.call.upload?.close()
+            entry.transfer.giveBack()
+        }
+        active = [:]
+        hosts = [:]
     }
 
     // MARK: Going on
 
     /// Hands on what a full buffer held back.
-    ///
-    /// - Returns: Whether the call has ended with it.
-    mutating func drain(_ identifier: UInt64) -> Bool {
-        guard let entry = active[identifier] else { return false }
-        return handle(entry, identifier)
+    mutating func drain(_ identifier: UInt64) {
+        if let entry = active[identifier] { handle(entry, identifier) }
     }
 
     /// Hands libcurl the next piece of a request's body, if it wants one and there is one.
-    ///
-    /// - Returns: Whether the call has ended with it.
-    mutating func feed(_ identifier: UInt64) -> Bool {
+    mutating func feed(_ identifier: UInt64) {
         guard let entry = active[identifier], let upload = entry.call.upload,
             entry.transfer.wantsUpload
-        else { return false }
+        else { return }
         if entry.transfer.takeRestart() { upload.restart() }
+        var problem = TransferDriver.noMemory
         switch upload.take() {
-        case .nothing: return false
-        case .chunk(let chunk): if entry.transfer.feed(chunk) { return false }
-        case .end: if entry.transfer.feed(nil) { return false }
-        case .failed(let error):
-            entry.call.fail(error)
-            cancel(identifier)
-            return true
+        case .nothing: return
+        case .chunk(let chunk): if entry.transfer.feed(chunk) { return }
+        case .end: if entry.transfer.feed(nil) { return }
+        case .failed(let error): problem = error
         }
-        entry.call.fail(TransferDriver.noMemory)
+        entry.call.fail(problem)
         cancel(identifier)
-        return true
     }
 
-    /// Handles every transfer that has news; `ended` is told which calls are over.
-    mutating func handleReady(_ ended: (UInt64) -> Void) {
+    /// Handles every transfer that has news.
+    mutating func handleReady() {
         while let transfer = loop.nextReady() {
             let identifier = transfer.identifier
-            guard let entry = active[identifier] else { continue }
-            if handle(entry, identifier) { ended(identifier) }
+            if let entry = active[identifier] { handle(entry, identifier) }
         }
     }
 
-    private mutating func handle(_ entry: Active, _ identifier: UInt64) -> Bool {
-        var answer: EngineResponse?
+    private mutating func handle(_ entry: Active, _ identifier: UInt64) {
+        var reply: Reply?
         let call = entry.call
         let transfer = entry.transfer
         if transfer.hasHead, !entry.isAnswered, !call.isProbe {
-            do throws(TransportError) {
-                answer = try response(transfer, call)
-                active[identifier]?.isAnswered = true
-                transfer.wakeUpload()
-            } catch {
-                call.fail(error)
-                cancel(identifier)
-                return true
+            let head = transfer.head()
+            // "HTTP/1.1", "HTTP/2": which calls may share a connection.
+            if call.plan.isSecure, head.count > 5, head[5] < UInt8(ascii: "2") {
+                entry.host.isWithoutMultiplexing = true
             }
+            if !call.plan.isHead, transfer.contentLength > call.plan.maximumBodySize {
+                call.fail(TransferDriver.tooLarge(call.plan))
+                cancel(identifier)
+                return
+            }
+            reply = Reply(
+                head: head, timings: transfer.timings(),
+                chain: call.plan.pins == nil ? [] : chain(of: transfer))
+            active[identifier]?.isAnswered = true
+            transfer.wakeUpload()
         }
         let isDrained = moveBody(transfer, call)
         var isOver = false
         if isDrained, transfer.isDone {
             isOver = true
-            finish(transfer, call, isAnswered: answer != nil)
+            finish(transfer, call, isAnswered: entry.isAnswered || reply != nil)
         }
-        if let answer { call.answer(.response(answer)) }
-        if isOver { cancel(identifier) }
-        return isOver || feed(identifier)
+        if let reply { call.answer(.reply(reply)) }
+        if isOver { cancel(identifier) } else if call.upload != nil { feed(identifier) }
     }
 
     /// Moves the body that came into the reader's buffer.
@@ -192,32 +258,6 @@ struct TransferDriver {
     }
 
     // MARK: Values
-
-    private mutating func response(_ transfer: Transfer, _ call: Call) throws(TransportError)
-        -> EngineResponse
-    {
-        guard let head = transfer.head() else {
-            throw TransportError(
-                code: .malformedReply,
-                message: "\(call.plan.host.uriText) sent a header that is no HTTP (RFC 9110)")
-        }
-        if !call.plan.isHead, transfer.contentLength > call.plan.maximumBodySize {
-            throw TransferDriver.tooLarge(call.plan)
-        }
-        if head.version.major < 2, call.plan.isSecure {
-            if withoutMultiplexing.count > 1024 { withoutMultiplexing = [] }
-            withoutMultiplexing.insert(call.plan.url)
-        }
-        let chain = call.plan.pins == nil ? [] : chain(of: transfer)
-        let verdict =
-            call.plan.pins == nil
-            ? nil
-            : call.plan.policy?.verdict(for: call.plan.host, chain: chain, now: call.plan.now)
-        if let refusal = verdict?.refusal { throw TransportError(refusal) }
-        return EngineResponse(
-            response: head.response, body: ResponseBody(call.body), httpVersion: head.version,
-            timings: transfer.timings(), verdict: verdict, peerChain: chain)
-    }
 
     private mutating func chain(of transfer: Transfer) -> [SeenCertificate] {
         transfer.chain(&chains, limit: TransferDriver.knownChains)

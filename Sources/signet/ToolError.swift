@@ -85,5 +85,6 @@ struct ToolError: CodedError {
     private static let networkFailures: Set<String> = [
         "name", "connect", "tls", "timeout", "cut-off", "malformed-reply", "reply-too-large",
         "batch-incomplete", "cancelled", "not-running", "body-not-replayable",
+        "resources",
     ]
 }

@@ -56,7 +56,8 @@ unsigned signet_libcurl_version_number(void);
 const char *signet_libcurl_tls(void);
 const char *signet_openssl_version(void);
 bool signet_libcurl_has_http2(void);
-// Whether a file holds a certificate. 0, an errno, or -1 for a file without any.
+// Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
+// has no descriptor or memory left to look.
 int signet_check_ca_file(const char *path) SIGNET_CHECKED;
 // The system's words for an errno.
 const char *signet_error_text(int number);
@@ -87,8 +88,8 @@ void signet_loop_free(signet_loop *loop);
 void signet_loop_wake(signet_loop *loop);
 // Says that the loop is about to wait; what is put into a queue from here on must wake it.
 void signet_loop_will_wait(signet_loop *loop);
-// Waits for sockets, timers or a wake, and lets libcurl work.
-void signet_loop_step(signet_loop *loop, bool may_wait);
+// Waits for sockets, timers or a wake, at most so many milliseconds, and lets libcurl work.
+void signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
 // The next transfer that has news, or NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
 // From any thread: where libcurl has been at work on one thing for longer than `limit` milliseconds,

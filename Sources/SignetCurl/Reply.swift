@@ -1,0 +1,38 @@
+internal import HTTPTypes
+internal import SignetPinning
+internal import SignetTransport
+
+/// A reply's header as libcurl gave it; it is read on the caller's thread, so that the loop's thread
+/// goes on with other calls.
+struct Reply: Sendable {
+    /// The start line and fields, line by line.
+    let head: [UInt8]
+    let timings: Timings
+    /// The verified chain; empty where nothing is pinned.
+    let chain: [SeenCertificate]
+
+    /// The response that a call's caller gets.
+    ///
+    /// - Throws: `TransportError`: `malformed-reply`, or the policy's refusal.
+    func response(to plan: RequestPlan, body: BodyBuffer) throws(TransportError) -> EngineResponse {
+        guard let head = ReplyHead(head.span) else {
+            throw TransportError(
+                code: .malformedReply,
+                message: "\(plan.host.uriText) sent a header that is no HTTP (RFC 9110)")
+        }
+        // libcurl reads a body to the connection's end where this is beyond all numbers: whether all of
+        // it came could not be told (RFC 9110, section 8.6).
+        for value in head.response.headerFields[values: .contentLength] where Int64(value) == nil {
+            throw TransportError(
+                code: .malformedReply,
+                message: "\(plan.host.uriText) sent a Content-Length that is no number of bytes")
+        }
+        let verdict =
+            plan.pins == nil
+            ? nil : plan.policy?.verdict(for: plan.host, chain: chain, now: plan.now)
+        if let refusal = verdict?.refusal { throw TransportError(refusal) }
+        return EngineResponse(
+            response: head.response, body: ResponseBody(body), httpVersion: head.version,
+            timings: timings, verdict: verdict, peerChain: chain)
+    }
+}
