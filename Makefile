@@ -3,7 +3,7 @@
 help:
 	@echo "make demo    the main job, step by step, on loopback (installs what is missing)"
 	@echo "make test    all tests, against real servers on loopback"
-	@echo "make soak    each of 100,000 requests eight times at once: memory, file, Redis (minutes)"
+	@echo "make soak    each of 100,000 requests eight times at once: memory, file, Redis; 10,000 calls cancelled at once (minutes)"
 	@echo "make check   format, imports, the fence around pointers, all tests under AddressSanitizer"
 	@echo "make bench   measures each job beside its floor"
 	@echo "make fuzz    changed messages and scheme documents, a minute each (SECONDS_EACH), under libFuzzer"
@@ -16,6 +16,7 @@ demo:
 test:
 	@Scripts/install-dependencies
 	@Scripts/python-peers >/dev/null
+	@Scripts/python-peers mitmproxy >/dev/null
 	Scripts/test-traits
 # Tests run it too, for what a release build must not do.
 	swift build -c release --product signet
@@ -24,6 +25,7 @@ test:
 soak:
 	@Scripts/install-dependencies
 	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
+	SIGNET_SOAK=1 swift test --disable-xctest --filter 'CrowdTests|BodyAttackTests'
 
 check:
 	@Scripts/check

@@ -1,15 +1,26 @@
 import Foundation
 
-/// Implementations that are not ours, in Python, in a virtual environment under `.build/python` that
-/// `Scripts/python-peers` makes once of `Scripts/python-requirements.txt`.
+/// Implementations that are not ours, in Python, in virtual environments under `.build` that
+/// `Scripts/python-peers` makes once of `Scripts/python-requirements.txt` and its like.
 package enum PythonPeer {
-    private static let interpreter = Task { () -> String in
+    private static let interpreter = Task { try await environment("python") }
+    private static let interceptor = Task { try await environment("mitmproxy") }
+
+    private static func environment(_ name: String) async throws -> String {
         let script = PackageLayout.url("Scripts/python-peers").path
-        let output = try await ChildProcess.run(script, timeout: 600)
+        let output = try await ChildProcess.run(script, [name], timeout: 1800)
         guard output.exit == 0 else {
             throw TestSupportError("\(script): \(output.stderr)")
         }
         return output.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The path of mitmproxy's `mitmdump`.
+    package static var mitmdump: String {
+        get async throws {
+            URL(filePath: try await interceptor.value).deletingLastPathComponent()
+                .appending(path: "mitmdump").path
+        }
     }
 
     /// Runs a script, given as text, with the peers importable.

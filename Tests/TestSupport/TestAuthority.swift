@@ -6,6 +6,8 @@ import Foundation
 package final class TestAuthority: Sendable {
     /// The authority that tests trust.
     package static let trusted = Result { try TestAuthority("Signet tests") }
+    /// One with the trusted one's own names in all its certificates, and other keys; nobody trusts it.
+    package static let impostor = Result { try TestAuthority("Signet tests") }
     /// One with the same names in its leaf, which nobody trusts.
     package static let rogue = Result { try TestAuthority("Signet rogue") }
 

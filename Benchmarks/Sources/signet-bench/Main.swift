@@ -34,6 +34,11 @@ struct Main {
             for row in try await maker.rows() where only.map({ $0 == row.name }) ?? true {
                 let outcome = try await row.measure()
                 print(line(cells(outcome)))
+                if let processor = row.processor {
+                    print(
+                        "  processor time of a request: \(short(median(processor.ours))) µs, "
+                            + "floor \(short(median(processor.floors))) µs")
+                }
                 results.append(json(outcome))
             }
         }
@@ -82,12 +87,18 @@ struct Main {
             case .ratio: "ratio"
             case .value: "value"
             }
+        let processor = outcome.row.processor.map {
+            JSONValue.object([
+                "value": number(median($0.ours)), "floor": number(median($0.floors)),
+            ])
+        }
         return .object([
             "name": .string(outcome.row.name), "unit": .string(outcome.row.unit.rawValue),
             "value": number(outcome.value), "floor": number(outcome.floor),
             "ratio": number(outcome.ratio), "goal": number(outcome.goal), "goalOn": goalOn,
             "rounds": .number(JSONNumber(outcome.row.rounds)),
             "statistic": .string(outcome.row.statistic.rawValue),
+            "processorMicroseconds": processor ?? .null,
         ])
     }
 }

@@ -35,6 +35,8 @@ struct Row {
     /// How often the pair is measured.
     var rounds = 15
     var statistic = Statistic.median
+    /// Processor time beside the figure, where the row measures it.
+    var processor: ProcessorTime?
     /// Does our work and returns its figure in `unit`.
     var ours: () async throws -> Double
     /// Does the floor's work and returns its figure in `unit`.
@@ -43,6 +45,7 @@ struct Row {
     func measure() async throws -> Outcome {
         _ = try await ours()
         _ = try await floor()
+        processor?.clear()
         var values: [Double] = []
         var floors: [Double] = []
         for round in 0..<rounds {
@@ -82,6 +85,25 @@ struct Outcome {
             case .value: value
             }
         return row.unit.isCost ? figure <= goal : figure >= goal
+    }
+}
+
+/// Microseconds of processor time that one request takes of this process, ours and the floor's.
+final class ProcessorTime: @unchecked Sendable {
+    private(set) var ours: [Double] = []
+    private(set) var floors: [Double] = []
+
+    func clear() { (ours, floors) = ([], []) }
+
+    /// Runs `count` requests and notes what they took of the whole process, all its threads.
+    func note<Result>(
+        ours isOurs: Bool, _ count: Int, _ work: () async throws -> Result
+    ) async rethrows -> Result {
+        let start = floor_process_seconds()
+        let result = try await work()
+        let each = (floor_process_seconds() - start) / Double(count) * 1e6
+        if isOurs { ours.append(each) } else { floors.append(each) }
+        return result
     }
 }
 

@@ -41,24 +41,40 @@ struct TransportRows {
     private static let total = 4000
 
     private func requests(_ name: String, http2: Bool, concurrency: Int) -> Row {
-        Row(
-            name: name, unit: .perSecond, goal: .ratio(0.9), rounds: 7,
-            ours: { try await rate(http2, concurrency, policy: policy) },
+        let processor = ProcessorTime()
+        return Row(
+            name: name, unit: .perSecond, goal: .ratio(0.9), rounds: 7, processor: processor,
+            ours: {
+                try await processor.note(ours: true, Self.total) {
+                    try await rate(http2, concurrency, policy: policy)
+                }
+            },
             floor: {
-                let start = ContinuousClock.now
-                let good = floor_requests(
-                    "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency,
-                    Self.total)
-                try require(good == Self.total, "\(good) of \(Self.total) answers")
-                return Double(Self.total) / (ContinuousClock.now - start).seconds
+                try await processor.note(ours: false, Self.total) {
+                    let start = ContinuousClock.now
+                    let good = floor_requests(
+                        "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency,
+                        Self.total)
+                    try require(good == Self.total, "\(good) of \(Self.total) answers")
+                    return Double(Self.total) / (ContinuousClock.now - start).seconds
+                }
             })
     }
 
     private func pinned(_ name: String, http2: Bool, concurrency: Int) -> Row {
-        Row(
-            name: name, unit: .perSecond, goal: .ratio(0.95), rounds: 7,
-            ours: { try await rate(http2, concurrency, policy: policy) },
-            floor: { try await rate(http2, concurrency, policy: nil) })
+        let processor = ProcessorTime()
+        return Row(
+            name: name, unit: .perSecond, goal: .ratio(0.95), rounds: 7, processor: processor,
+            ours: {
+                try await processor.note(ours: true, Self.total) {
+                    try await rate(http2, concurrency, policy: policy)
+                }
+            },
+            floor: {
+                try await processor.note(ours: false, Self.total) {
+                    try await rate(http2, concurrency, policy: nil)
+                }
+            })
     }
 
     private func handshake() -> Row {

@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Which test shows what of the attacks on pinning, so that a renamed or lost test is missed.
+///
+/// The rows of the first table are what libcurl 7.88 was measured to do (the numbers are those of the
+/// measurements that the engine was designed by); the second names servers and callers that misbehave.
+@Suite struct AttackTableTests {
+    private static let libcurl: [(row: Int, what: String, tests: [String])] = [
+        (
+            1, "verify callbacks do not run on a resumed session, TLS 1.2 or 1.3",
+            ["judgesAResumedSession", "sendsNothingOnAResumedSessionThatIsRefused"]
+        ),
+        (
+            2, "a resumed session has no verified chain; it is kept with the session",
+            ["judgesAResumedSession", "sendsNothingOnAResumedSessionThatIsRefused"]
+        ),
+        (
+            3, "the pool takes pins for equal that differ in letter case",
+            ["tellsPinsApartThatDifferInLetterCase", "judgesAPooledConnectionByEachCallsPolicy"]
+        ),
+        (
+            4, "the pool ignores the policy that a connection was made under",
+            [
+                "judgesAPooledConnectionByEachCallsPolicy",
+                "judgesByThePolicyOfEachCallWhateverCameBefore",
+                "keepsWrongPinsAndNoPinsApartAThousandTimes", "keepsRightAndWrongApartAtOnce",
+            ]
+        ),
+        (
+            5, "without peer verification a callback's no is ignored; nothing turns it off",
+            ["refusesARogueAuthorityWhateverThePins"]
+        ),
+        (
+            6, "a forged leaf under the pinned intermediate",
+            ["refusesAForgedLeafUnderThePinnedIntermediate"]
+        ),
+        (
+            7, "the chain as sent holds what nobody verified",
+            ["doesNotTakeAnAppendedIntermediateForAVerifiedOne", "judgesFiftyCertificates"]
+        ),
+        (
+            8, "partial chains hide the root",
+            [
+                "findsARootPinThoughTheCAFileHoldsTheIntermediateToo",
+                "refusesAnIntermediateAloneAsAnAnchor",
+            ]
+        ),
+        (9, "a CA of one handle leaks to others", ["keepsTheTrustOfCallsApart"]),
+        (
+            12, "spellings of a name, and its pooled connection",
+            [
+                "appliesTheRuleInEverySpelling", "judgesAPooledConnectionUnderAnotherSpelling",
+                "refusesBeforeAnyConnection",
+            ]
+        ),
+        (
+            13, "not one byte of a refused request",
+            [
+                "sendsNotAByteOfARefusedRequest", "refusesAWrongPinAndNamesAllPins",
+                "sendsNothingOnAResumedSessionThatIsRefused", "endsAStallByTheCallsTime",
+            ]
+        ),
+        (14, "a forged signature has a code of its own", ["namesABrokenHandshake"]),
+        (
+            15, "after a refusal HTTP/2 keeps the connection",
+            ["judgesAPooledConnectionByEachCallsPolicy"]
+        ),
+    ]
+
+    /// Redirects (10), proxies and DNS over HTTPS (11): in `RedirectTests` and `ProxyTests`.
+    private static let elsewhere: Set = [10, 11]
+
+    private static let others: [(what: String, tests: [String])] = [
+        ("renegotiation", ["takesNoSecondHandshake"]),
+        ("stalls and drips before and in the handshake", ["endsAStallByTheCallsTime"]),
+        ("stalls and drips after it, in header and body", ["namesWhatWentWrong"]),
+        ("cuts and garbage in the handshake", ["namesABrokenHandshake"]),
+        ("cuts and garbage after it, HTTP/0.9, endless fields", ["namesWhatWentWrong"]),
+        (
+            "floods of handshake records",
+            ["survivesAFloodOfHandshakeRecords", "namesABrokenHandshake"]
+        ),
+        ("fifty certificates", ["judgesFiftyCertificates"]),
+        (
+            "a body of a gigabyte",
+            ["refusesAGigabyteByItsLength", "holdsAGigabyteBackWhileNobodyReads"]
+        ),
+        ("lengths and chunks that are none", ["refusesALengthThatIsNone"]),
+        ("expired, other hosts', self-signed", ["refusesOtherHostsAndDates"]),
+        (
+            "callers that leave",
+            ["endsEachCallOnceWhenItIsCancelledAtARandomMoment", "endsACancelledCallAtOnce"]
+        ),
+        ("an engine that stops", ["endsACrowdWhenTheEngineStops", "endsEveryCallAtShutdown"]),
+        ("no descriptors", ["namesALackOfDescriptors"]),
+        ("an interceptor whose CA is trusted", ["refusesAnInterceptorWhoseAuthorityIsTrusted"]),
+    ]
+
+    @Test func namesATestForEachAttack() throws {
+        var sources = ""
+        for folder in ["SignetCurlTests", "signetTests"] {
+            let url = PackageLayout.url("Tests/\(folder)")
+            for file in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+                guard file.hasSuffix(".swift") else { continue }
+                sources += try String(contentsOf: url.appending(path: file), encoding: .utf8)
+            }
+        }
+        #expect(Set(Self.libcurl.map(\.row)).union(Self.elsewhere) == Set(1...15))
+        for tests in Self.libcurl.map(\.tests) + Self.others.map(\.tests) {
+            #expect(!tests.isEmpty)
+            for test in tests { #expect(sources.contains("func \(test)("), "\(test)") }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Bodies out of measure: what is not read is not sent, and what is too large is not taken.
+@Suite struct BodyAttackTests {
+    private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
+    private static let gigabyte = 1 << 30
+
+    /// Sends a gigabyte, and says each time when the client has taken nothing for a second.
+    private static let gigabyteServer = """
+        head(c)
+        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % (1 << 30))
+        block, sent = b'x' * 65536, 0
+        c.settimeout(1)
+        while sent < 1 << 30:
+            try: sent += c.send(block[:min(65536, (1 << 30) - sent)])
+            except TimeoutError: print('HELD %d.' % sent, flush=True)
+        """
+
+    @Test func refusesAGigabyteByItsLength() async throws {
+        let server = try await ScriptedServer(Self.gigabyteServer)
+        let engine = try engine()
+        var request = EngineRequest(get(server.port, scheme: "http"))
+        request.timeout = .seconds(300)
+        #expect(await engine.failure(request)?.code == .replyTooLarge)
+        await engine.shutdown()
+    }
+
+    /// The reader stands still: so does the server, after what sockets and one buffer hold.
+    @Test func holdsAGigabyteBackWhileNobodyReads() async throws {
+        let server = try await ScriptedServer(Self.gigabyteServer)
+        let engine = try engine()
+        var request = EngineRequest(get(server.port, scheme: "http"))
+        request.timeout = .seconds(600)
+        request.maximumBodySize = 2 * Self.gigabyte
+        let response = try await engine.send(request)
+        #expect(try await eventually { server.server.stdout.contains("HELD ") })
+        let held = server.server.stdout.split(separator: " ").last?.split(separator: ".").first
+        let sent = try #require(held.flatMap { Int($0) })
+        #expect(sent < 64 << 20, "\(sent) bytes were taken that nobody read")
+        // A reader who comes late gets all of it, or here, where time is short, the next of it.
+        var count = 0
+        for try await chunk in response.body {
+            count += chunk.count
+            if !Self.isWhole, count > 8 << 20 { break }
+        }
+        #expect(Self.isWhole ? count == Self.gigabyte : count > 8 << 20)
+        await engine.shutdown()
+    }
+
+    /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte once.
+    @Test func takesManySmallChunks() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
+            for i in range(20000): c.sendall(b'1\\r\\n%c\\r\\n' % (i % 251))
+            c.sendall(b'0\\r\\n\\r\\n')
+            """)
+        let engine = try engine()
+        var request = EngineRequest(get(server.port, scheme: "http"))
+        request.timeout = .seconds(300)
+        let (_, body) = try await engine.fetch(request)
+        #expect(body == (0..<20000).map { UInt8($0 % 251) })
+        await engine.shutdown()
+    }
+
+    private static let lies: [(String, String, Set<TransportError.Code>)] = [
+        (
+            "a chunk of endless size",
+            "b'Transfer-Encoding: chunked\\r\\n\\r\\nffffffffffffffffff\\r\\nabc'",
+            [.malformedReply, .cutOff]
+        ),
+        (
+            "a chunk that is no number", "b'Transfer-Encoding: chunked\\r\\n\\r\\nxyz\\r\\nabc'",
+            [.malformedReply, .cutOff]
+        ),
+        ("a negative length", "b'Content-Length: -1\\r\\n\\r\\nabc'", [.malformedReply]),
+        ("a length that is no number", "b'Content-Length: ten\\r\\n\\r\\nabc'", [.malformedReply]),
+        (
+            "a length beyond all numbers",
+            "b'Content-Length: 99999999999999999999999\\r\\n\\r\\nabc'",
+            [.malformedReply, .replyTooLarge]
+        ),
+    ]
+
+    @Test(arguments: lies.indices)
+    func refusesALengthThatIsNone(_ index: Int) async throws {
+        let (name, rest, codes) = Self.lies[index]
+        let server = try await ScriptedServer(
+            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(rest))")
+        let engine = try engine()
+        var request = EngineRequest(get(server.port, scheme: "http"))
+        request.timeout = .seconds(300)
+        let error = await engine.failure(request)
+        #expect(
+            error.map { codes.contains($0.code) } == true,
+            "\(name): \(error?.code.name ?? "no error") \(error?.message ?? "")")
+        await engine.shutdown()
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+/// What a person does after `pins check` said no: copies from its message, and checks again.
+@Suite struct PinsRepairToolTests {
+    private let folder: TemporaryDirectory
+    private let authority: TestAuthority
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        authority = try TestAuthority.trusted.get()
+    }
+
+    private static let other = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+    private func check(_ port: Int, policy: String, _ more: String...) async throws
+        -> ProcessOutput
+    {
+        try await SignetTool.run(
+            [
+                "pins", "check", "https://localhost:\(port)", "--policy",
+                folder.write(policy, to: "policy.json"), "--ca-file", authority.caFile,
+            ] + more)
+    }
+
+    @Test(arguments: [
+        #"{"hosts":{"localhost":{"pins":["$other"]}}}"#,
+        #"{"hosts":{"localhost":{"pins":["$other"],"includeSubdomains":true}}}"#,
+        #"{"hosts":{"elsewhere.example":{"pins":["$other"]}}}"#,
+        #"{"hosts":{"localhost":{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}}}"#,
+        #"{"hosts":{"localhost":{"pins":["$other"]},"example.com":{"pins":["$leaf"]}}}"#,
+    ])
+    func whatItPrintsCanBePasted(_ policy: String) async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        let wrong = policy.replacing("$other", with: Self.other)
+            .replacing("$leaf", with: authority.leaf.pin)
+        let refused = try await check(server.port, policy: wrong)
+        #expect(refused.exit == 1)
+        let words = refused.text + refused.stderr
+        for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
+            #expect(words.contains(pin))
+        }
+        // The entry as it stands in the message, into the braces of "hosts".
+        let entry = try #require(words.firstMatch(of: /"localhost":\{.*?\}/)).output
+        let pasted = try await check(server.port, policy: "{\"hosts\":{\(entry)}}")
+        #expect(pasted.exit == 0, "\(entry): \(pasted.stderr)")
+        // For scripts the same stands in the error as values.
+        let json = try JSONValue(
+            parsing: try await check(server.port, policy: wrong, "--json").stdout)
+        #expect(
+            json["error"]?["code"]
+                == (wrong.contains("elsewhere") ? "unlisted-host" : "pin-mismatch"))
+        #expect(json["error"]?["message"]?.string?.contains(entry) == true)
+        // Pin by pin, too: each that was seen may stand in the policy.
+        for certificate in json["chain"]?.array ?? [] {
+            let pin = try #require(certificate["pin"]?.string)
+            let again = try await check(
+                server.port, policy: #"{"hosts":{"localhost":{"pins":["\#(pin)"]}}}"#)
+            #expect(again.exit == 0)
+        }
+    }
+}
