@@ -137,7 +137,7 @@ let package = Package(
             "SignetSigning",
             ["SignetSigning", "SignetCrypto", "SignetJSON", "TestSupport", httpTypes]),
         tests("SignetVault", ["SignetVault", "SignetCrypto", "SignetJSON", "TestSupport"]),
-        tests("SignetTransport", ["SignetTransport", "SignetPinning", "TestSupport"]),
+        tests("SignetTransport", ["SignetTransport", "SignetPinning", "TestSupport", httpTypes]),
         tests(
             "SignetCurl",
             ["SignetCurl", "SignetTransport", "SignetPinning", "TestSupport", httpTypes]),

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import SignetJSON
 internal import SignetRPC
+internal import SignetTransport
 internal import SignetVault
 
 /// What a configuration says about calls to every service: limits of scenarios, repeating, checks.
@@ -66,7 +67,10 @@ struct CallSettings: Sendable {
     ) throws(ClientError) -> CallRules {
         var rules = CallRules(
             timeout: service.timeout, attempts: service.attempts,
-            maximumReplySize: min(limit, maximumReplySize ?? limit), retry: retry)
+            maximumReplySize: min(limit, maximumReplySize ?? limit), retry: retry,
+            redirects: service.redirects)
+        // A remote procedure's call is its body: as GET it would be another request.
+        if service.payloadProtocol != .rest { rules.redirects.changesMethod = false }
         if let scenario {
             let (timeout, count) = (timeouts[scenario], attempts[scenario])
             guard timeout != nil || count != nil else {
@@ -91,6 +95,7 @@ struct CallRules: Sendable {
     /// In bytes.
     var maximumReplySize: Int
     var retry: RetryPolicy
+    var redirects: RedirectPolicy
     /// Whether the call may reach the server twice.
     var isRepeatable = false
     /// The end of all attempts together.
@@ -142,6 +147,11 @@ struct RetryPolicy: Sendable {
         return whole * Double.random(in: 0.5...1)
     }
 
+    /// Whether a method does no more when it comes twice (RFC 9110, section 9.2.2).
+    static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+        [.get, .head, .options, .put, .delete].contains(method)
+    }
+
     /// The pause that a reply is worth, or nil where it is final.
     ///
     /// A call that may have reached the server is repeated only where its HTTP method is idempotent
@@ -151,8 +161,7 @@ struct RetryPolicy: Sendable {
         after attempt: Int, of request: HTTPRequest, isRepeatable: Bool, reply: RawReply
     ) -> Duration? {
         guard statusCodes.contains(reply.status) else { return nil }
-        let idempotent: [HTTPRequest.Method] = [.get, .head, .options, .put, .delete]
-        guard isRepeatable || idempotent.contains(request.method) else { return nil }
+        guard isRepeatable || Self.isIdempotent(request.method) else { return nil }
         let pause = pause(after: attempt)
         guard let text = reply.fields[.retryAfter] else { return pause }
         guard let seconds = Int(text), seconds >= 0 else { return pause }

@@ -12,6 +12,8 @@ struct Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
     var rules: CallRules
+    /// Where what happens is written down; nil for nowhere.
+    var trace: CallTrace?
 }
 
 // MARK: - The way of a request
@@ -22,6 +24,7 @@ extension NetworkSystem {
     /// - Parameter given: The snapshot to be used; nil is the current one.
     func admitted<Result>(
         _ name: Service, _ scenario: Scenario?, in given: SystemSnapshot? = nil,
+        trace: CallTrace? = nil,
         _ work: (Admission) async throws(ClientError) -> Result
     ) async throws(ClientError) -> Result {
         guard lifecycle.admit() else { throw Self.notRunning }
@@ -33,7 +36,8 @@ extension NetworkSystem {
         }
         let rules = try snapshot.settings.rules(
             of: service.configuration, in: scenario, maximumReplySize: options.maximumReplySize)
-        return try await work(Admission(snapshot: snapshot, service: service, rules: rules))
+        return try await work(
+            Admission(snapshot: snapshot, service: service, rules: rules, trace: trace))
     }
 
     static var notRunning: ClientError {
@@ -66,8 +70,14 @@ extension NetworkSystem {
         var attempt = 1
         while true {
             let isLast = attempt >= rules.attempts
+            var chain: RedirectChain
+            do throws(TransportError) {
+                chain = try RedirectChain(request.head, policy: rules.redirects)
+            } catch {
+                throw ClientError(error)
+            }
             do throws(ClientError) {
-                let reply = try await send(signed(request, by: admission.service), for: admission)
+                let reply = try await exchange(request, for: admission, &chain)
                 guard !isLast, request.body.isReplayable,
                     let pause = rules.retry.pause(
                         after: attempt, of: request.head, isRepeatable: rules.isRepeatable,
@@ -75,7 +85,11 @@ extension NetworkSystem {
                     await goesOn(after: attempt, pause, "\(reply.status)", rules)
                 else { return reply }
             } catch {
-                guard !isLast, error.neverReachedTheServer,
+                // A server that redirected has seen the call.
+                let isHarmless =
+                    chain.redirects.isEmpty || rules.isRepeatable
+                    || RetryPolicy.isIdempotent(request.head.method)
+                guard !isLast, error.neverReachedTheServer, isHarmless,
                     await goesOn(
                         after: attempt, rules.retry.pause(after: attempt), error.code.name, rules)
                 else { throw error }
@@ -94,21 +108,21 @@ extension NetworkSystem {
         return true
     }
 
-    private func signed(
-        _ request: FrozenRequest, by service: PreparedService
-    ) async throws(ClientError) -> FrozenRequest {
-        guard let signer = service.signer else { return request }
-        return try await request.signed(by: signer, at: UnixTime.now())
-    }
-
     /// An engine that cannot pin gets no request to a host that the policy pins or refuses.
-    private func requireEngine(for admission: Admission) throws(ClientError) {
+    private func requireEngine(
+        for head: HTTPRequest, _ admission: Admission
+    ) throws(ClientError) {
         guard let policy = admission.snapshot.policy, !engine.capabilities.pinsPublicKeys else {
             return
         }
-        let url = admission.service.url
+        let origin: WebOrigin
+        do throws(TransportError) {
+            origin = try WebURL(head).origin
+        } catch {
+            throw ClientError(error)
+        }
         let decision = policy.decision(
-            for: try url.host(), isSecure: url.scheme == "https", now: UnixTime.now())
+            for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let refusal = decision.refusal {
             throw ClientError(
                 .noReply, ClientError.Code(refusal.code.name), refusal.message)
@@ -116,17 +130,27 @@ extension NetworkSystem {
         guard !decision.isPinned else {
             throw ClientError(
                 .processing, .engineCannotPin,
-                "the engine \(engine.capabilities.name) cannot check the pins of \(url.authority)")
+                "the engine \(engine.capabilities.name) cannot check the pins of \(origin.authority)"
+            )
         }
     }
 
-    private func send(
-        _ request: FrozenRequest, for admission: Admission
+    /// Sends one request and reads all of its reply.
+    func send(
+        _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
+        within timeout: Duration
     ) async throws(ClientError) -> RawReply {
-        try requireEngine(for: admission)
+        try requireEngine(for: request.head, admission)
         try admission.snapshot.mode.simulation.act()
         let rules = admission.rules
-        let timeout = try rules.timeLeft()
+        let start = ContinuousClock.now
+        guard timeout > .zero else {
+            throw ClientError(
+                .noReply, ClientError.Code("timeout"),
+                "the time for the call has passed with its redirects")
+        }
+        var hop = CallTrace.Hop(
+            method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
             outgoing.policy = admission.snapshot.policy
@@ -135,15 +159,32 @@ extension NetworkSystem {
             outgoing.maximumBodySize = rules.maximumReplySize
             outgoing.connectTo = options.connectTo
             let response = try await engine.send(outgoing)
+            hop.status = response.response.status.code
+            hop.httpVersion = response.httpVersion
+            hop.timings = response.timings
             let body = try await response.body.collect(limit: rules.maximumReplySize)
             logger.debug(
                 "reply", metadata: ["status": "\(response.response.status.code)"])
+            hop.timings = response.finalTimings
+            if hop.timings.total == .zero { hop.timings.total = .now - start }
+            admission.trace?.add(hop)
             return RawReply(
                 status: response.response.status.code,
                 fields: response.response.headerFields, body: body)
         } catch {
+            hop.failure = error.code.name
+            hop.timings.total = .now - start
+            admission.trace?.add(hop)
             throw ClientError(error)
         }
+    }
+}
+
+extension CallTrace {
+    /// A request's URL without its query.
+    fileprivate static func url(of head: HTTPRequest) -> String {
+        let path = (head.path ?? "/").prefix { $0 != "?" }
+        return "\(head.scheme ?? "https")://\(head.authority ?? "")\(path)"
     }
 }
 

@@ -150,12 +150,13 @@ public final class NetworkSystem: Sendable {
     ///   - path: What is added to the base URL's path, beginning with `/`; nil for nothing.
     ///   - scenario: Whose limits hold; nil for the service's own.
     ///   - isRepeatable: Whether the call does no harm where it reaches the server twice.
+    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
     /// - Throws: `ClientError`.
     public func call(
         _ service: Service, _ call: RPCCall, path: String? = nil, scenario: Scenario? = nil,
-        isRepeatable: Bool = false
+        isRepeatable: Bool = false, trace: CallTrace? = nil
     ) async throws(ClientError) -> UnboxedReply {
-        try await admitted(service, scenario) { admission throws(ClientError) in
+        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var admission = admission
             admission.rules.isRepeatable = isRepeatable
             return try await self.complete(call, path: path, admission)
@@ -164,14 +165,15 @@ public final class NetworkSystem: Sendable {
 
     /// Makes several JSON-RPC 2.0 calls in one request.
     ///
-    /// Business codes (`responseChecks.…`) are not looked at.
+    /// Business codes (`responseChecks.…`) are not looked at. What happens on the way is written down in
+    /// `trace`, where one is given.
     ///
     /// - Throws: `ClientError` where the whole batch fails; what became of each call stands in the
     ///   result.
     public func batch(
-        _ service: Service, _ calls: [RPCCall], scenario: Scenario? = nil
+        _ service: Service, _ calls: [RPCCall], scenario: Scenario? = nil, trace: CallTrace? = nil
     ) async throws(ClientError) -> BatchReply {
-        try await admitted(service, scenario) { admission throws(ClientError) in
+        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             let service = admission.service
             try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
@@ -200,15 +202,16 @@ public final class NetworkSystem: Sendable {
     ///   - fields: The request's fields; Host is made from the base URL.
     ///   - body: The body, byte for byte.
     ///   - scenario: Whose limits hold; nil for the service's own.
+    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
     /// - Returns: The reply, whatever its status.
     /// - Throws: `ClientError` where no reply came.
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: [UInt8], scenario: Scenario? = nil
+        body: [UInt8], scenario: Scenario? = nil, trace: CallTrace? = nil
     ) async throws(ClientError) -> RawReply {
         try await exchange(
             service, method: method, target: target, fields: fields, body: RequestBody(body),
-            scenario: scenario)
+            scenario: scenario, trace: trace)
     }
 
     /// Sends a request as it stands through signing and pins, with a body that may be a stream.
@@ -224,9 +227,13 @@ public final class NetworkSystem: Sendable {
     ///   `body-not-replayable`.
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: RequestBody, scenario: Scenario? = nil
+        body: RequestBody, scenario: Scenario? = nil, trace: CallTrace? = nil
     ) async throws(ClientError) -> RawReply {
-        try await admitted(service, scenario) { admission throws(ClientError) in
+        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
+            var admission = admission
+            // Whoever gives the method knows what GET means; a boxed call loses its meaning with it.
+            admission.rules.redirects.changesMethod =
+                admission.service.configuration.redirects.changesMethod
             let base = admission.service.url
             let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
             try admission.snapshot.urlRules.check(url)

@@ -2,6 +2,7 @@ public import HTTPTypes
 internal import SignetCrypto
 public import SignetJSON
 public import SignetPinning
+public import SignetTransport
 internal import SignetVault
 
 /// What the network system knows of one service.
@@ -38,6 +39,9 @@ public struct ServiceConfiguration: Sendable {
     /// How often a call is tried where no byte of it can have reached the server (integer
     /// `services.NAME.attempts`, 1...10).
     public var attempts: Int
+    /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
+    /// `.acrossOrigins` and `.bodyAcrossOrigins`).
+    public var redirects = RedirectPolicy()
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
 
@@ -126,13 +130,36 @@ extension ServiceConfiguration {
             }
             self.attempts = attempts
         }
+        self.redirects = try Self.redirects(reader)
     }
+
+    private static func redirects(_ reader: SettingsReader) throws(ClientError) -> RedirectPolicy {
+        var policy = RedirectPolicy()
+        if let maximum = try reader.read("redirects.maximum", Int.self) {
+            guard (0...20).contains(maximum) else {
+                throw reader.invalid("redirects.maximum", "is not in 0...20")
+            }
+            policy.maximum = maximum
+        }
+        policy.crossesOrigins =
+            try reader.read("redirects.acrossOrigins", Bool.self) ?? policy.crossesOrigins
+        if try reader.read("redirects.bodyAcrossOrigins", Bool.self) == true {
+            guard !reader.isFetched("redirects.bodyAcrossOrigins") else {
+                throw reader.invalid(
+                    "redirects.bodyAcrossOrigins", "is true, which no fetched value may be")
+            }
+            policy.dangerous.sendBodyAcrossOrigins()
+        }
+        return policy
+    }
+
     /// The service's content delivery: plain, unsigned, on a host that is pinned like any other.
     private func cdn(_ reader: SettingsReader) throws(ClientError) -> ServiceConfiguration? {
         guard let url = try Self.url(reader, "cdnURL") else { return nil }
         var cdn = ServiceConfiguration(
             baseURL: url, payloadProtocol: .rest, pins: try Self.pins(reader, "cdnPins") ?? [],
             timeout: timeout, attempts: attempts)
+        cdn.redirects = redirects
         cdn.mayShareItsHostsPins = true
         return cdn
     }

@@ -192,18 +192,3 @@ struct RequestPlan: Sendable {
         TransportError(code: .invalidRequest, message: message)
     }
 }
-
-extension TransportError {
-    /// A policy's refusal as a transport's error.
-    init(_ refusal: PinError) {
-        let code: Code =
-            switch refusal.code {
-            case .unlistedHost: .unlistedHost
-            case .policyExpired: .policyExpired
-            case .cleartextToPinnedHost: .cleartextToPinnedHost
-            case .pinMismatch: .pinMismatch
-            default: .invalidRequest
-            }
-        self.init(code: code, message: refusal.message, pinFailure: refusal.failure)
-    }
-}

@@ -26,17 +26,21 @@ public struct EngineResponse: Sendable {
     public var body: ResponseBody
     /// The version that the server spoke.
     public var httpVersion: HTTPVersion
-    /// How long the parts took.
+    /// How long the parts took until the reply's header was there.
     public var timings: Timings
+    /// The timings with the whole of them, as soon as the body has been read to its end.
+    public var finalTimings: Timings { record?.timings ?? timings }
     /// What the policy said of the server's keys; nil where no policy was given or none applied.
     public var verdict: PinVerdict?
     /// The verified chain, leaf first; empty where no pin was checked.
     public var peerChain: [SeenCertificate]
+    private let record: TimingsRecord?
 
     /// Makes a response.
     public init(
         response: HTTPResponse, body: ResponseBody, httpVersion: HTTPVersion,
-        timings: Timings = Timings(), verdict: PinVerdict? = nil, peerChain: [SeenCertificate] = []
+        timings: Timings = Timings(), verdict: PinVerdict? = nil, peerChain: [SeenCertificate] = [],
+        record: TimingsRecord? = nil
     ) {
         self.response = response
         self.body = body
@@ -44,5 +48,6 @@ public struct EngineResponse: Sendable {
         self.timings = timings
         self.verdict = verdict
         self.peerChain = peerChain
+        self.record = record
     }
 }

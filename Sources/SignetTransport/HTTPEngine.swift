@@ -30,20 +30,3 @@ public struct EngineCapabilities: Sendable, Hashable {
         self.speaksHTTP2 = speaksHTTP2
     }
 }
-
-/// How long the parts of a call took, each counted from the call's start.
-public struct Timings: Sendable, Hashable {
-    /// Until the name was resolved.
-    public var nameResolved = Duration.zero
-    /// Until the TCP connection stood; zero on a pooled one.
-    public var connected = Duration.zero
-    /// Until the TLS handshake was done; zero on a pooled one.
-    public var secured = Duration.zero
-    /// Until the first byte of the reply.
-    public var firstByte = Duration.zero
-    /// Whether a connection of an earlier call carried this one.
-    public var reusedConnection = false
-
-    /// Makes timings of zero.
-    public init() {}
-}

@@ -29,6 +29,12 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
             case bodyNotReplayable = "body-not-replayable"
             case trustStore = "trust-store"
             case resources
+            case redirectRefused = "redirect-refused"
+            case redirectLoop = "redirect-loop"
+            case tooManyRedirects = "too-many-redirects"
+            case proxy
+            case proxyRefused = "proxy-refused"
+            case proxyAuthentication = "proxy-authentication"
         }
 
         private let value: Value
@@ -75,6 +81,18 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let trustStore = Code(value: .trustStore)
         /// The system gave no memory, thread or socket.
         public static let resources = Code(value: .resources)
+        /// A redirect leads where the rules do not follow.
+        public static let redirectRefused = Code(value: .redirectRefused)
+        /// A redirect leads where the call has been.
+        public static let redirectLoop = Code(value: .redirectLoop)
+        /// More redirects than are followed.
+        public static let tooManyRedirects = Code(value: .tooManyRedirects)
+        /// The proxy was not found, not reached, not trusted, or speaks no proxy's protocol.
+        public static let proxy = Code(value: .proxy)
+        /// The proxy did not open the way to the host.
+        public static let proxyRefused = Code(value: .proxyRefused)
+        /// The proxy wants a user name and a password, or others.
+        public static let proxyAuthentication = Code(value: .proxyAuthentication)
 
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.rawValue }
@@ -100,4 +118,19 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The message.
     public var description: String { message }
+}
+
+extension TransportError {
+    /// A policy's refusal as a transport's error.
+    package init(_ refusal: PinError) {
+        let code: Code =
+            switch refusal.code {
+            case .unlistedHost: .unlistedHost
+            case .policyExpired: .policyExpired
+            case .cleartextToPinnedHost: .cleartextToPinnedHost
+            case .pinMismatch: .pinMismatch
+            default: .invalidRequest
+            }
+        self.init(code: code, message: refusal.message, pinFailure: refusal.failure)
+    }
 }

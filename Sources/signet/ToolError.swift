@@ -78,6 +78,8 @@ struct ToolError: CodedError {
         "update-expired", "update-not-yet-valid", "lint-findings",
         // Adapters
         "rpc-error", "http-status",
+        // Redirects
+        "redirect-refused",
         // Self-check
         "self-check-failed",
     ]
@@ -85,6 +87,7 @@ struct ToolError: CodedError {
     private static let networkFailures: Set<String> = [
         "name", "connect", "tls", "timeout", "cut-off", "malformed-reply", "reply-too-large",
         "batch-incomplete", "cancelled", "not-running", "body-not-replayable",
-        "resources",
+        "resources", "redirect-loop", "too-many-redirects", "proxy", "proxy-refused",
+        "proxy-authentication",
     ]
 }

@@ -57,29 +57,34 @@ struct CallCommand: AsyncParsableCommand {
             ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
         if let batchFile {
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
-            let reply = try await withNetworkSystem(for: url, payloadProtocol, network, options) {
-                try await $0.batch($1, calls)
+            let (reply, more) = try await traced(options.traces, common.terminal) { trace in
+                try await withNetworkSystem(for: url, payloadProtocol, network, options) {
+                    try await $0.batch($1, calls, trace: trace)
+                }
             }
-            return try tell(reply)
+            return try tell(reply, more)
         }
         let call = RPCCall(
             RPCMethod(method ?? ""),
             try parameters.map { try RPCParameters(parsing: Array($0.utf8)) },
             isNotification: isNotification)
-        let reply = try await withNetworkSystem(for: url, payloadProtocol, network, options) {
-            try await $0.call($1, call)
+        let (reply, more) = try await traced(options.traces, common.terminal) { trace in
+            try await withNetworkSystem(for: url, payloadProtocol, network, options) {
+                try await $0.call($1, call, trace: trace)
+            }
         }
         warn(reply.warnings)
         guard let result = reply.result else {
-            return try common.terminal.result(["notified": true], text: [])
+            return try common.terminal.result(
+                Self.joined(["notified": true], more), text: [])
         }
         let value = result.value
-        var object: JSONObject = ["result": value]
+        var object = Self.joined(["result": value], more)
         if payloadProtocol == .rest { object["status"] = .number(JSONNumber(reply.status)) }
         try common.terminal.result(object, text: value.serialized() + [0x0A])
     }
 
-    private func tell(_ reply: BatchReply) throws {
+    private func tell(_ reply: BatchReply, _ more: JSONObject) throws {
         warn(reply.warnings)
         var outcomes: [JSONValue] = []
         for (id, outcome) in zip(reply.ids, reply.outcomes) {
@@ -92,7 +97,7 @@ struct CallCommand: AsyncParsableCommand {
             }
             outcomes.append(.object(told))
         }
-        let object: JSONObject = ["batch": .array(outcomes)]
+        let object = Self.joined(["batch": .array(outcomes)], more)
         guard let error = reply.error else {
             return try common.terminal.result(object, text: JSONValue.object(object).line)
         }
@@ -100,6 +105,12 @@ struct CallCommand: AsyncParsableCommand {
         var failure = ToolError(error)
         failure.beside = object
         throw failure
+    }
+
+    private static func joined(_ object: JSONObject, _ more: JSONObject) -> JSONObject {
+        var joined = object
+        for (name, value) in more { joined[name] = value }
+        return joined
     }
 
     private func warn(_ warnings: [RPCWarning]) {

@@ -56,6 +56,16 @@ struct CallOptions: ParsableArguments {
             valueName: "name|file"))
     var scheme: String?
 
+    @Option(
+        name: .customLong("max-redirects"),
+        help: "How many redirects are followed (5); 0 hands such a reply back as it is.")
+    var maximumRedirects = RedirectPolicy().maximum
+
+    @Flag(
+        name: .customLong("trace"),
+        help: "Tell attempts, redirects and timings: on standard error, or as trace in --json.")
+    var traces = false
+
     @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
@@ -72,6 +82,9 @@ struct CallOptions: ParsableArguments {
     var covers: String?
 
     func validate() throws {
+        guard (0...20).contains(maximumRedirects) else {
+            throw ValidationError("--max-redirects is a number from 0 to 20")
+        }
         if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
         let isAlone = keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
         if scheme == nil && !isAlone {
@@ -110,9 +123,10 @@ func withNetworkSystem<Result>(
 ) async throws -> Result {
     let service: Service = "call"
     let signer = try call.signing()
-    let configuration = ServiceConfiguration(
+    var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout)
+    configuration.redirects.maximum = call.maximumRedirects
     var options = NetworkSystem.Options()
     options.caFile = network.caFile
     options.connectTo = try network.addresses()

@@ -46,14 +46,17 @@ struct SendCommand: AsyncParsableCommand {
                     ? "the message is a response, wanted a request" : "the message names no host")
         }
         let body = try requestBody(of: message)
-        let reply = try await withNetworkSystem(
-            for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
-        ) { system, service in
-            try await system.exchange(
-                service, method: head.method, target: head.path ?? "/", fields: head.headerFields,
-                body: body)
+        let (reply, more) = try await traced(options.traces, common.terminal) { trace in
+            try await withNetworkSystem(
+                for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
+            ) { system, service in
+                try await system.exchange(
+                    service, method: head.method, target: head.path ?? "/",
+                    fields: head.headerFields, body: body, trace: trace)
+            }
         }
-        let object = describe(reply)
+        var object = describe(reply)
+        for (name, value) in more { object[name] = value }
         guard !(200..<300).contains(reply.status) else {
             return try common.terminal.result(object, text: Self.text(of: reply))
         }

@@ -1,0 +1,59 @@
+public import HTTPTypes
+public import SignetTransport
+internal import Synchronization
+
+/// What happened on a call's way: every attempt, every redirect, and how long each part took.
+///
+/// Given to a call, it is filled while the call runs, and tells also of a call that failed. It holds no
+/// field, body, query or user info.
+public final class CallTrace: Sendable {
+    /// One request and what came of it.
+    public struct Hop: Sendable, Hashable {
+        /// The method.
+        public var method: HTTPRequest.Method
+        /// Scheme, host, port and path.
+        public var url: String
+        /// Whether the request was signed.
+        public var isSigned: Bool
+        /// The reply's status; nil where none came.
+        public var status: Int?
+        /// The version that the server spoke; nil where no reply came.
+        public var httpVersion: EngineResponse.HTTPVersion?
+        /// How long the parts took; of a hop without a reply only the whole.
+        public var timings = Timings()
+        /// The code of the error that ended the hop.
+        public var failure: String?
+    }
+
+    /// One attempt: the first request and those that redirects led to.
+    public struct Attempt: Sendable, Hashable {
+        /// In their order; the last one's reply is the attempt's.
+        public var hops: [Hop] = []
+        /// The redirects between them.
+        public var redirects: [Redirect] = []
+    }
+
+    private let kept = Mutex<[Attempt]>([])
+
+    /// Makes an empty trace.
+    public init() {}
+
+    /// What happened so far.
+    public var attempts: [Attempt] { kept.withLock { $0 } }
+
+    func begin() { kept.withLock { $0.append(Attempt()) } }
+
+    func add(_ hop: Hop) {
+        kept.withLock { attempts in
+            if attempts.isEmpty { attempts.append(Attempt()) }
+            attempts[attempts.count - 1].hops.append(hop)
+        }
+    }
+
+    func add(_ redirect: Redirect) {
+        kept.withLock { attempts in
+            if attempts.isEmpty { attempts.append(Attempt()) }
+            attempts[attempts.count - 1].redirects.append(redirect)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import HTTPTypes
+internal import Logging
+internal import SignetCrypto
+internal import SignetRPC
+internal import SignetSigning
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// One attempt: the request, and those that redirects lead to, all within one time limit. Each is
+    /// signed anew as long as the call has not left its origin.
+    ///
+    /// - Parameter chain: Begun with the request; keeps what was followed, also where an error ends it.
+    func exchange(
+        _ request: FrozenRequest, for admission: Admission, _ chain: inout RedirectChain
+    ) async throws(ClientError) -> RawReply {
+        var request = request
+        var timeout = try admission.rules.timeLeft()
+        let end = ContinuousClock.now + timeout
+        admission.trace?.begin()
+        while true {
+            let signer = chain.isWithinOrigin ? admission.service.signer : nil
+            let signed = try await signed(request, by: signer)
+            let reply = try await send(
+                signed, isSigned: signer != nil, for: admission, within: timeout)
+            let redirect: Redirect?
+            do throws(TransportError) {
+                redirect = try chain.follow(
+                    HTTPResponse(status: .init(code: reply.status), headerFields: reply.fields),
+                    body: request.body.length == 0
+                        ? .none : request.body.isReplayable ? .replayable : .once,
+                    pins: admission.snapshot.policy, now: UnixTime.now(),
+                    droppingParameters: signed.parametersAdded(to: request))
+            } catch {
+                throw ClientError(error, status: reply.status)
+            }
+            guard let redirect else { return reply }
+            admission.trace?.add(redirect)
+            logger.debug(
+                "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
+            request.head = chain.request
+            if !redirect.keepsBody { request.body = [] }
+            timeout = end - .now
+            let url = redirect.to
+            try admission.snapshot.urlRules.check(
+                RequestURL("\(url.origin)\(url.target)"))
+        }
+    }
+
+    private func signed(
+        _ request: FrozenRequest, by signer: MessageSigner?
+    ) async throws(ClientError) -> FrozenRequest {
+        guard let signer else { return request }
+        return try await request.signed(by: signer, at: UnixTime.now())
+    }
+}
+
+extension FrozenRequest {
+    /// The names of the query's parameters that this request has and another has not: what its
+    /// signature put there, which a server may hand back in a redirect.
+    fileprivate func parametersAdded(to unsigned: FrozenRequest) -> Set<String> {
+        guard head.path != unsigned.head.path else { return [] }
+        return Self.parameters(head).subtracting(Self.parameters(unsigned.head))
+    }
+
+    private static func parameters(_ head: HTTPRequest) -> Set<String> {
+        guard let path = head.path, let mark = path.firstIndex(of: "?") else { return [] }
+        let pairs = path[path.index(after: mark)...].split(separator: "&")
+        return Set(pairs.map { String($0.prefix { $0 != "=" }) })
+    }
+}
+
+extension ClientError {
+    /// Why a reply that redirects was not followed.
+    fileprivate init(_ error: TransportError, status: Int) {
+        self.init(
+            error.pinFailure == nil ? .status : .noReply, Code(error.code.name), error.message,
+            status: status, pinFailure: error.pinFailure)
+    }
+}
