@@ -20,7 +20,11 @@ void signet_chain_retain(signet_chain *chain) { chain->references += 1; }
 
 void signet_chain_release(signet_chain *chain) {
     if (!chain || --chain->references > 0) return;
-    for (size_t i = 0; i < chain->count; i++) free(chain->subjects[i]);
+    for (size_t i = 0; i < chain->count; i++) {
+        free(chain->subjects[i]);
+        X509_free(chain->certificates[i]);
+    }
+    sk_X509_pop_free(chain->served, X509_free);
     free(chain);
 }
 
@@ -91,6 +95,11 @@ static bool add(signet_chain *chain, X509 *certificate) {
     if (!hashed) return false;
     char *subject = subject_of(certificate);
     if (!subject) return false;
+    if (X509_up_ref(certificate) != 1) {
+        free(subject);
+        return false;
+    }
+    chain->certificates[chain->count] = certificate;
     chain->subjects[chain->count++] = subject;
     return true;
 }
@@ -115,6 +124,8 @@ static signet_chain *verified_chain(X509_STORE_CTX *store) {
             return NULL;
         }
     }
+    STACK_OF(X509) *served = X509_STORE_CTX_get0_untrusted(store);
+    if (chain && served) chain->served = X509_chain_up_ref(served);
     return chain;
 }
 
@@ -251,3 +262,19 @@ const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index) {
 const char *signet_chain_subject(const signet_chain *chain, size_t index) {
     return chain->subjects[index];
 }
+
+size_t signet_chain_served_count(const signet_chain *chain) {
+    int count = chain->served ? sk_X509_num(chain->served) : 0;
+    return count > 0 ? (size_t)count : 0;
+}
+
+uint8_t *signet_chain_der(const signet_chain *chain, bool served, size_t index, size_t *count) {
+    X509 *certificate =
+        served ? sk_X509_value(chain->served, (int)index) : chain->certificates[index];
+    unsigned char *der = NULL;
+    int length = certificate ? i2d_X509(certificate, &der) : -1;
+    *count = length > 0 ? (size_t)length : 0;
+    return length > 0 ? der : NULL;
+}
+
+void signet_der_free(uint8_t *der) { OPENSSL_free(der); }

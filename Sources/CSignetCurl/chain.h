@@ -16,6 +16,9 @@ struct signet_chain {
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
     char *subjects[SIGNET_CHAIN_LIMIT];
+    // OpenSSL's own, counted: for the reports of what did not match.
+    X509 *certificates[SIGNET_CHAIN_LIMIT];
+    STACK_OF(X509) *served;  // as the server sent them, or NULL
 };
 
 // The digests that one transfer wants.

@@ -51,6 +51,7 @@ extension NetworkSystem {
         }
         let fetcher = try Fetcher(plan, base, keys, options)
         let system = try started(fetcher.snapshot, options, fetcher: fetcher)
+        await system.beginPinUpdates()
         do throws(ClientError) {
             try await system.begin(base, now: now ?? UnixTime.now()) {
                 configuration throws(VaultError) in
@@ -86,7 +87,8 @@ extension NetworkSystem {
             try change { current throws(ClientError) in
                 let base = current.configuration ?? values
                 return try SystemSnapshot(
-                    base.fetching(values), keys: current.keys, options: self.options)
+                    base.fetching(values), keys: current.keys, options: self.options,
+                    after: current)
             }
             return keep(values, FetchReport(source: .fetched, askedAt: now), fetcher, now)
         } catch {
@@ -121,7 +123,8 @@ extension NetworkSystem {
                 throw ClientError(error)
             }
             try change { current throws(ClientError) in
-                try SystemSnapshot(whole, keys: current.keys, options: self.options)
+                try SystemSnapshot(
+                    whole, keys: current.keys, options: self.options, after: current)
             }
         }
         let failure: ClientError
@@ -216,8 +219,9 @@ extension NetworkSystem {
     /// Writes the start down, once, and says it in the log.
     private func finishStart(_ report: FetchReport) {
         let snapshot = box.snapshot
-        let start = StartReport(snapshot.mode, fetch: report)
+        var start = StartReport(snapshot.mode, fetch: report)
         history.withLock { history in
+            start.pinUpdate = history.start.pinUpdate
             history.start = start
             history.fetch = report
         }

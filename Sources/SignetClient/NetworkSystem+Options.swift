@@ -1,4 +1,5 @@
 public import Logging
+internal import SignetCrypto
 internal import SignetPinning
 public import SignetTransport
 
@@ -15,6 +16,12 @@ extension NetworkSystem {
         public var sealing: Sealing?
         /// Where the system tells what it does; no value, key or body is ever told.
         public var logger = Logger(label: "signet.client")
+        /// Where reports of pins that did not match go; the log alone by default.
+        public var pinReports = PinReporting()
+        /// Where signed pin policies come from; nil for none.
+        public var pinUpdates: PinUpdatePlan?
+        /// The time in Unix seconds, for reports and signed policies.
+        package var clock: @Sendable () -> Int64 = { UnixTime.now() }
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
         /// False tries out what a build does that may not switch; true gives no build what it has not.

@@ -124,6 +124,9 @@ extension NetworkSystem {
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let refusal = decision.refusal {
+            if let failure = refusal.failure {
+                report(failure, refusal.code, at: origin)
+            }
             throw ClientError(
                 .noReply, ClientError.Code(refusal.code.name), refusal.message)
         }
@@ -158,7 +161,7 @@ extension NetworkSystem {
             outgoing.connectTimeout = min(timeout, rules.connectTimeout ?? outgoing.connectTimeout)
             outgoing.maximumBodySize = rules.maximumReplySize
             outgoing.connectTo = options.connectTo
-            let response = try await engine.send(outgoing)
+            let response = try await sendReporting(outgoing)
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.timings = response.timings

@@ -1,5 +1,6 @@
 internal import Logging
 public import SignetCrypto
+public import SignetPinning
 public import SignetVault
 
 // MARK: - Changing the configuration while calls run
@@ -26,8 +27,24 @@ extension NetworkSystem {
         _ configuration: GlobalConfiguration, keys: KeySet? = nil
     ) throws(ClientError) {
         try change { current throws(ClientError) in
-            try SystemSnapshot(configuration, keys: keys ?? current.keys, options: self.options)
+            try SystemSnapshot(
+                configuration, keys: keys ?? current.keys, options: self.options, after: current)
         }
+    }
+
+    /// The pins that new calls are judged by; nil in a system that was started without any.
+    public var policy: PinPolicy? { box.snapshot.policy }
+
+    /// Puts a policy in the place of the current one, and of the pins of the services.
+    ///
+    /// One swap: calls under way keep what they began with, redirects and further attempts too. Each
+    /// later request is judged by the new policy, also on a connection that an earlier call left open and
+    /// in a TLS session that it left behind. The policy stays when the configuration changes.
+    ///
+    /// - Parameter policy: The new one; a service whose host it refuses is spoken to no more.
+    /// - Throws: `not-running`.
+    public func update(policy: PinPolicy) throws(ClientError) {
+        try change { current throws(ClientError) in SystemSnapshot(current, policy: policy) }
     }
 
     /// Follows a configuration that changes: takes its current snapshot and each later one, until

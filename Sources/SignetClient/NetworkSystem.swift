@@ -27,18 +27,33 @@ public final class NetworkSystem: Sendable {
 
     let fetcher: Fetcher?
     let history: Mutex<History>
+    let reporter: PinReporter
+    let updates: PinUpdates?
 
     /// How the system started, and what was fetched last.
     struct History: Sendable {
         var start: StartReport
         var fetch: FetchReport?
+        var pinUpdate: PinUpdateReport?
     }
 
     private init(
-        engine: any HTTPEngine, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?
+        engine: any HTTPEngine, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?,
+        posts: [PreparedPost], updates: PinUpdates?
     ) {
+        let box = SnapshotBox(snapshot)
         self.engine = engine
-        self.box = SnapshotBox(snapshot)
+        self.box = box
+        self.updates = updates
+        var sinks: [any PinReportSink] = options.pinReports.sinks
+        if options.pinReports.logs { sinks.append(LoggedPinReports(logger: options.logger)) }
+        for post in posts {
+            sinks.append(
+                PostedPinReports(
+                    target: post, engine: engine, box: box, connectTo: options.connectTo))
+        }
+        self.reporter = PinReporter(
+            options.pinReports, sinks, logger: options.logger, clock: options.clock)
         self.options = options
         self.fetcher = fetcher
         self.history = Mutex(History(start: StartReport(snapshot.mode)))
@@ -57,7 +72,10 @@ public final class NetworkSystem: Sendable {
     public static func start(
         _ configuration: GlobalConfiguration, keys: KeySet? = nil, options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
-        try started(SystemSnapshot(configuration, keys: keys, options: options), options)
+        let snapshot = try SystemSnapshot(configuration, keys: keys, options: options)
+        let system = try started(snapshot, options)
+        await system.beginPinUpdates()
+        return system
     }
 
     /// Starts a system with services given as values.
@@ -72,14 +90,21 @@ public final class NetworkSystem: Sendable {
         services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
-        try started(
-            SystemSnapshot(services: services, keys: keys, policy: policy, options: options),
-            options)
+        let snapshot = try SystemSnapshot(
+            services: services, keys: keys, policy: policy, options: options)
+        let system = try started(snapshot, options)
+        await system.beginPinUpdates()
+        return system
     }
 
     static func started(
         _ snapshot: SystemSnapshot, _ options: Options, fetcher: Fetcher? = nil
     ) throws(ClientError) -> NetworkSystem {
+        var posts: [PreparedPost] = []
+        for post in options.pinReports.posts { posts.append(try PreparedPost(post)) }
+        let updates = try options.pinUpdates.map { plan throws(ClientError) in
+            try PinUpdates(plan)
+        }
         let engine: any HTTPEngine
         do throws(TransportError) {
             if let given = options.engine {
@@ -93,7 +118,8 @@ public final class NetworkSystem: Sendable {
             throw ClientError(error)
         }
         let system = NetworkSystem(
-            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher)
+            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher, posts: posts,
+            updates: updates)
         if fetcher == nil { system.logStart(system.startReport) }
         return system
     }
@@ -102,13 +128,17 @@ public final class NetworkSystem: Sendable {
     ///
     /// Returns when every call has ended; each that was cut short has thrown `not-running`.
     ///
+    /// Pin reports that have not left get their own time (``PinReporting/flushTime``).
+    ///
     /// - Parameter gracePeriod: How long calls under way may go on.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
         guard lifecycle.stop() else { return await lifecycle.waitUntilIdle() }
+        updates?.stop()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.lifecycle.waitUntilIdle() }
             group.addTask { try? await Task.sleep(for: gracePeriod) }
             await group.next()
+            await reporter.close()
             await engine.shutdown()
             group.cancelAll()
         }

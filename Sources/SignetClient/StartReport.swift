@@ -13,6 +13,8 @@ public struct StartReport: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var simulated: [String]
     /// What became of the fetch; nil where none was planned.
     public internal(set) var fetch: FetchReport?
+    /// What became of the first look for a signed pin policy; nil where none was planned.
+    public internal(set) var pinUpdate: PinUpdateReport?
 
     /// The report as JSON.
     public var json: JSONObject {
@@ -22,6 +24,7 @@ public struct StartReport: Sendable, Hashable, CustomStringConvertible {
             "simulated": .array(simulated.map(JSONValue.string)),
         ]
         object["fetch"] = fetch.map { .object($0.json) }
+        object["pinUpdate"] = pinUpdate.map { .object($0.json) }
         return object
     }
 

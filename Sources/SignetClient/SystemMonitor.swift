@@ -7,6 +7,8 @@ public import SignetVault
 public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
     let box: SnapshotBox
     let sealing: Sealing
+    /// Not the system itself, which whoever only looks must not keep alive.
+    let pins: @Sendable () -> (PinUpdateReport?, PinReportCounts)?
 
     /// Seals the configuration that new calls are made with.
     ///
@@ -27,6 +29,12 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
+    /// How it stands with signed pin policies; nil where none are planned, or the system is gone.
+    public var pinUpdate: PinUpdateReport? { pins()?.0 }
+
+    /// What became of pin reports; nil where the system is gone.
+    public var pinReports: PinReportCounts? { pins()?.1 }
+
     /// Only that it is one.
     public var description: String { "SystemMonitor(redacted)" }
     /// Without children.
@@ -36,6 +44,10 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
 extension NetworkSystem {
     /// What monitoring gets; nil where the options name nothing to seal with.
     public var monitor: SystemMonitor? {
-        options.sealing.map { SystemMonitor(box: box, sealing: $0) }
+        options.sealing.map { sealing in
+            SystemMonitor(box: box, sealing: sealing) { [weak self] in
+                self.map { ($0.lastPinUpdate, $0.pinReportCounts) }
+            }
+        }
     }
 }

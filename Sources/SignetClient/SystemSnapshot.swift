@@ -11,6 +11,11 @@ final class SystemSnapshot: Sendable {
     let keys: KeySet?
     let services: [Service: PreparedService]
     let policy: PinPolicy?
+    /// The policy that was given in place of the services' pins, and outlives changes of the
+    /// configuration.
+    let givenPolicy: PinPolicy?
+    /// The number of the signed policy that was taken last.
+    let pinSerial: Int64?
     let urlRules: URLRules
     let settings: CallSettings
     let mode: ModeSettings
@@ -22,17 +27,24 @@ final class SystemSnapshot: Sendable {
     ///   - keys: The keys that services sign with.
     ///   - options: Trust and limits.
     ///   - wanted: The one service that is prepared; nil is all.
+    ///   - before: The snapshot before it, whose given policy goes on.
     /// - Throws: `ClientError` that names the key which cannot be worked with.
     init(
         _ configuration: GlobalConfiguration, keys: KeySet?, options: NetworkSystem.Options,
-        only wanted: Service? = nil
+        only wanted: Service? = nil, after before: SystemSnapshot? = nil
     ) throws(ClientError) {
         self.configuration = configuration
+        self.givenPolicy = before?.givenPolicy
+        self.pinSerial = before?.pinSerial
         self.keys = keys
         self.mode = try ModeSettings(configuration, isSwitchable: options.isModeSwitchable)
         let services = try ServiceConfiguration.all(
             in: configuration, usesTestServers: mode.usesTestServers, only: wanted)
-        self.policy = try options.policy(of: services)
+        if let given = before?.givenPolicy {
+            self.policy = given
+        } else {
+            self.policy = try options.policy(of: services)
+        }
         self.services = try Self.prepared(services, keys, options)
         self.urlRules = try URLRules(configuration)
         self.settings = try CallSettings(configuration)
@@ -44,12 +56,29 @@ final class SystemSnapshot: Sendable {
         options: NetworkSystem.Options
     ) throws(ClientError) {
         self.configuration = nil
+        self.givenPolicy = nil
+        self.pinSerial = nil
         self.keys = keys
         self.mode = ModeSettings()
         self.policy = policy
         self.services = try Self.prepared(services, keys, options)
         self.urlRules = try URLRules()
         self.settings = CallSettings()
+    }
+
+    /// The same under another policy.
+    ///
+    /// - Parameter serial: The number of the signed policy that it is; nil keeps the last one's.
+    init(_ other: SystemSnapshot, policy: PinPolicy, serial: Int64? = nil) {
+        configuration = other.configuration
+        keys = other.keys
+        services = other.services
+        self.policy = policy
+        givenPolicy = policy
+        pinSerial = serial ?? other.pinSerial
+        urlRules = other.urlRules
+        settings = other.settings
+        mode = other.mode
     }
 
     private static func prepared(

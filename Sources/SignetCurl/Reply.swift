@@ -10,6 +10,8 @@ struct Reply: Sendable {
     let timings: Timings
     /// The verified chain; empty where nothing is pinned.
     let chain: [SeenCertificate]
+    /// The chain as sent, each certificate as DER; empty where nothing is to be reported.
+    let served: [[UInt8]]
 
     /// The response that a call's caller gets.
     ///
@@ -29,7 +31,9 @@ struct Reply: Sendable {
         }
         let verdict =
             plan.pins == nil
-            ? nil : plan.policy?.verdict(for: plan.host, chain: chain, now: plan.now)
+            ? nil
+            : plan.policy?.verdict(
+                for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
         if let refusal = verdict?.refusal { throw TransportError(refusal) }
         return EngineResponse(
             response: head.response, body: ResponseBody(body), httpVersion: head.version,

@@ -63,6 +63,27 @@ internal import SignetTransport
         return timings
     }
 
+    /// The chain that was judged with its certificates, and the one that was sent: for reports.
+    func certificates() -> (chain: [SeenCertificate], served: [[UInt8]]) {
+        var known: [UInt64: [SeenCertificate]] = [:]
+        let seen = chain(&known, limit: 1)
+        guard let chain = unsafe signet_transfer_chain(handle) else { return (seen, []) }
+        func der(_ index: Int, served: Bool) -> [UInt8] {
+            var count = 0
+            let bytes = unsafe signet_chain_der(chain, served, index, &count)
+            defer { unsafe signet_der_free(bytes) }
+            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+        }
+        let count = unsafe signet_chain_count(chain)
+        let whole = seen.enumerated().map { index, certificate in
+            SeenCertificate(
+                subject: certificate.subject, pin: certificate.pin,
+                der: index < count ? der(index, served: false) : [])
+        }
+        let served = unsafe signet_chain_served_count(chain)
+        return (whole, (0..<served).map { der($0, served: true) })
+    }
+
     /// The chain that was judged, each known chain read once.
     func chain(_ known: inout [UInt64: [SeenCertificate]], limit: Int) -> [SeenCertificate] {
         guard let chain = unsafe signet_transfer_chain(handle) else { return [] }

@@ -184,9 +184,9 @@ struct TransferDriver {
                 cancel(identifier)
                 return
             }
+            let (chain, served) = judgedChain(of: transfer, call.plan)
             reply = Reply(
-                head: head, timings: transfer.timings(),
-                chain: call.plan.pins == nil ? [] : chain(of: transfer))
+                head: head, timings: transfer.timings(), chain: chain, served: served)
             active[identifier]?.isAnswered = true
             transfer.wakeUpload()
         }
@@ -259,6 +259,25 @@ struct TransferDriver {
 
     // MARK: Values
 
+    /// The verified chain that the caller's verdict is of; with its certificates where that verdict will
+    /// be a report, and not as often as there are replies otherwise.
+    private mutating func judgedChain(
+        of transfer: Transfer, _ plan: RequestPlan
+    ) -> (chain: [SeenCertificate], served: [[UInt8]]) {
+        guard let pins = plan.pins else { return ([], []) }
+        let chain = chain(of: transfer)
+        if pins.isEnforced { return (chain, []) }
+        let wanted = plan.policy?.rule(for: plan.host)?.pins ?? []
+        return chain.contains { wanted.contains($0.pin) } ? (chain, []) : transfer.certificates()
+    }
+
+    /// The verdict with the certificates, as reports tell of it.
+    private func fullVerdict(_ transfer: Transfer, _ plan: RequestPlan) -> PinVerdict? {
+        let (chain, served) = transfer.certificates()
+        return plan.policy?.verdict(
+            for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
+    }
+
     private mutating func chain(of transfer: Transfer) -> [SeenCertificate] {
         transfer.chain(&chains, limit: TransferDriver.knownChains)
     }
@@ -305,9 +324,7 @@ struct TransferDriver {
         let host = plan.host.uriText
         switch transfer.refusal {
         case SIGNET_PIN_MISMATCH:
-            let chain = chain(of: transfer)
-            let verdict = plan.policy?.verdict(for: plan.host, chain: chain, now: plan.now)
-            return verdict?.refusal.map(TransportError.init)
+            return fullVerdict(transfer, plan)?.refusal.map(TransportError.init)
                 ?? TransportError(code: .pinMismatch, message: "no pin matches for \(host)")
         case SIGNET_NO_CHAIN:
             return TransportError(

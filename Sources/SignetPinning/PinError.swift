@@ -30,6 +30,7 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
             case unreadableFile = "unreadable-file"
             case unwritableFile = "unwritable-file"
             case fileBusy = "file-busy"
+            case reportFailed = "report-failed"
             case cryptography = "crypto-failure"
         }
 
@@ -82,6 +83,8 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unwritableFile = Code(value: .unwritableFile)
         /// Another process is changing the file.
         public static let fileBusy = Code(value: .fileBusy)
+        /// A pin report was not taken where it was to go.
+        public static let reportFailed = Code(value: .reportFailed)
         /// OpenSSL could not do its work.
         public static let cryptography = Code(value: .cryptography)
 

@@ -8,6 +8,10 @@ public struct PinFailure: Sendable, Hashable {
     public let seen: [SeenCertificate]
     /// What most likely puts it right.
     public let mend: PinMend
+    /// The chain as the server sent it, each certificate as DER; empty where none was seen.
+    public var served: [[UInt8]] = []
+    /// The port that was asked for, where it is known.
+    public var port: Int?
 
     /// The rule's pins, any of which would have done.
     public var wanted: [Pin] { rule?.pins ?? [] }

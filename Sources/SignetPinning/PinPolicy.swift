@@ -109,8 +109,13 @@ public struct PinPolicy: Sendable, Hashable {
     ///   - host: The host that was asked for.
     ///   - chain: The *verified* chain, leaf first: never the chain as sent.
     ///   - now: Unix time in seconds.
+    ///   - served: The chain as sent, for reports alone.
+    ///   - port: The port that was asked for, for reports alone.
     /// - Returns: What was seen, what was wanted, and what is wrong, if anything is.
-    public func verdict(for host: HostName, chain: [SeenCertificate], now: Int64) -> PinVerdict {
+    public func verdict(
+        for host: HostName, chain: [SeenCertificate], now: Int64, served: [[UInt8]] = [],
+        port: Int? = nil
+    ) -> PinVerdict {
         let decision = decision(for: host, isSecure: true, now: now)
         let rule = decision.rule
         let wanted = rule?.pins ?? []
@@ -120,6 +125,11 @@ public struct PinPolicy: Sendable, Hashable {
             finding = refusal(known.code, host, rule, chain)
         } else if let rule, decision.isPinned, !isMatch {
             finding = refusal(.pinMismatch, host, rule, chain)
+        }
+        if var failure = finding?.failure, let known = finding {
+            failure.served = served
+            failure.port = port
+            finding = PinError(code: known.code, message: known.message, failure: failure)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,

@@ -4,11 +4,14 @@ public struct SeenCertificate: Sendable, Hashable {
     public let subject: String
     /// The pin of its key.
     public let pin: Pin
+    /// The whole certificate; empty where nobody needs it: it comes with findings and refusals.
+    public let der: [UInt8]
 
     /// Takes the facts of a certificate.
-    public init(subject: String, pin: Pin) {
+    public init(subject: String, pin: Pin, der: [UInt8] = []) {
         self.subject = subject
         self.pin = pin
+        self.der = der
     }
 }
 

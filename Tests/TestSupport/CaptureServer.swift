@@ -6,12 +6,26 @@ package final class CaptureServer: Sendable {
     package let port: Int
     private let server: ServerProcess
 
+    private let scheme: String
+
     /// Starts a server that answers with a status line's end, such as `200 OK`, and a body of JSON.
-    package init(status: String = "200 OK", answer: String = "{}") async throws {
+    ///
+    /// With `tls` it speaks TLS and shows that certificate with its chain.
+    package init(
+        status: String = "200 OK", answer: String = "{}", tls: TestAuthority.Certificate? = nil
+    ) async throws {
         port = freePort()
+        scheme = tls == nil ? "http" : "https"
         let script = """
-            import re, socket, sys, threading
+            import re, socket, ssl, sys, threading
+            context = None
+            if len(sys.argv) > 4:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(sys.argv[4], sys.argv[5])
             def run(c):
+                if context:
+                    try: c = context.wrap_socket(c, server_side=True)
+                    except OSError: return
                 data = b''
                 while True:
                     while b'\\r\\n\\r\\n' not in data:
@@ -35,12 +49,14 @@ package final class CaptureServer: Sendable {
                 threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
             """
         server = try await .start(
-            "python3", ["-I", "-c", script, "\(port)", status, answer],
+            "python3",
+            ["-I", "-c", script, "\(port)", status, answer]
+                + (tls.map { [$0.chain, $0.key] } ?? []),
             ready: .listening(port: port))
     }
 
-    /// `http://127.0.0.1:PORT`, without a path.
-    package var url: String { "http://127.0.0.1:\(port)" }
+    /// `http://127.0.0.1:PORT`, without a path; with TLS `https://…`.
+    package var url: String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// The requests so far, in their order, as soon as there are `count` of them.
     package func requests(count: Int) async throws -> [[UInt8]] {

@@ -174,5 +174,12 @@ uint64_t signet_chain_identifier(const signet_chain *chain);
 size_t signet_chain_count(const signet_chain *chain);
 const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index);
 const char *signet_chain_subject(const signet_chain *chain, size_t index);
+// How many certificates the server sent; 0 for a chain that was not verified.
+size_t signet_chain_served_count(const signet_chain *chain);
+// A certificate of the chain, or of what was sent, as DER, to be given to signet_der_free; NULL where
+// memory ran out.
+uint8_t *signet_chain_der(
+    const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_CHECKED;
+void signet_der_free(uint8_t *der);
 
 #endif

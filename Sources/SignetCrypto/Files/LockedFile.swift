@@ -83,6 +83,14 @@ package struct LockedFile: ~Copyable {
         if isDurable { try file.synchronize() }
     }
 
+    /// Gives it another name, in the place of whatever has that. This lock is then one of the file
+    /// under its new name; who waits for it opens a new one.
+    package borrowing func rename(to path: String) throws(FileFailure) {
+        guard unsafe Glibc.rename(file.path, path) == 0 else {
+            throw FileFailure(path: path, operation: "write", errno: errno)
+        }
+    }
+
     /// Puts a new file with these bytes in its place, whole or not at all. This lock is then one of
     /// a file without a name; who waits for it opens the new one.
     package borrowing func replace(with bytes: [UInt8]) throws(FileFailure) {

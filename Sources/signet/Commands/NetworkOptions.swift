@@ -130,6 +130,8 @@ func withNetworkSystem<Result>(
     var options = NetworkSystem.Options()
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
+    // The command's own error says the same.
+    options.pinReports.logs = false
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
         policy: call.policyFile.map { try PinPolicy(file: $0) },

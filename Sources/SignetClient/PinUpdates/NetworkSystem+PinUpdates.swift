@@ -1,0 +1,245 @@
+internal import HTTPTypes
+internal import Logging
+internal import SignetCrypto
+internal import SignetCurl
+internal import SignetPinning
+internal import SignetTransport
+internal import Synchronization
+
+// MARK: - Signed pin policies
+
+extension NetworkSystem {
+    /// How it stands with signed pin policies; nil where none are planned.
+    public var lastPinUpdate: PinUpdateReport? {
+        let report = history.withLock { $0.pinUpdate }
+        guard var report, let expires = report.expires else { return report }
+        let now = options.clock()
+        let isOver = now >= expires
+        guard isOver || expires - now < Self.soon else { return report }
+        report.findings.append(
+            PinUpdateReport.Finding(
+                code: isOver ? "expired" : "expires-soon",
+                message:
+                    "the signed policy \(report.serial ?? 0) \(isOver ? "expired" : "expires") at"
+                    + " \(UnixTime.rfc3339(expires)), and no newer one was found"))
+        return report
+    }
+
+    private static var soon: Int64 { 7 * 86_400 }
+
+    /// Looks for a newer signed policy now, and puts it in place.
+    ///
+    /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's URL
+    /// alone: a redirect is a failure. On failure nothing changes.
+    ///
+    /// - Returns: How it stands now; also ``lastPinUpdate``.
+    /// - Throws: `not-configured` without a plan, `not-running`; why nothing came, or what came is not
+    ///   taken: a code of `PinError`, such as `tampered`, `rolled-back` or `update-expired`.
+    @discardableResult
+    public func updatePins() async throws(ClientError) -> PinUpdateReport {
+        guard let updates else {
+            throw ClientError(
+                .processing, .notConfigured, "the system was started without a plan for pin updates"
+            )
+        }
+        guard lifecycle.admit() else { throw Self.notRunning }
+        defer { lifecycle.leave() }
+        do throws(ClientError) {
+            let (bytes, chain) = try await askForPins(updates)
+            let new = try Self.pins { () throws(PinError) in
+                try updates.store.accept(bytes, now: self.options.clock())
+            }
+            let seen = await chainOfHost(updates, new, chain)
+            try take(new, .fetched, updates, seen)
+        } catch {
+            history.withLock { history in
+                var report = history.pinUpdate ?? PinUpdateReport()
+                report.askedAt = options.clock()
+                report.failures += 1
+                report.failure = FetchReport.Failure(error)
+                history.pinUpdate = report
+            }
+            logger.warning(
+                "no newer pin policy was taken",
+                metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
+            throw error
+        }
+        return lastPinUpdate ?? PinUpdateReport()
+    }
+
+    /// Uses the kept policy, looks for a newer one, and begins to do so again and again.
+    func beginPinUpdates() async {
+        guard let updates else { return }
+        do throws(ClientError) {
+            let kept = try Self.pins { () throws(PinError) in
+                try updates.store.current(now: self.options.clock())
+            }
+            if let kept {
+                try take(kept, .kept, updates, [])
+            } else {
+                history.withLock { $0.pinUpdate = PinUpdateReport() }
+            }
+        } catch {
+            history.withLock { history in
+                history.pinUpdate = PinUpdateReport()
+                history.pinUpdate?.keepingFailure = FetchReport.Failure(error)
+            }
+            logger.error(
+                "the kept pin policy is not used",
+                metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
+        }
+        _ = try? await updatePins()
+        let report = lastPinUpdate
+        history.withLock { $0.start.pinUpdate = report }
+        let plan = updates.plan
+        updates.start { [weak self] in
+            while !Task.isCancelled {
+                let failures = self?.history.withLock { $0.pinUpdate?.failures } ?? 0
+                let pause = plan.pause(
+                    afterFailures: failures, random: Double.random(in: 0..<1))
+                try? await Task.sleep(for: pause)
+                guard let self, self.lifecycle.isRunning, !Task.isCancelled else { return }
+                _ = try? await self.updatePins()
+            }
+        }
+    }
+
+    // MARK: The steps
+
+    /// The document, and the verified chain of its host where pins were checked.
+    private func askForPins(
+        _ updates: PinUpdates
+    ) async throws(ClientError) -> ([UInt8], [SeenCertificate]) {
+        let snapshot = box.snapshot
+        try snapshot.mode.simulation.act()
+        let policy = updates.plan.hostPolicy ?? snapshot.policy
+        if let policy, !engine.capabilities.pinsPublicKeys,
+            policy.decision(for: updates.host, isSecure: true, now: options.clock()).isPinned
+        {
+            throw ClientError(
+                .processing, .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the pins of"
+                    + " \(updates.url.authority)")
+        }
+        var head = HTTPRequest(
+            method: .get, scheme: updates.url.scheme, authority: updates.url.authority,
+            path: updates.url.target)
+        if let userAgent = snapshot.settings.userAgent { head.headerFields[.userAgent] = userAgent }
+        var request = EngineRequest(head, policy: policy)
+        request.timeout = updates.plan.timeout
+        request.connectTimeout = updates.plan.timeout
+        request.maximumBodySize = SignedPinPolicy.maximumByteCount
+        request.connectTo = options.connectTo
+        do throws(TransportError) {
+            let response = try await sendReporting(request)
+            let body = try await response.body.collect(limit: SignedPinPolicy.maximumByteCount)
+            let status = response.response.status.code
+            guard status == 200 else {
+                throw TransportError(
+                    code: .malformedReply,
+                    message: "\(updates.url.authority) answered \(status), wanted 200 and a signed"
+                        + " pin policy")
+            }
+            return (body, response.peerChain)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// The chain by which it is seen whether the new policy still reaches the document's host.
+    private func chainOfHost(
+        _ updates: PinUpdates, _ new: VerifiedPinPolicy, _ chain: [SeenCertificate]
+    ) async -> [SeenCertificate] {
+        guard updates.plan.hostPolicy == nil, chain.isEmpty, new.serial != box.snapshot.pinSerial,
+            let engine = engine as? CurlEngine,
+            let authority = try? Authority(parsing: updates.url.authority)
+        else { return chain }
+        let seen = try? await engine.probe(
+            authority, connectTo: options.connectTo, timeout: updates.plan.timeout,
+            policy: new.policy)
+        return seen?.isTrusted == true ? seen?.chain ?? [] : []
+    }
+
+    /// Puts a policy in place unless a newer one came between, and writes down how it stands.
+    private func take(
+        _ new: VerifiedPinPolicy, _ source: PinUpdateReport.Source, _ updates: PinUpdates,
+        _ chain: [SeenCertificate]
+    ) throws(ClientError) {
+        let isNew = box.snapshot.pinSerial ?? 0 < new.serial
+        if isNew {
+            try change { current throws(ClientError) in
+                (current.pinSerial ?? 0) < new.serial
+                    ? SystemSnapshot(current, policy: new.policy, serial: new.serial) : current
+            }
+        }
+        let findings = isNew ? findings(new, updates, chain) : nil
+        history.withLock { history in
+            var report = history.pinUpdate ?? PinUpdateReport()
+            if source == .fetched {
+                report.askedAt = options.clock()
+                report.failures = 0
+                report.failure = nil
+            }
+            if isNew {
+                report.source = source
+                report.serial = new.serial
+                report.expires = new.signed.expires
+                report.findings = findings ?? []
+            }
+            history.pinUpdate = report
+        }
+        guard isNew else { return }
+        logger.notice(
+            "a signed pin policy is in use",
+            metadata: ["serial": "\(new.serial)", "source": "\(source.rawValue)"])
+        for finding in findings ?? [] {
+            logger.error(
+                "the signed pin policy may do harm",
+                metadata: ["code": "\(finding.code)", "reason": "\(finding.message)"])
+        }
+    }
+
+    /// What a policy cuts off. It is taken all the same: who signs may mean it, and a key that was lost
+    /// must go whatever it carried.
+    private func findings(
+        _ new: VerifiedPinPolicy, _ updates: PinUpdates, _ chain: [SeenCertificate]
+    ) -> [PinUpdateReport.Finding] {
+        let now = options.clock()
+        var findings: [PinUpdateReport.Finding] = []
+        if updates.plan.hostPolicy == nil {
+            let decision = new.policy.decision(for: updates.host, isSecure: true, now: now)
+            let verdict = new.policy.verdict(for: updates.host, chain: chain, now: now)
+            let end = "no further update can be fetched from it"
+            if let refusal = decision.refusal {
+                findings.append(
+                    .init(
+                        code: "update-host-refused", message: "\(refusal.message); \(end)"))
+            } else if !chain.isEmpty, let refusal = verdict.refusal {
+                findings.append(
+                    .init(
+                        code: "update-host-locked-out", message: "\(refusal.message); \(end)"))
+            }
+        }
+        for (service, prepared) in box.snapshot.services.sorted(by: { $0.key.name < $1.key.name }) {
+            guard let host = try? prepared.url.host() else { continue }
+            let isSecure = prepared.url.scheme == "https"
+            let decision = new.policy.decision(for: host, isSecure: isSecure, now: now)
+            guard let refusal = decision.refusal else { continue }
+            findings.append(
+                .init(code: "service-refused", message: "\(service): \(refusal.message)"))
+        }
+        return findings
+    }
+
+    private static func pins<Value>(
+        _ work: () throws(PinError) -> Value
+    ) throws(ClientError) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw ClientError(
+                .processing, ClientError.Code(error.code.name), error.message,
+                pinFailure: error.failure)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import SignetCrypto
+public import SignetPinning
+
+/// Where a program gets signed pin policies from, as `signet pins sign` makes them.
+///
+/// The web server that has them is not trusted: what counts is a signature under a key that the program
+/// carries in itself, a serial number that does not go back, and a time that has come and is not over.
+public struct PinUpdatePlan: Sendable {
+    /// An https URL of the document.
+    public var url: String
+    /// Judges it, by the public keys that the program carries.
+    public var verifier: PinUpdateVerifier
+    /// The file that keeps the newest policy across restarts.
+    public var file: String
+    /// The pins of the document's host; nil leaves it to the policy in use, which an update can then make
+    /// unreachable.
+    public var hostPolicy: PinPolicy?
+    /// How long to the next look; a tenth more or less, so that programs do not ask in step.
+    public var interval: Duration = .seconds(6 * 3600)
+    /// How long to the next look after a failure; twice as long after each further one, up to `interval`.
+    public var retryPause: Duration = .seconds(30)
+    /// The time for one look; a start waits no longer than this.
+    public var timeout: Duration = .seconds(10)
+
+    /// Plans updates.
+    public init(url: String, verifier: PinUpdateVerifier, file: String) {
+        self.url = url
+        self.verifier = verifier
+        self.file = file
+    }
+
+    /// How long to the next look.
+    ///
+    /// - Parameters:
+    ///   - failures: How many failures there were in a row.
+    ///   - random: From 0 up to 1.
+    package func pause(afterFailures failures: Int, random: Double) -> Duration {
+        let usual = max(interval, .milliseconds(1))
+        guard failures > 0 else { return usual * (0.9 + random / 5) }
+        var pause = max(retryPause, .milliseconds(1))
+        for _ in 1..<min(failures, 32) where pause < usual { pause = pause * 2 }
+        return min(pause, usual) * (0.5 + random / 2)
+    }
+}
+
+/// A plan whose URL can be used, the newest policy's file, and the task that looks for a newer one.
+final class PinUpdates: Sendable {
+    let plan: PinUpdatePlan
+    let url: RequestURL
+    let host: HostName
+    let store: PinUpdateStore
+    private let task = LoopTask()
+
+    init(_ plan: PinUpdatePlan) throws(ClientError) {
+        func invalid(_ what: String) -> ClientError {
+            ClientError(.processing, .invalidPlan, "the plan for pin updates: \(what)")
+        }
+        do throws(ClientError) {
+            url = try RequestURL(plan.url)
+            host = try url.host()
+        } catch {
+            throw invalid(error.message)
+        }
+        guard url.scheme == "https" else { throw invalid("its URL begins with https://") }
+        guard plan.timeout > .zero, plan.interval > .zero, plan.retryPause > .zero else {
+            throw invalid("its times are above zero")
+        }
+        self.plan = plan
+        store = PinUpdateStore(path: plan.file, verifier: plan.verifier)
+    }
+
+    /// Begins to look again and again; at most once.
+    func start(_ body: @escaping @Sendable () async -> Void) { task.start(body) }
+
+    /// Looks no more.
+    func stop() { task.stop() }
+}

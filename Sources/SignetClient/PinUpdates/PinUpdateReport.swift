@@ -1,0 +1,57 @@
+internal import SignetCrypto
+public import SignetJSON
+
+/// How it stands with signed pin policies.
+public struct PinUpdateReport: Sendable, Hashable {
+    /// Where the policy in use came from.
+    public enum Source: String, Sendable, Hashable {
+        /// From the web server.
+        case fetched
+        /// From the file that keeps the newest across restarts.
+        case kept
+        /// It is the program's own: no signed policy could be used.
+        case builtIn = "built-in"
+    }
+
+    /// What somebody should look at.
+    public struct Finding: Sendable, Hashable {
+        /// In kebab-case: `update-host-refused`, `update-host-locked-out`, `service-refused`,
+        /// `expires-soon`, `expired`.
+        public var code: String
+        /// One line for people.
+        public var message: String
+
+        var json: JSONValue { ["code": .string(code), "message": .string(message)] }
+    }
+
+    /// Where the policy in use came from.
+    public internal(set) var source = Source.builtIn
+    /// Its serial number; nil for the program's own.
+    public internal(set) var serial: Int64?
+    /// When its time is over, in Unix seconds; it stays in use all the same until a newer one comes.
+    public internal(set) var expires: Int64?
+    /// When the web server was asked last, in Unix seconds.
+    public internal(set) var askedAt: Int64?
+    /// How often it gave nothing that is taken, in a row.
+    public internal(set) var failures = 0
+    /// Why it gave nothing that is taken when it was asked last; nil where it did.
+    public internal(set) var failure: FetchReport.Failure?
+    /// Why the kept policy was not used at the start; nil where it was, or there was none.
+    public internal(set) var keepingFailure: FetchReport.Failure?
+    /// What somebody should look at.
+    public internal(set) var findings: [Finding] = []
+
+    /// The report as JSON.
+    public var json: JSONObject {
+        var object: JSONObject = [
+            "source": .string(source.rawValue), "failures": .number(JSONNumber(failures)),
+            "findings": .array(findings.map(\.json)),
+        ]
+        object["serial"] = serial.map { .number(JSONNumber($0)) }
+        object["expires"] = expires.map { .string(UnixTime.rfc3339($0)) }
+        object["askedAt"] = askedAt.map { .number(JSONNumber($0)) }
+        object["failure"] = failure?.json
+        object["keepingFailure"] = keepingFailure?.json
+        return object
+    }
+}

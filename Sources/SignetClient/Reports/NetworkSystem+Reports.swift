@@ -1,0 +1,55 @@
+internal import SignetPinning
+internal import SignetTransport
+
+// MARK: - Pin reports
+
+extension NetworkSystem {
+    /// Sends through the engine, and reports what the policy said of the host.
+    func sendReporting(
+        _ request: EngineRequest
+    ) async throws(TransportError) -> EngineResponse {
+        do throws(TransportError) {
+            let response = try await engine.send(request)
+            if let finding = response.verdict?.finding, let failure = finding.failure {
+                report(failure, kind: finding.code, at: request, isEnforced: false)
+            }
+            return response
+        } catch {
+            if let failure = error.pinFailure {
+                report(failure, kind: .init(error.code), at: request, isEnforced: true)
+            }
+            throw error
+        }
+    }
+
+    /// What became of pin reports so far.
+    public var pinReportCounts: PinReportCounts { reporter.counts }
+
+    private func report(
+        _ failure: PinFailure, kind: PinError.Code, at request: EngineRequest, isEnforced: Bool
+    ) {
+        let scheme = request.request.scheme ?? "https"
+        let authority = try? Authority(parsing: request.request.authority ?? "")
+        reporter.submit(
+            failure, kind: kind, port: authority?.port(scheme: scheme) ?? 443,
+            isEnforced: isEnforced)
+    }
+
+    /// Reports a refusal before any connection.
+    func report(_ failure: PinFailure, _ kind: PinError.Code, at origin: WebOrigin) {
+        reporter.submit(failure, kind: kind, port: origin.port, isEnforced: true)
+    }
+}
+
+extension PinError.Code {
+    /// The policy's code for a transport's.
+    fileprivate init(_ code: TransportError.Code) {
+        self =
+            switch code {
+            case .unlistedHost: .unlistedHost
+            case .policyExpired: .policyExpired
+            case .cleartextToPinnedHost: .cleartextToPinnedHost
+            default: .pinMismatch
+            }
+    }
+}

@@ -1,0 +1,166 @@
+internal import Logging
+internal import SignetPinning
+internal import SignetTransport
+internal import Synchronization
+
+/// Takes findings and refusals from calls, lets one of a kind through, and hands them to the sinks.
+final class PinReporter: Sendable {
+    private struct State {
+        var gate: PinReportGate
+        var counts = PinReportCounts()
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    private let lanes: [PinReportLane]
+    private let clock: @Sendable () -> Int64
+    private let flushTime: Duration
+
+    init(
+        _ options: PinReporting, _ sinks: [any PinReportSink], logger: Logger,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        state = Mutex(State(gate: PinReportGate(pause: options.repeatsAfter)))
+        lanes = sinks.map { PinReportLane($0, limit: options.queueLimit, logger) }
+        flushTime = options.flushTime
+        self.clock = clock
+    }
+
+    /// Reports what a call met; returns at once.
+    func submit(
+        _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool
+    ) {
+        let report = PinReport(
+            failure, kind: kind, port: port, isEnforced: isEnforced, date: clock())
+        let isNew = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.counts.made += 1
+            if state.gate.admits(report) { return true }
+            state.counts.repeated += 1
+            return false
+        }
+        if isNew { for lane in lanes { lane.put(report) } }
+    }
+
+    /// What became of all of them.
+    var counts: PinReportCounts {
+        lanes.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
+    }
+
+    /// Takes no more, gives the sinks some time, and leaves the rest.
+    func close() async {
+        state.withLock { $0.isClosed = true }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for lane in self.lanes { await lane.waitUntilEmpty() } }
+            group.addTask { try? await Task.sleep(for: self.flushTime) }
+            await group.next()
+            group.cancelAll()
+        }
+        for lane in lanes { lane.close() }
+    }
+}
+
+/// The queue of one sink, and the task that empties it.
+final class PinReportLane: Sendable {
+    private struct State {
+        var queue: [PinReport] = []
+        var dropped = 0
+        var counts = PinReportCounts()
+        var worker: Task<Void, Never>?
+        var isClosed = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let sink: any PinReportSink
+    private let limit: Int
+    private let logger: Logger
+
+    init(_ sink: any PinReportSink, limit: Int, _ logger: Logger) {
+        self.sink = sink
+        self.limit = max(limit, 1)
+        self.logger = logger
+    }
+
+    var counts: PinReportCounts { state.withLock { $0.counts } }
+
+    func put(_ report: PinReport) {
+        state.withLock { state in
+            guard !state.isClosed, state.queue.count < limit else {
+                state.dropped += 1
+                state.counts.dropped += 1
+                return
+            }
+            state.queue.append(report)
+            // Detached: a call's cancellation or priority is none of the report's.
+            if state.worker == nil {
+                state.worker = Task.detached(priority: .utility) { await self.work() }
+            }
+        }
+    }
+
+    private func work() async {
+        while let report = next() {
+            do throws(PinError) {
+                try await sink.take(report)
+                state.withLock { $0.counts.delivered += 1 }
+            } catch {
+                state.withLock { $0.counts.failed += 1 }
+                logger.warning(
+                    "a pin report was not taken",
+                    metadata: [
+                        "sink": "\(sink.name)", "host": "\(report.host.text)",
+                        "reason": "\(error.message)",
+                    ])
+            }
+        }
+    }
+
+    private func next() -> PinReport? {
+        let (report, waiting) = state.withLock {
+            state -> (PinReport?, [CheckedContinuation<Void, Never>]) in
+            guard !state.queue.isEmpty, !state.isClosed else {
+                state.worker = nil
+                defer { state.waiting = [] }
+                return (nil, state.waiting)
+            }
+            var report = state.queue.removeFirst()
+            report.dropped = state.dropped
+            state.dropped = 0
+            return (report, [])
+        }
+        for continuation in waiting { continuation.resume() }
+        return report
+    }
+
+    /// Returns when nothing waits and nothing is being taken, or when the task is cancelled.
+    func waitUntilEmpty() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isEmpty = state.withLock { state in
+                    guard state.worker != nil, !Task.isCancelled else { return true }
+                    state.waiting.append(continuation)
+                    return false
+                }
+                if isEmpty { continuation.resume() }
+            }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    /// Leaves what waits; what is being taken is cancelled.
+    func close() {
+        let worker = state.withLock { state in
+            state.isClosed = true
+            state.counts.dropped += state.queue.count
+            state.queue = []
+            return state.worker
+        }
+        worker?.cancel()
+    }
+}

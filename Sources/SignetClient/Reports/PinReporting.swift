@@ -1,0 +1,95 @@
+internal import SignetCrypto
+public import SignetPinning
+
+/// Where reports of pins that did not match go, and how many of them.
+///
+/// A report is made where a host showed no wanted key, refused or only reported, and where a policy refused
+/// a host before any connection. It leaves once in `repeatsAfter` for each kind (host, port, rule, code,
+/// mode, chain), through a queue of its own for each sink: no call waits for it or fails by it.
+public struct PinReporting: Sendable {
+    /// Whether reports are told to the system's logger.
+    public var logs = true
+    /// Where else they go, such as a `JSONLinesPinReports`.
+    public var sinks: [any PinReportSink] = []
+    /// Collectors that they are sent to.
+    public var posts: [PinReportPost] = []
+    /// Seconds between two reports of a kind.
+    public var repeatsAfter: Int64 = 86_400
+    /// How many reports wait for one sink at most; more are dropped, counted, and told of in the next.
+    public var queueLimit = 256
+    /// How long `shutdown` waits for reports that have not left.
+    public var flushTime: Duration = .seconds(2)
+
+    /// The log alone.
+    public init() {}
+}
+
+/// A collector of pin reports.
+///
+/// Its host is judged by `pins`, or without any by the policy's rule for it (RFC 7469, section 2.1.4); a host
+/// without a rule by CA, dates and name alone, also where the policy refuses unlisted hosts. What becomes of
+/// a report to it never makes another report.
+public struct PinReportPost: Sendable {
+    /// An https URL.
+    public var url: String
+    /// What it reads.
+    public var shape: PinReportShape
+    /// Pins of the collector's host in place of the policy's.
+    public var pins: [Pin] = []
+    /// The time for one report.
+    public var timeout: Duration = .seconds(10)
+
+    /// Names a collector.
+    public init(url: String, shape: PinReportShape = .rfc7469) {
+        self.url = url
+        self.shape = shape
+    }
+}
+
+/// What became of pin reports so far.
+public struct PinReportCounts: Sendable, Hashable {
+    /// Findings and refusals.
+    public internal(set) var made = 0
+    /// Those of a kind that was reported shortly before, or past the number of kinds that is remembered.
+    public internal(set) var repeated = 0
+    /// Reports that a sink took; one may go to several.
+    public internal(set) var delivered = 0
+    /// Reports that a sink did not take.
+    public internal(set) var failed = 0
+    /// Reports that a sink was too slow for, or that were left at the end.
+    public internal(set) var dropped = 0
+
+    static func + (left: PinReportCounts, right: PinReportCounts) -> PinReportCounts {
+        var sum = left
+        sum.made += right.made
+        sum.repeated += right.repeated
+        sum.delivered += right.delivered
+        sum.failed += right.failed
+        sum.dropped += right.dropped
+        return sum
+    }
+}
+
+/// A collector whose URL can be used.
+struct PreparedPost: Sendable {
+    let post: PinReportPost
+    let url: RequestURL
+    /// The policy of `post.pins`; nil without any.
+    let policy: PinPolicy?
+
+    init(_ post: PinReportPost) throws(ClientError) {
+        self.post = post
+        url = try RequestURL(post.url)
+        guard url.scheme == "https" else {
+            throw .refusedURL("the URL for pin reports begins with https://")
+        }
+        let host = try url.host()
+        do throws(PinError) {
+            policy =
+                post.pins.isEmpty
+                ? nil : try PinPolicy(rules: [PinRule(host: host.text, pins: post.pins)])
+        } catch {
+            throw .refusedURL(error.message)
+        }
+    }
+}

@@ -1,0 +1,330 @@
+import Foundation
+import HTTPTypes
+import Logging
+import SignetClient
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// Reports that calls make, and where they go.
+@Suite struct PinReportingTests {
+    private static let now: Int64 = 1_795_228_551
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
+    /// Keeps reports, or fails, or never returns.
+    private final class Sink: PinReportSink {
+        enum Behaviour: Sendable { case keep, fail, stall }
+        let name = "test"
+        private let behaviour: Behaviour
+        private let kept = Mutex<[PinReport]>([])
+        var reports: [PinReport] { kept.withLock { $0 } }
+
+        init(_ behaviour: Behaviour = .keep) { self.behaviour = behaviour }
+
+        func take(_ report: PinReport) async throws(PinError) {
+            kept.withLock { $0.append(report) }
+            switch behaviour {
+            case .keep: return
+            case .fail: throw PinError(code: .reportFailed, message: "no room")
+            case .stall:
+                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+            }
+        }
+    }
+
+    private func options(
+        _ sinks: [any PinReportSink] = [], posts: [PinReportPost] = [], log: RecordingLog? = nil
+    ) throws -> NetworkSystem.Options {
+        var options = try Shop.options()
+        options.clock = { Self.now }
+        options.pinReports.sinks = sinks
+        options.pinReports.posts = posts
+        options.pinReports.flushTime = .seconds(300)
+        if let log { options.logger = Logger(label: "test") { _ in log } }
+        return options
+    }
+
+    private func failure(
+        _ system: NetworkSystem, _ target: String = "/plain"
+    ) async -> ClientError? {
+        do throws(ClientError) {
+            _ = try await system.exchange(
+                "plain", method: .get, target: target, fields: [:], body: [])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func der(_ pem: String) throws -> [UInt8] {
+        let facts = try X509Facts.certificates([UInt8](Data(contentsOf: URL(filePath: pem))))
+        return try #require(facts.first).der
+    }
+
+    // MARK: From calls
+
+    @Test(arguments: [PinRule.Mode.enforce, .report])
+    func aMismatchIsReportedOnceWithItsCertificates(_ mode: PinRule.Mode) async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let sink = Sink()
+        let log = RecordingLog()
+        let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong, mode: mode)
+        let system = try await PolicyUpdateTests.start(host, policy, options([sink], log: log))
+        for _ in 0..<3 {
+            let error = await failure(system)
+            #expect(error?.code.name == (mode == .enforce ? "pin-mismatch" : nil))
+        }
+        await system.shutdown()
+        #expect(sink.reports.count == 1)
+        let report = try #require(sink.reports.first)
+        #expect(report.kind == .pinMismatch && report.isEnforced == (mode == .enforce))
+        #expect(report.host.text == "localhost" && report.port == host.port)
+        #expect(report.date == Self.now && report.wanted.map(\.text) == [PolicyUpdateTests.wrong])
+        let (leaf, intermediate) = try (der(authority.leaf.pem), der(authority.intermediate.pem))
+        #expect(report.chain.map(\.der) == [leaf, intermediate, try der(authority.root.pem)])
+        #expect(report.served == [leaf, intermediate])
+        let counts = system.pinReportCounts
+        // The sink's and the log's.
+        #expect(counts.made == 3 && counts.repeated == 2 && counts.delivered == 2)
+        #expect(log.text.contains(PolicyUpdateTests.wrong))
+        #expect(log.text.contains(authority.leaf.pin))
+        try await host.stop()
+    }
+
+    @Test func whatMatchesIsNotReported() async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let sink = Sink()
+        for policy in [
+            try PolicyUpdateTests.policy(authority.leaf.pin),
+            try PolicyUpdateTests.policy(authority.root.pin, mode: .report),
+            try PinPolicy(rules: [PinRule(excluding: "localhost")]), nil,
+        ] {
+            let system = try await PolicyUpdateTests.start(host, policy, options([sink]))
+            #expect(await failure(system) == nil)
+            await system.shutdown()
+            #expect(system.pinReportCounts.made == 0)
+        }
+        #expect(sink.reports.isEmpty)
+        try await host.stop()
+    }
+
+    @Test func refusalsBeforeAnyConnectionAreReportedToo() async throws {
+        let pin = try Pin(parsing: PolicyUpdateTests.wrong)
+        let cases: [(PinPolicy, PinError.Code)] = [
+            (try PinPolicy(rules: []), .unlistedHost),
+            (
+                try PinPolicy(rules: [
+                    PinRule(host: "localhost", pins: [pin], expires: "2020-01-01")
+                ]), .policyExpired
+            ),
+        ]
+        for (policy, code) in cases {
+            let sink = Sink()
+            let system = try await NetworkSystem.start(
+                services: [
+                    "plain": ServiceConfiguration(
+                        baseURL: "https://localhost:9", payloadProtocol: .rest)
+                ], policy: policy, options: options([sink]))
+            #expect(await failure(system)?.code.name == code.name)
+            await system.shutdown()
+            #expect(sink.reports.map(\.kind) == [code])
+            #expect(sink.reports.first?.port == 9 && sink.reports.first?.chain == [])
+        }
+    }
+
+    @Test func anEngineWithoutPinsReportsWhatThePolicyRefuses() async throws {
+        let sink = Sink()
+        var options = try options([sink])
+        options.engine = RecordingEngine(pins: false)
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "http://localhost:9", payloadProtocol: .rest)
+            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        #expect(await failure(system)?.code.name == "cleartext-to-pinned-host")
+        await system.shutdown()
+        #expect(sink.reports.map(\.kind) == [.cleartextToPinnedHost])
+    }
+
+    // MARK: Bad sinks
+
+    @Test func aSinkThatFailsHarmsNobody() async throws {
+        let (bad, good, log) = (Sink(.fail), Sink(), RecordingLog())
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost:9", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: []), options: options([bad, good], log: log))
+        #expect(await failure(system)?.code.name == "unlisted-host")
+        await system.shutdown()
+        #expect(good.reports.count == 1)
+        #expect(system.pinReportCounts.failed == 1 && system.pinReportCounts.delivered == 2)
+        #expect(log.text.contains("no room"))
+    }
+
+    @Test func aSinkThatStallsHoldsUpNoCallAndNoShutdown() async throws {
+        let (stalled, good) = (Sink(.stall), Sink())
+        var options = try options([stalled, good])
+        options.pinReports.queueLimit = 2
+        options.pinReports.flushTime = .milliseconds(50)
+        options.pinReports.repeatsAfter = 0
+        options.pinReports.logs = false
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost:9", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: []), options: options)
+        _ = await failure(system)
+        #expect(try await eventually { stalled.reports.count == 1 && good.reports.count == 1 })
+        for number in 2...10 {
+            #expect(await failure(system)?.code.name == "unlisted-host")
+            #expect(try await eventually { good.reports.count == number })
+        }
+        // One is being taken, two wait, seven had no room.
+        #expect(system.pinReportCounts.dropped == 7)
+        await system.shutdown()
+        #expect(system.pinReportCounts.dropped == 9)
+        #expect(stalled.reports.count == 1)
+        // Nothing is reported any more.
+        _ = await failure(system)
+        #expect(system.pinReportCounts.made == 10)
+    }
+
+    @Test func theNextReportTellsHowManyWereDropped() async throws {
+        final class Gate: Sendable {
+            let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        }
+        let gate = Gate()
+        final class Slow: PinReportSink {
+            let name = "slow"
+            let kept = Mutex<[PinReport]>([])
+            let wait: @Sendable () async -> Void
+            init(_ wait: @escaping @Sendable () async -> Void) { self.wait = wait }
+            func take(_ report: PinReport) async throws(PinError) {
+                kept.withLock { $0.append(report) }
+                if kept.withLock({ $0.count }) == 1 { await wait() }
+            }
+        }
+        let slow = Slow {
+            await withCheckedContinuation { continuation in
+                gate.waiting.withLock { $0 = continuation }
+            }
+        }
+        var options = try options([slow])
+        options.pinReports.queueLimit = 1
+        options.pinReports.repeatsAfter = 0
+        options.pinReports.logs = false
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost:9", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: []), options: options)
+        _ = await failure(system)
+        #expect(try await eventually { gate.waiting.withLock { $0 != nil } })
+        for _ in 0..<4 { _ = await failure(system) }
+        gate.waiting.withLock { $0 }?.resume()
+        await system.shutdown()
+        #expect(slow.kept.withLock { $0.map(\.dropped) } == [0, 3])
+    }
+
+    // MARK: Collectors
+
+    /// A system whose one service's host shows a wrong key, and a collector under a policy of its own.
+    private func report(
+        to collector: PinReportPost, on host: OrdersHost, with policy: PinPolicy,
+        connectTo: [EngineRequest.ConnectTo] = []
+    ) async throws -> PinReportCounts {
+        var options = try options(posts: [collector])
+        options.pinReports.logs = false
+        options.connectTo = connectTo
+        let system = try await PolicyUpdateTests.start(host, policy, options)
+        #expect(await failure(system)?.code.name == "pin-mismatch")
+        await system.shutdown()
+        return system.pinReportCounts
+    }
+
+    @Test func aCollectorGetsTheReportThoughThePolicyDoesNotListIt() async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let collector = try await CaptureServer(status: "204 No Content", tls: authority.leaf)
+        let app = PinReportShape.App(identifier: "com.example.shop", version: "1.4.2")
+        for (number, shape) in [PinReportShape.rfc7469, .trustKit(app)].enumerated() {
+            let post = PinReportPost(url: collector.url + "/reports?x=1", shape: shape)
+            let counts = try await report(
+                to: post, on: host, with: PolicyUpdateTests.policy(PolicyUpdateTests.wrong))
+            #expect(counts.delivered == 1 && counts.failed == 0 && counts.made == 1)
+            let request = try await collector.requests(count: number + 1)[number]
+            let text = String(decoding: request, as: UTF8.self)
+            #expect(text.hasPrefix("POST /reports?x=1 HTTP/1.1\r\n"))
+            #expect(text.lowercased().contains("content-type: application/json\r\n"))
+            let body = try #require(text.firstRange(of: "\r\n\r\n")?.upperBound)
+            let json = try JSONValue(parsing: Array(text[body...].utf8))
+            #expect(json["hostname"] == "localhost")
+            #expect(json["date-time"] == "2026-11-21T02:35:51Z")
+            let chain = json["validated-certificate-chain"]?.array ?? []
+            let facts = try chain.map {
+                try X509Facts.certificates(Array(($0.string ?? "").utf8))[0].der
+            }
+            #expect(facts.first == (try der(authority.leaf.pem)) && facts.count == 3)
+        }
+        try await host.stop()
+    }
+
+    /// The collector's host by the policy's rule, by pins of its own, and by none.
+    @Test func theCollectorsOwnKeysAreJudgedAndMakeNoReport() async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let collector = try await CaptureServer(tls: authority.leaf)
+        let address = "127.0.0.1"
+        let right = try Pin(parsing: authority.leaf.pin)
+        let wrong = try Pin(parsing: PolicyUpdateTests.wrong)
+        let wanted = try PinRule(host: "localhost", pins: [wrong])
+        let rows: [(rule: [Pin], own: [Pin], isTaken: Bool)] = [
+            ([right], [], true), ([wrong], [], false), ([wrong], [right], true),
+            ([right], [wrong], false), ([], [wrong], false),
+        ]
+        for row in rows {
+            var rules = [wanted]
+            if !row.rule.isEmpty { rules.append(try PinRule(host: address, pins: row.rule)) }
+            var post = PinReportPost(url: collector.url)
+            post.pins = row.own
+            let counts = try await report(to: post, on: host, with: PinPolicy(rules: rules))
+            #expect(counts.delivered == (row.isTaken ? 1 : 0))
+            // One report for the call, and none for what became of it.
+            #expect(counts.made == 1 && counts.failed == (row.isTaken ? 0 : 1))
+        }
+        #expect(try await collector.requests(count: 2).count == 2)
+        try await host.stop()
+    }
+
+    @Test func aBadCollectorIsCountedAndNothingElse() async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong)
+        let refusing = try await CaptureServer(status: "500 No", tls: authority.leaf)
+        let untrusted = try await CaptureServer(tls: TestAuthority.rogue.get().leaf)
+        let silent = try await OpenSSLServer(authority.identity, answers: false)
+        for url in [refusing.url, untrusted.url, silent.url, "https://127.0.0.1:9"] {
+            var post = PinReportPost(url: url)
+            post.timeout = .seconds(2)
+            let counts = try await report(to: post, on: host, with: policy)
+            #expect(counts.failed == 1 && counts.made == 1 && counts.delivered == 0, "\(url)")
+        }
+        #expect(try await untrusted.requests(count: 0).isEmpty)
+        try await host.stop()
+    }
+
+    @Test(arguments: ["http://collector.example/", "collector", "https://u:p@c.example/", ""])
+    func aCollectorWithoutAnHTTPSURLIsRefusedAtTheStart(_ url: String) async throws {
+        var options = try options()
+        options.pinReports.posts = [PinReportPost(url: url)]
+        let given = options
+        let error = await #expect(throws: ClientError.self) {
+            try await NetworkSystem.start(services: [:], policy: nil, options: given)
+        }
+        #expect(error?.code == .refusedURL)
+    }
+}

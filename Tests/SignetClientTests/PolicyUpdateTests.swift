@@ -1,0 +1,216 @@
+import HTTPTypes
+import SignetClient
+import SignetCurl
+import SignetPinning
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// Changing the pins of a running system.
+@Suite struct PolicyUpdateTests {
+    static let wrong = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    static let directives = "location /plain { return 200 '{}'; }"
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
+    static func policy(_ pins: String..., mode: PinRule.Mode = .enforce) throws -> PinPolicy {
+        try PinPolicy(rules: [
+            PinRule(host: "localhost", pins: pins.map { try Pin(parsing: $0) }, mode: mode)
+        ])
+    }
+
+    static func start(
+        _ host: OrdersHost, _ policy: PinPolicy?, _ options: NetworkSystem.Options? = nil
+    ) async throws -> NetworkSystem {
+        try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: host.url, payloadProtocol: .rest, timeout: .seconds(300))
+            ], policy: policy, options: options ?? Shop.options())
+    }
+
+    private func call(_ system: NetworkSystem, _ target: String) async -> ClientError? {
+        do throws(ClientError) {
+            let reply = try await system.exchange(
+                "plain", method: .get, target: target, fields: [:], body: [])
+            return reply.status == 200
+                ? nil : ClientError(.status, ClientError.Code("status"), "\(reply.status)")
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aPooledConnectionIsJudgedByTheNewPolicyAndBackAgain() async throws {
+        let host = try await OrdersHost.start(directives: Self.directives)
+        let right = try Self.policy(authority.leaf.pin)
+        let system = try await Self.start(host, right)
+        for _ in 0..<3 {
+            #expect(await call(system, "/plain?good") == nil)
+            try system.update(policy: Self.policy(Self.wrong))
+            let error = await call(system, "/plain?bad")
+            #expect(error?.code.name == "pin-mismatch")
+            #expect(error?.pinFailure?.wanted.map(\.text) == [Self.wrong])
+            let unlisted = try PinPolicy(rules: [])
+            try system.update(policy: unlisted)
+            #expect(await call(system, "/plain?bad")?.code.name == "unlisted-host")
+            #expect(system.policy == unlisted)
+            try system.update(policy: right)
+        }
+        #expect(await call(system, "/plain?last") == nil)
+        let log = try await host.requests(count: 4)
+        #expect(log.count == 4 && !log.contains { $0.contains("bad") })
+        await system.shutdown()
+        let error = #expect(throws: ClientError.self) { try system.update(policy: right) }
+        #expect(error?.code == .notRunning)
+        try await host.stop()
+    }
+
+    /// s_server closes after each reply, so each call but the first resumes a session.
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func aCachedSessionIsJudgedByTheNewPolicy(version: String) async throws {
+        let server = try await OpenSSLServer(authority.identity, options: [version])
+        let right = try Self.policy(authority.root.pin)
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost:\(server.port)", payloadProtocol: .rest,
+                    timeout: .seconds(300))
+            ], policy: right, options: Shop.options())
+        for _ in 0..<2 {
+            #expect(await call(system, "/") == nil)
+            try system.update(policy: Self.policy(Self.wrong))
+            #expect(await call(system, "/")?.code.name == "pin-mismatch")
+            try system.update(policy: right)
+        }
+        #expect(await call(system, "/") == nil)
+        await system.shutdown()
+    }
+
+    @Test func aCallUnderWayKeepsThePolicyThatItBeganWith() async throws {
+        let host = try await OrdersHost.start(directives: Self.directives)
+        var options = try Shop.options()
+        var settings = CurlEngine.Configuration()
+        settings.caFile = authority.caFile
+        let engine = InterposedEngine(try CurlEngine(settings))
+        options.engine = engine
+        let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))
+        let system = try await Self.start(host, right, options)
+        engine.setBefore { _ in try? system.update(policy: wrong) }
+        #expect(await call(system, "/plain?good") == nil)
+        engine.setBefore { _ in try? system.update(policy: right) }
+        #expect(await call(system, "/plain?bad")?.code.name == "pin-mismatch")
+        engine.setBefore { _ in }
+        #expect(await call(system, "/plain?last") == nil)
+        let log = try await host.requests(count: 2)
+        #expect(log.count == 2 && !log.contains { $0.contains("bad") })
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func eachCallIsJudgedByItsOwnPolicyWhileTwoThreadsSwapThem() async throws {
+        let host = try await OrdersHost.start(directives: Self.directives)
+        var options = try Shop.options()
+        var settings = CurlEngine.Configuration()
+        settings.caFile = authority.caFile
+        let engine = InterposedEngine(try CurlEngine(settings))
+        options.engine = engine
+        let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))
+        let system = try await Self.start(host, right, options)
+        let isOver = Flag()
+        await withTaskGroup(of: Void.self) { swappers in
+            for _ in 0..<2 {
+                swappers.addTask {
+                    while !isOver.isSet {
+                        for policy in [wrong, right] {
+                            try? system.update(policy: policy)
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+            await withTaskGroup(of: Void.self) { callers in
+                for number in 0..<300 {
+                    callers.addTask { _ = await call(system, "/plain?\(number)") }
+                }
+            }
+            isOver.set()
+        }
+        let outcomes = engine.outcomes
+        #expect(outcomes.count == 300)
+        for outcome in outcomes {
+            #expect(outcome.error == (outcome.policy == right ? nil : .pinMismatch))
+        }
+        let passed = outcomes.filter { $0.error == nil }.compactMap(\.path)
+        let log = try await host.requests(count: passed.count)
+        #expect(log.count == passed.count)
+        await system.shutdown()
+        try await host.stop()
+    }
+
+    @Test func thePolicyStaysWhenTheConfigurationChanges() async throws {
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        _ = try await system.send(CreateOrder(item: "tea", quantity: 1))
+        try system.update(policy: Self.policy(Self.wrong))
+        try system.update(Shop.configuration(for: host, changes: ["services.orders.timeout": "9s"]))
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(CreateOrder(item: "tea", quantity: 2))
+        }
+        #expect(error?.code.name == "pin-mismatch")
+        #expect(try system.policy == Self.policy(Self.wrong))
+        try system.update(policy: Self.policy(authority.root.pin))
+        _ = try await system.send(CreateOrder(item: "tea", quantity: 3))
+        #expect(try await host.requests(count: 2).count == 2)
+        await system.shutdown()
+        try await host.stop()
+    }
+}
+
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+    var isSet: Bool { state.withLock { $0 } }
+    func set() { state.withLock { $0 = true } }
+}
+
+/// An engine in front of another: it acts before each request and writes down how each ended.
+final class InterposedEngine: HTTPEngine {
+    struct Outcome: Sendable {
+        let policy: PinPolicy?
+        let path: String?
+        let error: TransportError.Code?
+    }
+
+    private let engine: CurlEngine
+    private let state = Mutex<(before: @Sendable (EngineRequest) -> Void, outcomes: [Outcome])>(
+        ({ _ in }, []))
+
+    init(_ engine: CurlEngine) { self.engine = engine }
+
+    var capabilities: EngineCapabilities { engine.capabilities }
+    var outcomes: [Outcome] { state.withLock { $0.outcomes } }
+
+    func setBefore(_ work: @escaping @Sendable (EngineRequest) -> Void) {
+        state.withLock { $0.before = work }
+    }
+
+    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        state.withLock { $0.before }(request)
+        func note(_ error: TransportError.Code?) {
+            let outcome = Outcome(
+                policy: request.policy, path: request.request.path, error: error)
+            state.withLock { $0.outcomes.append(outcome) }
+        }
+        do throws(TransportError) {
+            let response = try await engine.send(request)
+            note(nil)
+            return response
+        } catch {
+            note(error.code)
+            throw error
+        }
+    }
+
+    func shutdown() async { await engine.shutdown() }
+}
