@@ -243,6 +243,25 @@ import Testing
         return host.hasSuffix(suffix) && !host.dropLast(suffix.count).contains(".")
     }
 
+    /// A type that declares nothing would do no harm: it is refused for what else may stand there.
+    @Test(arguments: ["", " ", "<!ENTITY x 'y'>", "<!ENTITY % x SYSTEM 'file:///etc/passwd'>"])
+    func refusesEveryDeclarationOfAType(_ inside: String) throws {
+        let pins = try PinConversion.write(
+            Self.policy(#"{"hosts":{"a.example":{"pins":["$a","$b"]}}}"#), as: .trustKit)
+        let text = String(decoding: pins.bytes, as: UTF8.self)
+        let start = try #require(text.firstRange(of: "<!DOCTYPE")?.lowerBound)
+        let end = try #require(text[start...].firstIndex(of: ">"))
+        let plain = text[..<start] + "<!DOCTYPE plist>" + text[text.index(after: end)...]
+        _ = try PinConversion.read(Array(plain.utf8), as: .trustKit)
+        let declared =
+            text[..<start] + "<!DOCTYPE plist [\(inside)]>" + text[text.index(after: end)...]
+        let error = #expect(throws: PinError.self) {
+            try PinConversion.read(Array(declared.utf8), as: .trustKit)
+        }
+        #expect(error?.code == .malformedInput)
+        #expect(error?.message.contains("declarations") == true)
+    }
+
     @Test func readsAndWritesManyHosts() throws {
         let hosts = (0..<10_000).map { ".add(\"h\($0).example\", \"\(Pin.prefix)\(zeros)\")" }
         let format = try #require(PinFormat(name: "okhttp"))
