@@ -254,7 +254,8 @@ import Testing
         let collector = try await CaptureServer(status: "204 No Content", tls: authority.leaf)
         let app = PinReportShape.App(identifier: "com.example.shop", version: "1.4.2")
         for (number, shape) in [PinReportShape.rfc7469, .trustKit(app)].enumerated() {
-            let post = PinReportPost(url: collector.url + "/reports?x=1", shape: shape)
+            var post = PinReportPost(url: collector.url + "/reports?x=1", shape: shape)
+            post.timeout = .seconds(300)
             let counts = try await report(
                 to: post, on: host, with: PolicyUpdateTests.policy(PolicyUpdateTests.wrong))
             #expect(counts.delivered == 1 && counts.failed == 0 && counts.made == 1)
@@ -291,6 +292,7 @@ import Testing
             var rules = [wanted]
             if !row.rule.isEmpty { rules.append(try PinRule(host: address, pins: row.rule)) }
             var post = PinReportPost(url: collector.url)
+            post.timeout = .seconds(300)
             post.pins = row.own
             let counts = try await report(to: post, on: host, with: PinPolicy(rules: rules))
             #expect(counts.delivered == (row.isTaken ? 1 : 0))
