@@ -178,6 +178,8 @@ extension NetworkSystem {
             admission.rules.deadline = .now + plan.timeout
             admission.rules.maximumReplySize = min(
                 plan.maximumReplySize, admission.rules.maximumReplySize)
+            // Where values come from is the plan's to say, and no server's.
+            admission.rules.redirects.maximum = 0
             // Asking for a configuration changes nothing.
             admission.rules.isRepeatable = true
             return try await self.complete(
