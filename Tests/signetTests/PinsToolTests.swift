@@ -49,6 +49,28 @@ import Testing
         if exit == 0 { #expect(try JSONValue(parsing: output.stdout)["port"] != nil) }
     }
 
+    /// The CA stands beside the policy; nothing else vouches for the server.
+    @Test(
+        arguments: [
+            (#""caFile":"ca.pem""#, 0, nil), (#""caFile":"ca.pem","caMode":"add""#, 0, nil),
+            (#""caFile":"other.pem""#, 3, "tls"), (#""caFile":"absent.pem""#, 2, "unreadable-file"),
+            (#""caFile":"policy.json""#, 2, "malformed-policy"),
+            (#""caFile":"ca.pem","caMode":"all""#, 2, "malformed-policy"),
+        ] as [(String, Int32, String?)])
+    func checkTakesARulesOwnCA(_ members: String, _ exit: Int32, _ code: String?) async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        for (file, name) in [
+            (authority.caFile, "ca.pem"), (try TestAuthority.rogue.get().caFile, "other.pem"),
+        ] {
+            try folder.write(Data(contentsOf: URL(filePath: file)), to: name)
+        }
+        let policy = try policy(#"{"hosts":{"localhost":{"pins":["$leaf"],\#(members)}}}"#)
+        let output = try await pins(
+            "check", "https://localhost:\(server.port)", "--policy", policy)
+        #expect(output.exit == exit, "\(output.text)")
+        #expect(try self.code(output) == code)
+    }
+
     @Test func checkReportsWithoutRefusing() async throws {
         let server = try await OpenSSLServer(authority.identity)
         let rogue = try TestAuthority.rogue.get().leaf.pin
