@@ -246,11 +246,13 @@ final class EventLoop: Sendable {
                     case .feed(let identifier): driver.feed(identifier)
                     }
                 }
+                driver.deliver()
                 loop.handle.willWait()
                 loop.handle.step(
                     mayWait: loop.hasNoCommands,
                     atMost: driver.waiting > 0 ? EventLoop.lookPause : nil)
                 driver.handleReady()
+                driver.deliver()
                 if driver.waiting > 0, Clock.milliseconds >= nextLook {
                     nextLook = Clock.milliseconds + Int64(EventLoop.lookPause)
                     driver.endOverdue(now: Clock.milliseconds)

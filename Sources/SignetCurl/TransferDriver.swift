@@ -24,6 +24,8 @@ struct TransferDriver {
     private var hosts: [String: HostLine] = [:]
     /// The calls that are over since somebody last asked.
     private var over: [UInt64] = []
+    /// What callers get when all transfers with news have been handled.
+    private var answers: [(call: Call, answer: Call.Answer)] = []
     /// How many calls wait for a place at their host.
     private(set) var waiting = 0
 
@@ -169,6 +171,21 @@ struct TransferDriver {
         }
     }
 
+    /// Wakes the callers whose answers are there.
+    ///
+    /// To wake one costs this thread as much as all else that it does for a call beside libcurl, so
+    /// several are handed to the pool at once, whose threads wake them.
+    mutating func deliver() {
+        if answers.count > 1 {
+            Task.detached { [answers] in
+                for (call, answer) in answers { call.answer(answer) }
+            }
+        } else {
+            for (call, answer) in answers { call.answer(answer) }
+        }
+        answers.removeAll(keepingCapacity: true)
+    }
+
     private mutating func handle(_ entry: Active, _ identifier: UInt64) {
         var reply: Reply?
         let call = entry.call
@@ -196,7 +213,7 @@ struct TransferDriver {
             isOver = true
             finish(transfer, call, isAnswered: entry.isAnswered || reply != nil)
         }
-        if let reply { call.answer(.reply(reply)) }
+        if let reply { answers.append((call, .reply(reply))) }
         if isOver { cancel(identifier) } else if call.upload != nil { feed(identifier) }
     }
 
