@@ -9,13 +9,13 @@ import Testing
 
 /// Very many calls at once, and callers that leave at any moment. `SIGNET_SOAK` makes it the whole
 /// ten thousand, with the limits of time and memory (`make soak`).
-@Suite struct CrowdTests {
+@Suite(.serialized) struct CrowdTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 600
 
     private static let places = """
         location = /plain { access_log off; return 200 'hello'; }
-        location = /slow { access_log off; limit_rate 100; return 200 '\(String(repeating: "x", count: 3000))'; }
+        location = /slow { access_log off; limit_rate 1000; return 200 '\(String(repeating: "x", count: 3000))'; }
         keepalive_requests 1000000;
         """
 
@@ -133,36 +133,33 @@ import Testing
         }
     }
 
-    /// Begins all calls at once; two of three are cancelled, after a number of turns that the seed gives.
+    /// Begins all calls at once; one task cancels most of them, in an order and at moments of the seed.
     private func crowd(
         _ engine: CurlEngine, port: Int, seed: UInt64, timeout: Duration
     ) async -> [End] {
         var numbers = Numbers(state: seed)
-        return await withTaskGroup(of: End.self) { group in
-            for _ in 0..<Self.count {
-                let isSlow = UInt8.random(in: 0..<3, using: &numbers) == 0
-                let stays = !isSlow && Bool.random(using: &numbers)
-                let turns = Int.random(in: 0..<300, using: &numbers)
-                group.addTask {
-                    let ended = Mutex<ContinuousClock.Instant?>(nil)
-                    let call = Task {
-                        var request = EngineRequest(get(port, isSlow ? "/slow" : "/plain"))
-                        request.timeout = timeout
-                        let error = await engine.failure(request)
-                        ended.withLock { $0 = .now }
-                        return error
-                    }
-                    for _ in 0..<turns { await Task.yield() }
-                    let cancelled = ContinuousClock.now
-                    if !stays { call.cancel() }
-                    let error = await call.value
-                    let end = ended.withLock { $0 } ?? .now
-                    let latency = error == nil ? .zero : max(end - cancelled, .zero)
-                    return End(error: error, latency: latency)
-                }
+        let calls = (0..<Self.count).map { _ in
+            let isSlow = UInt8.random(in: 0..<3, using: &numbers) == 0
+            return Task {
+                var request = EngineRequest(get(port, isSlow ? "/slow" : "/plain"))
+                request.timeout = timeout
+                let error = await engine.failure(request)
+                return (error, ContinuousClock.now)
             }
-            return await group.reduce(into: []) { $0.append($1) }
         }
+        var cancelled: [Int: ContinuousClock.Instant] = [:]
+        for index in calls.indices.shuffled(using: &numbers).dropLast(Self.count / 100) {
+            for _ in 0..<Int.random(in: 0..<4, using: &numbers) { await Task.yield() }
+            cancelled[index] = .now
+            calls[index].cancel()
+        }
+        var ends: [End] = []
+        for (index, call) in calls.enumerated() {
+            let (error, end) = await call.value
+            let latency = error == nil ? .zero : cancelled[index].map { max(end - $0, .zero) }
+            ends.append(End(error: error, latency: latency ?? .zero))
+        }
+        return ends
     }
 }
 
