@@ -107,7 +107,7 @@ let package = Package(
                     name: "Configuration", package: "swift-configuration",
                     condition: .when(traits: ["Configuration"])),
             ]),
-        module("SignetTransport", ["SignetPinning", httpTypes]),
+        module("SignetTransport", ["SignetCrypto", "SignetPinning", httpTypes]),
         module(
             "SignetCurl",
             ["CSignetCurl", "SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),

@@ -186,6 +186,7 @@ static int verify(X509_STORE_CTX *store, void *unused) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_CHAIN_TOO_LONG);
         return 0;
     }
+    chain->is_proxys = handshake->is_proxys;
     handshake->chain = chain;
     keep_for_connection(ssl, chain);
     SSL_SESSION *session = SSL_get_session(ssl);
@@ -201,11 +202,14 @@ static int verify(X509_STORE_CTX *store, void *unused) {
 
 signet_chain *signet_chain_of(SSL *ssl) {
     if (SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
+    signet_handshake *handshake = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index);
+    if (!handshake || handshake->is_proxys) return NULL;
     signet_chain *chain = SSL_get_ex_data(ssl, connection_index);
-    if (chain) return chain;
+    if (chain) return chain->is_proxys ? NULL : chain;
     if (!SSL_session_reused(ssl)) return NULL;
     SSL_SESSION *session = SSL_get_session(ssl);
     chain = session ? SSL_SESSION_get_ex_data(session, session_index) : NULL;
+    if (chain && chain->is_proxys) return NULL;
     if (chain) keep_for_connection(ssl, chain);
     return chain;
 }
@@ -217,6 +221,8 @@ bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     SSL_CTX_set_verify_depth(context, DEPTH_LIMIT);
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    // libcurl writes session keys into the file that SSLKEYLOGFILE names. Not ours.
+    SSL_CTX_set_keylog_callback(context, NULL);
     return true;
 }
 

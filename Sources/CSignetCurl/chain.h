@@ -13,6 +13,7 @@
 struct signet_chain {
     size_t references;
     uint64_t identifier;
+    bool is_proxys;  // never counts as an origin's
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
     char *subjects[SIGNET_CHAIN_LIMIT];
@@ -37,6 +38,7 @@ typedef struct signet_handshake {
     signet_chain *chain;  // verified, or sent where it is not trusted
     bool is_untrusted;
     bool mismatched;
+    bool is_proxys;
 } signet_handshake;
 
 void signet_chain_retain(signet_chain *chain);

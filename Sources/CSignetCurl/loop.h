@@ -56,6 +56,13 @@ struct signet_transfer {
     uint8_t *request_body;
     bool is_repeatable, was_http2;
     struct {
+        bool is_used, is_tls;
+        bool is_passed;      // the way to the origin is open: its handshake or request has begun
+        unsigned handshakes;  // on this connection, the proxy's own counted
+        size_t head_total;
+    } proxy;
+    int64_t started, tunnelled;  // monotonic microseconds; 0: not yet
+    struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
         uint8_t *bytes;
         size_t count, room, taken;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "loop.h"
@@ -68,6 +69,13 @@ static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
 static size_t head_came(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
+    // What a proxy answers to CONNECT is none of the reply's.
+    if (transfer->proxy.is_used && !transfer->proxy.is_passed) {
+        transfer->proxy.head_total += count;
+        if (transfer->proxy.head_total > transfer->head_limit)
+            return refuse(transfer, SIGNET_PROXY_HEAD_TOO_LARGE);
+        return count;
+    }
     transfer->head_total += count;
     if (transfer->head_total > transfer->head_limit)
         return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
@@ -158,11 +166,27 @@ static bool may_repeat(signet_transfer *transfer) {
     return rewind_upload(transfer);
 }
 
+static int64_t now_microseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static CURLcode context_made(CURL *easy, void *context, void *data) {
     (void)easy;
     signet_transfer *transfer = data;
-    signet_handshake *handshake = signet_handshake_new(transfer->wanted);
+    // Behind an HTTPS proxy the first handshake of a connection is the proxy's: its keys are not the
+    // policy's business. There the early look is left out; before_request judges the origin as ever.
+    transfer->proxy.handshakes += 1;
+    bool is_proxys = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
+    if (!is_proxys) {
+        transfer->proxy.is_passed = true;
+        if (transfer->proxy.is_used) transfer->tunnelled = now_microseconds();
+    }
+    signet_handshake *handshake =
+        signet_handshake_new(transfer->proxy.is_tls ? NULL : transfer->wanted);
     if (!handshake) return CURLE_OUT_OF_MEMORY;
+    handshake->is_proxys = is_proxys;
     bool attached = signet_handshake_attach(handshake, context);
     signet_handshake_release(transfer->handshake);
     transfer->handshake = handshake;
@@ -174,6 +198,7 @@ static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
     (void)remote, (void)local, (void)remote_port, (void)local_port;
     signet_transfer *transfer = data;
+    transfer->proxy.is_passed = true;
     struct curl_tlssessioninfo *info = NULL;
     SSL *ssl = NULL;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info
@@ -224,6 +249,10 @@ static curl_socket_t open_socket(
     (void)purpose;
     signet_transfer *transfer = context;
     signet_loop *loop = transfer->loop;
+    // A new connection begins, perhaps in the place of a pooled one that had died.
+    transfer->proxy.is_passed = false;
+    transfer->proxy.handshakes = 0;
+    transfer->proxy.head_total = 0;
     int type = address->socktype;
 #ifdef SOCK_CLOEXEC
     type |= SOCK_CLOEXEC;
@@ -269,12 +298,19 @@ static bool set_once(signet_transfer *transfer) {
         && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
         && SET(CURLOPT_PROTOCOLS_STR, "http,https")
         && SET(CURLOPT_REDIR_PROTOCOLS_STR, "https") && SET(CURLOPT_FOLLOWLOCATION, 0L)
-        && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
+        && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
         && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
         // Trust; nothing turns it off.
         && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
         && SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
+        // A proxy's certificate is checked like any, and our fields are for the origin alone.
+        && SET(CURLOPT_PROXY_SSL_VERIFYPEER, 1L) && SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L)
+        && SET(CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
+        && SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
+        && SET(CURLOPT_PROXY_CAPATH, NULL) && SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE)
+        && SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC)
+        && SET(CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC)
         && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
         && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
         && SET(CURLOPT_SSL_CTX_FUNCTION, context_made) && SET(CURLOPT_SSL_CTX_DATA, transfer)
@@ -323,6 +359,12 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     make_unready(transfer);
     bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
+    if (transfer->proxy.is_used)
+        cleared = SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
+            && SET(CURLOPT_PROXYUSERNAME, NULL) && SET(CURLOPT_PROXYPASSWORD, NULL)
+            && SET(CURLOPT_HTTPPROXYTUNNEL, 0L) && cleared;
+    memset(&transfer->proxy, 0, sizeof transfer->proxy);
+    transfer->started = transfer->tunnelled = 0;
     free(transfer->request_body);
     free(transfer->upload.bytes);
     memset(&transfer->upload, 0, sizeof transfer->upload);
@@ -459,7 +501,21 @@ bool signet_transfer_set_trust(
         && SET(CURLOPT_FRESH_CONNECT, is_probe ? 1L : 0L);
 }
 
+bool signet_transfer_set_proxy(
+    signet_transfer *transfer, const char *url, const char *user, const char *password,
+    bool tunnels, bool is_tls, const char *ca_file) {
+    CURL *easy = transfer->easy;
+    transfer->proxy.is_used = true;
+    transfer->proxy.is_tls = is_tls;
+    const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
+    return SET(CURLOPT_PROXY, url) && SET(CURLOPT_NOPROXY, "")
+        && SET(CURLOPT_PROXYUSERNAME, user) && SET(CURLOPT_PROXYPASSWORD, password)
+        && SET(CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1L : 0L)
+        && (!is_tls || !ca || SET(CURLOPT_PROXY_CAINFO, ca));
+}
+
 bool signet_transfer_start(signet_transfer *transfer) {
+    transfer->started = now_microseconds();
     transfer->is_started =
         curl_multi_add_handle(transfer->loop->multi, transfer->easy) == CURLM_OK;
     return transfer->is_started;
@@ -537,9 +593,50 @@ signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
     return SIGNET_NO_REFUSAL;
 }
 
+bool signet_transfer_is_at_proxy(const signet_transfer *transfer) {
+    return transfer->proxy.is_used && !transfer->proxy.is_passed;
+}
+
+long signet_transfer_proxy_status(const signet_transfer *transfer) {
+    long status = 0;
+    return curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK
+        ? status
+        : 0;
+}
+
+// How a transfer ended that never came past its proxy.
+static signet_result proxy_result(const signet_transfer *transfer) {
+    switch (transfer->code) {
+    case CURLE_OPERATION_TIMEDOUT: return SIGNET_FAILED_TIMEOUT;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT: return SIGNET_FAILED_RESOURCES;
+    case CURLE_SSL_CACERT_BADFILE: return SIGNET_FAILED_TRUST_STORE;
+    case CURLE_PROXY: {
+        long reason = CURLPX_OK;
+        curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &reason);
+        switch (reason) {
+        case CURLPX_NO_AUTH:
+        case CURLPX_USER_REJECTED:
+        case CURLPX_UNKNOWN_FAIL: return SIGNET_FAILED_PROXY_LOGIN;
+        default:
+            return reason >= CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED
+                    && reason <= CURLPX_REQUEST_FAILED
+                ? SIGNET_FAILED_PROXY_REFUSED
+                : SIGNET_FAILED_PROXY;
+        }
+    }
+    default: break;
+    }
+    long status = signet_transfer_proxy_status(transfer);
+    if (status == 407) return SIGNET_FAILED_PROXY_LOGIN;
+    return status >= 300 ? SIGNET_FAILED_PROXY_REFUSED : SIGNET_FAILED_PROXY;
+}
+
 signet_result signet_transfer_result(const signet_transfer *transfer) {
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
     if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
+    if (transfer->code != CURLE_OK && signet_transfer_is_at_proxy(transfer))
+        return proxy_result(transfer);
     switch (transfer->code) {
     case CURLE_OK: return SIGNET_OK;
     case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;
@@ -573,9 +670,11 @@ const char *signet_transfer_message(const signet_transfer *transfer) {
 }
 
 bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
-    return transfer->handshake && transfer->handshake->is_untrusted;
+    return transfer->handshake && transfer->handshake->is_untrusted
+        && !transfer->handshake->is_proxys;
 }
 
+// A time in microseconds, or a number of bytes.
 static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
     curl_off_t value = 0;
     return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
@@ -595,6 +694,13 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
         connections = 1;
     timings->name_resolved = microseconds(transfer, CURLINFO_NAMELOOKUP_TIME_T);
     timings->connected = microseconds(transfer, CURLINFO_CONNECT_TIME_T);
+    timings->tunnelled = transfer->tunnelled > 0 ? transfer->tunnelled - transfer->started : 0;
+    timings->total = transfer->is_done ? microseconds(transfer, CURLINFO_TOTAL_TIME_T) : 0;
+    long sent = 0, head = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;
+    timings->sent = sent + microseconds(transfer, CURLINFO_SIZE_UPLOAD_T);
+    timings->received = head + microseconds(transfer, CURLINFO_SIZE_DOWNLOAD_T);
     timings->secured = microseconds(transfer, CURLINFO_APPCONNECT_TIME_T);
     timings->first_byte = microseconds(transfer, CURLINFO_STARTTRANSFER_TIME_T);
     timings->reused = connections == 0;
@@ -602,5 +708,6 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
 
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer) {
     if (transfer->chain) return transfer->chain;
-    return transfer->handshake && transfer->is_done ? transfer->handshake->chain : NULL;
+    const signet_handshake *handshake = transfer->handshake;
+    return handshake && transfer->is_done && !handshake->is_proxys ? handshake->chain : NULL;
 }

@@ -86,7 +86,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the server cannot have seen the call, so that trying again does nothing twice.
     var neverReachedTheServer: Bool {
-        kind == .noReply && (code.name == "name" || code.name == "connect")
+        kind == .noReply && ["name", "connect", "proxy"].contains(code.name)
     }
 }
 

@@ -10,6 +10,9 @@ extension NetworkSystem {
         public var caFile: String?
         /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the URL.
         public var connectTo: [EngineRequest.ConnectTo] = []
+        /// The proxies of all calls; nil is what the configuration says (`proxy.…`), which is none unless it
+        /// names one. The environment is asked only by who puts `ProxyRules(environment:)` here.
+        public var proxies: ProxyRules?
         /// The largest body of a reply, in bytes.
         public var maximumReplySize = 64 << 20
         /// What ``NetworkSystem/monitor`` seals the configuration with; nil where nobody monitors.

@@ -161,6 +161,7 @@ extension NetworkSystem {
             outgoing.connectTimeout = min(timeout, rules.connectTimeout ?? outgoing.connectTimeout)
             outgoing.maximumBodySize = rules.maximumReplySize
             outgoing.connectTo = options.connectTo
+            outgoing.proxy = admission.snapshot.proxies.proxy(for: try WebURL(request.head).origin)
             let response = try await sendReporting(outgoing)
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion

@@ -1,5 +1,6 @@
 internal import SignetCrypto
 internal import SignetPinning
+internal import SignetTransport
 internal import SignetVault
 internal import Synchronization
 
@@ -19,6 +20,7 @@ final class SystemSnapshot: Sendable {
     let urlRules: URLRules
     let settings: CallSettings
     let mode: ModeSettings
+    let proxies: ProxyRules
 
     /// Prepares everything that a configuration says, so that a mistake shows now.
     ///
@@ -48,6 +50,11 @@ final class SystemSnapshot: Sendable {
         self.services = try Self.prepared(services, keys, options)
         self.urlRules = try URLRules(configuration)
         self.settings = try CallSettings(configuration)
+        if let given = options.proxies {
+            self.proxies = given
+        } else {
+            self.proxies = try ProxyRules(configuration)
+        }
     }
 
     /// Prepares services given as values.
@@ -64,6 +71,7 @@ final class SystemSnapshot: Sendable {
         self.services = try Self.prepared(services, keys, options)
         self.urlRules = try URLRules()
         self.settings = CallSettings()
+        self.proxies = options.proxies ?? .none
     }
 
     /// The same under another policy.
@@ -79,6 +87,7 @@ final class SystemSnapshot: Sendable {
         urlRules = other.urlRules
         settings = other.settings
         mode = other.mode
+        proxies = other.proxies
     }
 
     private static func prepared(

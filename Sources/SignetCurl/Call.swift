@@ -29,6 +29,7 @@ final class Call: Sendable {
     /// Monotonic milliseconds.
     let deadline: Int64
     let body: BodyBuffer
+    let timings = TimingsRecord()
     /// The request's body, where it is a stream.
     let upload: UploadFeed?
 

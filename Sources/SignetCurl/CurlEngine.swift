@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// The verified chain of a connection is kept with its TLS session; before every request, also on a
 /// pooled connection or a resumed session, it is judged by the policy of that very call. Redirects
-/// are answers like any other; proxies, credentials and cookies of the surroundings are not used.
+/// are answers like any other. Of the surroundings nothing is used: no proxy, credentials, cookies, CA
+/// file or session-key log of the environment, and no resolver but the system's.
 public final class CurlEngine: HTTPEngine {
     /// How an engine works.
     public struct Configuration: Sendable, Hashable {
@@ -99,6 +100,7 @@ public final class CurlEngine: HTTPEngine {
             throw TransportError(code: .cancelled, message: "the call was cancelled")
         }
         let plan = try RequestPlan(request, now: Clock.unixSeconds)
+        if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }
         if request.body.bytes == nil, request.body.length == 0 {
             // libcurl would not ask for a byte of it.
             var reader = try request.body.makeReader()
@@ -117,13 +119,14 @@ public final class CurlEngine: HTTPEngine {
     ///   - authority: Host and port; 443 where none was written.
     ///   - caFile: A PEM file of CA certificates in the place of the engine's own.
     ///   - connectTo: Other addresses to connect to.
+    ///   - proxy: The proxy that it goes through; nil is none.
     ///   - timeout: For the whole.
     ///   - policy: Whose rule for the host may bring CAs of its own; its pins are not looked at.
     /// - Returns: The verified chain, or the chain as sent where it is not trusted.
     /// - Throws: `TransportError` where no handshake showed a chain.
     public func probe(
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
-        timeout: Duration = .seconds(30), policy: PinPolicy? = nil
+        proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
     ) async throws(TransportError) -> ProbeResult {
         let trust = TrustStore(
             caFile: caFile ?? configuration.caFile,
@@ -131,7 +134,7 @@ public final class CurlEngine: HTTPEngine {
         let loop = try borrow(trust)
         defer { giveBack(loop, trust) }
         let plan = RequestPlan(
-            probing: authority, connectTo: connectTo, timeout: timeout,
+            probing: authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
             now: Clock.unixSeconds)
         return try await loop.probe(plan)
     }

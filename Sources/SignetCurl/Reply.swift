@@ -12,6 +12,8 @@ struct Reply: Sendable {
     let chain: [SeenCertificate]
     /// The chain as sent, each certificate as DER; empty where nothing is to be reported.
     let served: [[UInt8]]
+    /// Where the timings of the whole will be.
+    let record: TimingsRecord
 
     /// The response that a call's caller gets.
     ///
@@ -37,6 +39,6 @@ struct Reply: Sendable {
         if let refusal = verdict?.refusal { throw TransportError(refusal) }
         return EngineResponse(
             response: head.response, body: ResponseBody(body), httpVersion: head.version,
-            timings: timings, verdict: verdict, peerChain: chain)
+            timings: timings, verdict: verdict, peerChain: chain, record: record)
     }
 }

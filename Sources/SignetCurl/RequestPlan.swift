@@ -26,6 +26,7 @@ struct RequestPlan: Sendable {
     /// Lines as libcurl takes them, each ended by a zero byte.
     let fields: [UInt8]
     let connectTo: [UInt8]
+    let proxy: Proxy?
     let policy: PinPolicy?
     let pins: Pins?
     /// The CAs that the policy's rule for the host brings.
@@ -53,7 +54,11 @@ struct RequestPlan: Sendable {
         port = authority.port(scheme: scheme)
         isSecure = scheme == "https"
         url = "\(scheme)://\(host.uriText):\(port)/"
-        target = try Self.target(request.path, method: request.method)
+        let path = try Self.target(request.path, method: request.method)
+        proxy = engineRequest.proxy
+        // To a host without TLS an HTTP proxy is asked for the whole URL; to any other it opens a way.
+        let isForwarded = scheme == "http" && proxy?.kind.isHTTP == true
+        target = isForwarded ? "http://\(host.uriText):\(port)\(path == "*" ? "" : path)" : path
         method = request.method.rawValue
         guard request.method != .connect else { throw Self.invalid("CONNECT is not sent") }
         isHead = request.method == .head
@@ -77,7 +82,8 @@ struct RequestPlan: Sendable {
 
     /// Plans a handshake without a request.
     init(
-        probing authority: Authority, connectTo: [EngineRequest.ConnectTo], timeout: Duration,
+        probing authority: Authority, connectTo: [EngineRequest.ConnectTo], proxy: Proxy?,
+        timeout: Duration,
         now: Int64
     ) {
         host = authority.host
@@ -88,6 +94,7 @@ struct RequestPlan: Sendable {
         (body, isRepeatable, fields) = ([], true, [])
         (pins, policy, authorities) = (nil, nil, nil)
         self.connectTo = Self.lines(connectTo)
+        self.proxy = proxy
         self.now = now
         self.timeout = timeout
         connectTimeout = timeout
@@ -155,6 +162,8 @@ struct RequestPlan: Sendable {
                             + " \(bodyCount.map { "\($0) bytes" } ?? "length, which is not known")")
                 }
                 continue
+            case "proxy-authorization":
+                throw invalid("the field Proxy-Authorization is the proxy's: set its credentials")
             case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",
                 "keep-alive":
                 throw invalid(

@@ -1,4 +1,5 @@
 internal import CSignetCurl
+internal import SignetCrypto
 internal import SignetPinning
 internal import SignetTransport
 
@@ -24,6 +25,10 @@ internal import SignetTransport
     var refusal: signet_refusal { unsafe signet_transfer_refusal(handle) }
     /// Whether OpenSSL trusted no chain of the handshake.
     var isUntrusted: Bool { unsafe signet_transfer_is_untrusted(handle) }
+    /// Whether it ended before its proxy had opened the way to the host.
+    var isAtProxy: Bool { unsafe signet_transfer_is_at_proxy(handle) }
+    /// The status of the proxy's answer to CONNECT; 0 is none.
+    var proxyStatus: Int { unsafe signet_transfer_proxy_status(handle) }
     /// libcurl's words for what went wrong.
     var message: String { unsafe String(cString: signet_transfer_message(handle)) }
 
@@ -57,7 +62,11 @@ internal import SignetTransport
         var timings = Timings()
         timings.nameResolved = .microseconds(raw.name_resolved)
         timings.connected = .microseconds(raw.connected)
+        timings.tunnelled = .microseconds(raw.tunnelled)
         timings.secured = .microseconds(raw.secured)
+        timings.total = .microseconds(raw.total)
+        timings.bytesSent = raw.sent
+        timings.bytesReceived = raw.received
         timings.firstByte = .microseconds(raw.first_byte)
         timings.reusedConnection = raw.reused
         return timings
@@ -129,7 +138,9 @@ internal import SignetTransport
     ) -> Bool {
         let plan = call.plan
         let connect = min(plan.connectTimeout.wholeMilliseconds, milliseconds)
-        guard setRequest(plan), setLists(plan), setPins(call, waitsForMultiplexing) else {
+        guard setRequest(plan), setLists(plan), setPins(call, waitsForMultiplexing),
+            setProxy(plan)
+        else {
             return false
         }
         let isLimited = unsafe signet_transfer_set_limits(
@@ -150,6 +161,25 @@ internal import SignetTransport
         guard isSet, bytes == nil else { return isSet }
         return unsafe signet_transfer_set_upload(
             handle, plan.body.length ?? -1, plan.body.isReplayable)
+    }
+
+    private func setProxy(_ plan: RequestPlan) -> Bool {
+        guard let proxy = plan.proxy else { return true }
+        let tunnels = proxy.kind.isHTTP && plan.isSecure
+        let isTLS = proxy.kind == .https
+        guard var bytes = proxy.credentialBytes() else {
+            return unsafe signet_transfer_set_proxy(
+                handle, proxy.url, nil, nil, tunnels, isTLS, proxy.caFile)
+        }
+        defer { wipe(&bytes) }
+        return unsafe bytes.withUnsafeBytes { bytes in
+            guard let end = unsafe bytes.firstIndex(of: 0), let start = bytes.baseAddress else {
+                return false
+            }
+            let user = unsafe start.assumingMemoryBound(to: CChar.self)
+            return unsafe signet_transfer_set_proxy(
+                handle, proxy.url, user, user + end + 1, tunnels, isTLS, proxy.caFile)
+        }
     }
 
     private func setLists(_ plan: RequestPlan) -> Bool {

@@ -203,7 +203,8 @@ struct TransferDriver {
             }
             let (chain, served) = judgedChain(of: transfer, call.plan)
             reply = Reply(
-                head: head, timings: transfer.timings(), chain: chain, served: served)
+                head: head, timings: transfer.timings(), chain: chain, served: served,
+                record: call.timings)
             active[identifier]?.isAnswered = true
             transfer.wakeUpload()
         }
@@ -236,6 +237,7 @@ struct TransferDriver {
             return
         }
         let result = transfer.result
+        call.timings.record(transfer.timings())
         if result == SIGNET_OK {
             if transfer.hasHead {
                 call.body.finish()
@@ -319,8 +321,15 @@ struct TransferDriver {
                 code: .tls,
                 message: transfer.isUntrusted
                     ? "\(host) is not trusted: \(words)" : "\(host): \(words)")
+        case SIGNET_FAILED_PROXY, SIGNET_FAILED_PROXY_REFUSED, SIGNET_FAILED_PROXY_LOGIN:
+            return proxyFailure(transfer, plan, result)
         case SIGNET_FAILED_TIMEOUT:
-            return TransferDriver.timeout(plan, words)
+            guard transfer.isAtProxy, let proxy = plan.proxy else {
+                return TransferDriver.timeout(plan, words)
+            }
+            return TransportError(
+                code: .timeout,
+                message: "the proxy \(proxy) did not open the way to \(host) in time: \(words)")
         case SIGNET_FAILED_CUT_OFF:
             return TransportError(
                 code: .cutOff, message: "\(host): the connection ended early: \(words)")
@@ -334,6 +343,29 @@ struct TransferDriver {
         default:
             return TransportError(code: .connect, message: "\(host): \(words)")
         }
+    }
+
+    private func proxyFailure(
+        _ transfer: Transfer, _ plan: RequestPlan, _ result: signet_result
+    ) -> TransportError {
+        let status = transfer.proxyStatus
+        let answer = status > 0 ? "answered CONNECT with \(status)" : transfer.message
+        let (code, what): (TransportError.Code, String) =
+            switch result {
+            case SIGNET_FAILED_PROXY_REFUSED: (.proxyRefused, "refused")
+            case SIGNET_FAILED_PROXY_LOGIN:
+                (
+                    .proxyAuthentication,
+                    plan.proxy?.hasCredentials == true
+                        ? "does not take the credentials it was given for"
+                        : "wants credentials for"
+                )
+            default: (.proxy, "cannot be used for")
+            }
+        return TransportError(
+            code: code,
+            message: "the proxy \(plan.proxy?.url ?? "") \(what)"
+                + " \(plan.host.uriText):\(plan.port): \(answer)")
     }
 
     private mutating func refusal(_ transfer: Transfer, _ call: Call) -> TransportError {
@@ -355,6 +387,11 @@ struct TransferDriver {
                 code: .replyTooLarge,
                 message: "\(host) sent a header of more than \(configuration.maximumHeaderSize)"
                     + " bytes or \(configuration.maximumHeaderFields) fields")
+        case SIGNET_PROXY_HEAD_TOO_LARGE:
+            return TransportError(
+                code: .proxy,
+                message: "the proxy \(plan.proxy?.url ?? "") answered CONNECT with a header of more"
+                    + " than \(configuration.maximumHeaderSize) bytes")
         case SIGNET_BODY_TOO_LARGE:
             return TransferDriver.tooLarge(plan)
         case SIGNET_NO_MEMORY:

@@ -40,6 +40,8 @@ public struct EngineRequest: Sendable {
     public var maximumBodySize: Int
     /// Other addresses to connect to; the first that fits is taken.
     public var connectTo: [ConnectTo]
+    /// The proxy that it goes through; nil is none, whatever the environment says.
+    public var proxy: Proxy?
     /// A PEM file of CA certificates in the place of the engine's own.
     public var caFile: String?
 

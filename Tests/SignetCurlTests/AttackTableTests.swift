@@ -49,6 +49,17 @@ import Testing
         ),
         (9, "a CA of one handle leaks to others", ["keepsTheTrustOfCallsApart"]),
         (
+            10, "pins along redirects, which libcurl never follows",
+            ["aRefusedHostSeesNotAByte", "aFollowedHostSeesNoCredentials"]
+        ),
+        (
+            11, "an HTTPS proxy's handshake beside the origin's; no DNS over HTTPS",
+            [
+                "thePinIsOnTheOrigin", "aWrongPinOnAFreshConnectionSendsNothing",
+                "anHTTPSProxysCertificateIsChecked", "nothingElseOfTheEnvironmentDecides",
+            ]
+        ),
+        (
             12, "spellings of a name, and its pooled connection",
             [
                 "appliesTheRuleInEverySpelling", "judgesAPooledConnectionUnderAnotherSpelling",
@@ -68,9 +79,6 @@ import Testing
             ["judgesAPooledConnectionByEachCallsPolicy"]
         ),
     ]
-
-    /// Redirects (10), proxies and DNS over HTTPS (11): in `RedirectTests` and `ProxyTests`.
-    private static let elsewhere: Set = [10, 11]
 
     private static let others: [(what: String, tests: [String])] = [
         ("renegotiation", ["takesNoSecondHandshake"]),
@@ -100,14 +108,14 @@ import Testing
 
     @Test func namesATestForEachAttack() throws {
         var sources = ""
-        for folder in ["SignetCurlTests", "signetTests"] {
+        for folder in ["SignetCurlTests", "SignetClientTests", "signetTests"] {
             let url = PackageLayout.url("Tests/\(folder)")
             for file in try FileManager.default.contentsOfDirectory(atPath: url.path) {
                 guard file.hasSuffix(".swift") else { continue }
                 sources += try String(contentsOf: url.appending(path: file), encoding: .utf8)
             }
         }
-        #expect(Set(Self.libcurl.map(\.row)).union(Self.elsewhere) == Set(1...15))
+        #expect(Set(Self.libcurl.map(\.row)) == Set(1...15))
         for tests in Self.libcurl.map(\.tests) + Self.others.map(\.tests) {
             #expect(!tests.isEmpty)
             for test in tests { #expect(sources.contains("func \(test)("), "\(test)") }

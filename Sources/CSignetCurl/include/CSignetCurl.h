@@ -29,6 +29,7 @@ typedef enum {
     SIGNET_NO_MEMORY,
     SIGNET_NOT_REPEATED,      // sent once, the connection died, and the method must not be sent twice
     SIGNET_BODY_SPENT,        // the same, and the body cannot be read again
+    SIGNET_PROXY_HEAD_TOO_LARGE,
 } signet_refusal;
 
 // Classes of libcurl's result.
@@ -44,6 +45,9 @@ typedef enum {
     SIGNET_FAILED_RESOURCES,
     SIGNET_FAILED_REFUSED,    // see the refusal
     SIGNET_FAILED_OTHER,
+    SIGNET_FAILED_PROXY,          // before the way to the origin was open
+    SIGNET_FAILED_PROXY_REFUSED,  // the proxy said no; see its status
+    SIGNET_FAILED_PROXY_LOGIN,
 } signet_result;
 
 // --- The library -----------------------------------------------------------------------------
@@ -133,6 +137,11 @@ bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_CHECKED;
+// A proxy, by a URL without credentials; `tunnels`: by CONNECT. `ca_file` is for an HTTPS proxy's own
+// certificate, NULL: the one that libcurl was built with. User name and password may be NULL.
+bool signet_transfer_set_proxy(
+    signet_transfer *transfer, const char *url, const char *user, const char *password,
+    bool tunnels, bool is_tls, const char *ca_file) SIGNET_CHECKED;
 bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
 // Lets a transfer go on that stopped because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
@@ -158,11 +167,16 @@ signet_result signet_transfer_result(const signet_transfer *transfer);
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer);
 // libcurl's words for what went wrong.
 const char *signet_transfer_message(const signet_transfer *transfer);
+// Whether it ended before a proxy had opened the way to the origin; the status of the proxy's answer to
+// CONNECT, or 0.
+bool signet_transfer_is_at_proxy(const signet_transfer *transfer);
+long signet_transfer_proxy_status(const signet_transfer *transfer);
 // Whether the TLS handshake of this transfer failed because OpenSSL trusted no chain.
 bool signet_transfer_is_untrusted(const signet_transfer *transfer);
 
 typedef struct {
-    int64_t name_resolved, connected, secured, first_byte;  // microseconds since the start
+    // Microseconds since the start; bytes of HTTP, without TLS.
+    int64_t name_resolved, connected, tunnelled, secured, first_byte, total, sent, received;
     bool reused;
 } signet_timings;
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings);

@@ -131,6 +131,7 @@ extension NetworkSystem {
         request.maximumBodySize = SignedPinPolicy.maximumByteCount
         request.connectTo = options.connectTo
         do throws(TransportError) {
+            request.proxy = snapshot.proxies.proxy(for: try WebURL(head).origin)
             let response = try await sendReporting(request)
             let body = try await response.body.collect(limit: SignedPinPolicy.maximumByteCount)
             let status = response.response.status.code
@@ -155,7 +156,11 @@ extension NetworkSystem {
             let authority = try? Authority(parsing: updates.url.authority)
         else { return chain }
         let seen = try? await engine.probe(
-            authority, connectTo: options.connectTo, timeout: updates.plan.timeout,
+            authority, connectTo: options.connectTo,
+            proxy: box.snapshot.proxies.proxy(
+                for: WebOrigin(
+                    isSecure: true, host: authority.host, port: authority.port(scheme: "https"))),
+            timeout: updates.plan.timeout,
             policy: new.policy)
         return seen?.isTrusted == true ? seen?.chain ?? [] : []
     }

@@ -54,6 +54,7 @@ struct PostedPinReports: PinReportSink {
         request.connectTo = connectTo
         let status: Int
         do throws(TransportError) {
+            request.proxy = box.snapshot.proxies.proxy(for: try WebURL(head).origin)
             let response = try await engine.send(request)
             status = response.response.status.code
             // Read, so that the connection serves again.

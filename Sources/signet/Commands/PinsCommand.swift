@@ -64,6 +64,7 @@ struct PinsTarget {
     /// Shakes hands with the server; not a byte of a request is sent.
     func probe(_ network: NetworkOptions, policy: PinPolicy? = nil) async throws -> ProbeResult {
         let connectTo = try network.addresses()
+        let proxy = try network.proxy(for: authority)
         var settings = CurlEngine.Configuration()
         settings.caFile = network.caFile
         let engine = try CurlEngine(settings)
@@ -71,7 +72,8 @@ struct PinsTarget {
         do throws(TransportError) {
             result = .success(
                 try await engine.probe(
-                    authority, connectTo: connectTo, timeout: network.timeout, policy: policy))
+                    authority, connectTo: connectTo, proxy: proxy, timeout: network.timeout,
+                    policy: policy))
         } catch {
             result = .failure(error)
         }

@@ -1,0 +1,35 @@
+internal import SignetJSON
+internal import SignetTransport
+internal import SignetVault
+
+extension ProxyRules {
+    /// Reads `proxy.url`, `proxy.credentials` and `proxy.noProxy`; none where there is no `proxy.url`.
+    ///
+    /// - Throws: `invalid-configuration`, naming the key: also for credentials in the URL, and for
+    ///   `proxy.credentials` that the schema makes public.
+    init(_ configuration: GlobalConfiguration) throws(ClientError) {
+        let reader = SettingsReader(configuration)
+        guard let url = try reader.read("proxy.url", String.self) else {
+            self = .none
+            return
+        }
+        var proxy: Proxy
+        do throws(TransportError) {
+            proxy = try Proxy(parsing: url)
+        } catch {
+            throw reader.invalid("proxy.url", "cannot be used: \(error.message)")
+        }
+        if let credentials = try reader.read("proxy.credentials", String.self) {
+            guard configuration.schema.rule(named: "proxy.credentials")?.isPublic == false else {
+                throw reader.invalid("proxy.credentials", "is public, wanted a secret")
+            }
+            do throws(TransportError) {
+                try proxy.setCredentials(Array(credentials.utf8))
+            } catch {
+                throw reader.invalid("proxy.credentials", "cannot be used: \(error.message)")
+            }
+        }
+        let list = try reader.read("proxy.noProxy", [String].self) ?? []
+        self.init(proxy, except: ProxyExceptions(parsing: list.joined(separator: ",")))
+    }
+}

@@ -1,0 +1,199 @@
+internal import SignetCrypto
+public import SignetPinning
+
+/// A proxy that requests go through: where it is, what it speaks, and who we are to it.
+///
+/// Its credentials are in no description, dump or error.
+public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
+    /// What a proxy speaks.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// HTTP: CONNECT for https (RFC 9110, section 9.3.6), an absolute URL for http.
+        case http
+        /// The same inside TLS, with the proxy's own certificate checked.
+        case https
+        /// SOCKS 4a: the proxy resolves names.
+        case socks4a
+        /// SOCKS 5 (RFC 1928) with names resolved here.
+        case socks5
+        /// SOCKS 5 with names resolved by the proxy.
+        case socks5h
+
+        /// Whether it takes CONNECT.
+        public var isHTTP: Bool { self == .http || self == .https }
+    }
+
+    private final class Credentials: Sendable {
+        let user: SecretBytes
+        let password: SecretBytes
+
+        init(user: ArraySlice<UInt8>, password: ArraySlice<UInt8>) {
+            self.user = SecretBytes(copying: user.span)
+            self.password = SecretBytes(copying: password.span)
+        }
+    }
+
+    /// What it speaks.
+    public let kind: Kind
+    /// Its host in the one form.
+    public let host: HostName
+    /// Its port; without one in the URL, 443 of an HTTPS proxy and 1080 of any other, as curl has it.
+    public let port: Int
+    /// A PEM file of the CAs that an HTTPS proxy's certificate is checked with; nil is the system's.
+    public var caFile: String?
+    private var credentials: Credentials?
+
+    /// Reads `SCHEME://HOST:PORT`, the scheme one of `Kind`; without one it is `http`.
+    ///
+    /// - Parameters:
+    ///   - text: The URL.
+    ///   - takesCredentials: Whether `USER:PASSWORD@` may stand before the host, escaped as a URL
+    ///     wants it. Where others may read the text it is refused.
+    /// - Throws: `TransportError` with code `invalid-request`, which repeats nothing of it.
+    public init(parsing text: String, takesCredentials: Bool = false) throws(TransportError) {
+        var rest = Array(text.utf8)[...]
+        defer { Self.forget(&rest) }
+        for byte in rest where byte <= 0x20 || byte == 0x7F {
+            throw Self.invalid("holds a space or a control character")
+        }
+        kind = try Self.takeKind(&rest)
+        if rest.last == UInt8(ascii: "/") { rest = rest.dropLast() }
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
+            guard takesCredentials else {
+                throw Self.invalid(
+                    "holds a user name or a password, where others can read it: give them apart")
+            }
+            credentials = try Self.credentials(rest[..<at])
+            rest = rest[(at + 1)...]
+        }
+        do throws(PinError) {
+            let authority = try Authority(parsing: String(decoding: rest, as: UTF8.self))
+            host = authority.host
+            port = authority.writtenPort ?? (kind == .https ? 443 : 1080)
+        } catch {
+            throw Self.invalid("has no host that is one: \(error.message)")
+        }
+        try check(credentials)
+    }
+
+    /// Gives the proxy a user name and a password.
+    ///
+    /// - Parameter text: `USER:PASSWORD`, bytes as they are, cut at the first colon.
+    /// - Throws: `TransportError` with code `invalid-request`.
+    public mutating func setCredentials(_ text: [UInt8]) throws(TransportError) {
+        let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        let new = Credentials(user: text[..<colon], password: text[colon...].dropFirst())
+        try check(new)
+        credentials = new
+    }
+
+    /// Whether the proxy is told who we are.
+    public var hasCredentials: Bool { credentials != nil }
+
+    /// The URL, without credentials.
+    public var url: String { "\(kind.rawValue)://\(host.uriText):\(port)" }
+
+    /// The URL, without credentials.
+    public var description: String { url }
+
+    /// The URL, without credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
+
+    /// User name and password, each ended by a zero byte; the caller's to wipe.
+    package func credentialBytes() -> [UInt8]? {
+        guard let credentials else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(credentials.user.count + credentials.password.count + 2)
+        Self.append(credentials.user, to: &bytes)
+        bytes.append(0)
+        Self.append(credentials.password, to: &bytes)
+        bytes.append(0)
+        return bytes
+    }
+
+    private func check(_ credentials: Credentials?) throws(TransportError) {
+        guard let credentials else { return }
+        guard credentials.user.count <= 255, credentials.password.count <= 255 else {
+            throw Self.invalid("has a user name or password of more than 255 bytes")
+        }
+        let hasControls =
+            Self.holdsControls(credentials.user) || Self.holdsControls(credentials.password)
+        guard !hasControls else {
+            throw Self.invalid("has a control character in its user name or password")
+        }
+        guard kind != .socks4a else {
+            throw Self.invalid("speaks SOCKS 4a, which knows no password")
+        }
+    }
+
+    private static func append(_ secret: borrowing SecretBytes, to bytes: inout [UInt8]) {
+        let span = secret.bytes
+        for index in span.indices { bytes.append(span[index]) }
+    }
+
+    private static func holdsControls(_ secret: borrowing SecretBytes) -> Bool {
+        let span = secret.bytes
+        for index in span.indices where span[index] < 0x20 || span[index] == 0x7F { return true }
+        return false
+    }
+
+    private static func takeKind(_ rest: inout ArraySlice<UInt8>) throws(TransportError) -> Kind {
+        let colon = rest.firstIndex(of: UInt8(ascii: ":"))
+        guard let colon, rest[colon...].starts(with: "://".utf8) else { return .http }
+        let name = String(decoding: rest[..<colon], as: UTF8.self).lowercased()
+        guard let kind = Kind(rawValue: name) else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw invalid("has a scheme that is none of \(known)")
+        }
+        rest = rest[(colon + 3)...]
+        return kind
+    }
+
+    private static func credentials(
+        _ text: ArraySlice<UInt8>
+    ) throws(TransportError) -> Credentials {
+        let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        var user = try unescaped(text[..<colon])[...]
+        var password = try unescaped(text[colon...].dropFirst())[...]
+        defer {
+            forget(&user)
+            forget(&password)
+        }
+        return Credentials(user: user, password: password)
+    }
+
+    private static func unescaped(_ text: ArraySlice<UInt8>) throws(TransportError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            var byte = text[index]
+            index += 1
+            if byte == UInt8(ascii: "%") {
+                guard index + 1 < text.endIndex, let high = hexadecimal(text[index]),
+                    let low = hexadecimal(text[index + 1])
+                else { throw invalid("has a \"%\" that begins no escape before its host") }
+                byte = high << 4 | low
+                index += 2
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    private static func forget(_ slice: inout ArraySlice<UInt8>) {
+        for index in slice.indices { slice[index] = 0 }
+    }
+
+    private static func invalid(_ what: String) -> TransportError {
+        TransportError(code: .invalidRequest, message: "the proxy's URL \(what)")
+    }
+}

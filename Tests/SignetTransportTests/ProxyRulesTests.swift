@@ -1,0 +1,96 @@
+import SignetPinning
+import SignetTransport
+import Testing
+
+/// What is a proxy's URL, and which hosts go without.
+@Suite struct ProxyRulesTests {
+    @Test(arguments: [
+        ("http://proxy.test:3128", "http://proxy.test:3128"),
+        ("proxy.test:3128", "http://proxy.test:3128"), ("proxy.test", "http://proxy.test:1080"),
+        ("https://Proxy.Test./", "https://proxy.test:443"),
+        ("socks5h://[::1]:9050", "socks5h://[::1]:9050"), ("SOCKS4A://p", "socks4a://p:1080"),
+        ("socks5://127.1:1", "socks5://127.0.0.1:1"),
+    ])
+    func reads(_ text: String, _ url: String) throws {
+        #expect(try Proxy(parsing: text).url == url)
+    }
+
+    @Test(arguments: [
+        "", "http://", "ftp://proxy.test", "socks4://proxy.test", "http://proxy.test/path",
+        "http://proxy.test:0", "http://proxy.test:65536", "http://pro xy.test",
+        "http://proxy.test?x",
+        "http://user:s3cr3t@proxy.test:1", "s3cr3t@proxy.test", "http://proxy.test:1\r\nX: s3cr3t",
+    ])
+    func refuses(_ text: String) {
+        let error = #expect(throws: TransportError.self) { try Proxy(parsing: text) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("s3cr3t") == false)
+    }
+
+    @Test func credentialsAreInNoDescription() throws {
+        var proxy = try Proxy(parsing: "http://us%40er:s3%63r3t@p.test:1", takesCredentials: true)
+        #expect(proxy.credentialBytes() == Array("us@er\0s3cr3t\0".utf8))
+        try proxy.setCredentials(Array("a:b:c".utf8))
+        #expect(proxy.credentialBytes() == Array("a\0b:c\0".utf8))
+        try proxy.setCredentials(Array("ZZZZ:ZZZZZZ".utf8))
+        var dumped = ""
+        dump(proxy, to: &dumped)
+        dump(ProxyRules(proxy), to: &dumped)
+        for text in ["\(proxy)", String(reflecting: proxy), dumped, "\(ProxyRules(proxy))"] {
+            #expect(!text.contains("ZZ"))
+        }
+        for bad in ["a:b\r\nX: y", "a\0:b", String(repeating: "u", count: 256)] {
+            #expect(throws: TransportError.self) { try proxy.setCredentials(Array(bad.utf8)) }
+        }
+        #expect(throws: TransportError.self) {
+            try Proxy(parsing: "socks4a://u:p@p.test", takesCredentials: true)
+        }
+        #expect(throws: TransportError.self) {
+            try Proxy(parsing: "http://u%0:p@p.test", takesCredentials: true)
+        }
+    }
+
+    @Test(arguments: [
+        ("*", "any.test", true), ("example.com", "example.com", true),
+        ("example.com", "a.b.example.com", true), (".example.com", "example.com", true),
+        ("*.example.com", "a.example.com", true), ("EXAMPLE.com.", "a.example.com", true),
+        ("example.com:443", "example.com", true), ("example.com:8443", "example.com", false),
+        ("example.com", "notexample.com", false), ("example.com", "example.com.evil.test", false),
+        ("a.test, b.test", "b.test", true), ("a.test b.test", "b.test", true),
+        ("", "a.test", false),
+        ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.1", false),
+        ("0.0.0.0/0", "8.8.8.8", true), ("127.0.0.1", "127.1", true),
+        ("1.2.3.4/33", "1.2.3.4", false),
+        ("10.0.0.0/8", "10.example.com", false), ("::1", "[::1]", true), ("[::1]", "[0::1]", true),
+        ("<local>,b.test", "b.test", true), ("0.0.1", "10.0.0.1", false), ("test", "a.test", true),
+    ])
+    func excepts(_ list: String, _ host: String, _ isDirect: Bool) throws {
+        let exceptions = ProxyExceptions(parsing: list)
+        #expect(exceptions.contains(try HostName.canonical(host), port: 443) == isDirect)
+    }
+
+    @Test func theEnvironmentIsReadByItsRules() throws {
+        func way(_ environment: [String: String], _ url: String = "https") throws -> String? {
+            try ProxyRules(environment: environment).proxy(
+                for: WebOrigin(scheme: url, authority: "a.test"))?.url
+        }
+        #expect(try way([:]) == nil)
+        #expect(try way(["https_proxy": "p.test:1"]) == "http://p.test:1")
+        #expect(try way(["HTTPS_PROXY": "p.test:1"]) == "http://p.test:1")
+        #expect(try way(["https_proxy": "", "HTTPS_PROXY": "p.test:1"]) == nil)
+        #expect(try way(["https_proxy": "p.test:1"], "http") == nil)
+        #expect(try way(["http_proxy": "p.test:1"], "http") == "http://p.test:1")
+        #expect(try way(["HTTP_PROXY": "p.test:1"], "http") == nil)
+        #expect(try way(["ALL_PROXY": "p.test:1", "all_proxy": "p.test:1"]) == nil)
+        #expect(try way(["https_proxy": "p.test:1", "no_proxy": "a.test"]) == nil)
+        #expect(try way(["https_proxy": "p.test:1", "NO_PROXY": "a.test"]) == nil)
+        #expect(
+            try way(["https_proxy": "p.test:1", "NO_PROXY": "a.test", "no_proxy": ""])
+                == "http://p.test:1")
+        let error = #expect(throws: TransportError.self) {
+            try way(["https_proxy": "ftp://u:s3cr3t@p.test"])
+        }
+        #expect(error?.message.hasPrefix("https_proxy: ") == true)
+        #expect(error?.message.contains("s3cr3t") == false)
+    }
+}

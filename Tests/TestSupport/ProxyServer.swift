@@ -1,0 +1,157 @@
+import Foundation
+
+/// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and 5.
+///
+/// It prints what it was asked (`ASKED CONNECT localhost:443`), the credentials it was given
+/// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host, it
+/// connects to 127.0.0.1.
+package final class ProxyServer: Sendable {
+    package let port: Int
+    private let server: ServerProcess
+
+    /// Starts a proxy.
+    ///
+    /// - Parameters:
+    ///   - login: `USER:PASSWORD` that it wants; nil takes everybody.
+    ///   - answer: Lines of Python that answer CONNECT on `c` in the place of opening the way.
+    package init(
+        login: String? = nil, tls: TestAuthority.Certificate? = nil, answer: String? = nil
+    ) async throws {
+        port = freePort()
+        let behaviour = (answer ?? "pass").split(separator: "\n").map { "    \($0)" }
+        let script = """
+            import base64, socket, ssl, struct, sys, threading, time
+            login = sys.argv[2]
+            def say(*words): print(*words, flush=True)
+            def answer(c):
+            \(behaviour.joined(separator: "\n"))
+            def exactly(c, count):
+                data = b''
+                while len(data) < count:
+                    more = c.recv(count - len(data))
+                    if not more: raise EOFError()
+                    data += more
+                return data
+            def pump(a, b):
+                try:
+                    while True:
+                        data = a.recv(65536)
+                        if not data: break
+                        b.sendall(data)
+                except Exception: pass
+                finally:
+                    for s in (a, b):
+                        try: s.shutdown(socket.SHUT_RDWR)
+                        except Exception: pass
+            def join(c, port, first=b''):
+                s = socket.create_connection(('127.0.0.1', port))
+                if first: s.sendall(first)
+                t = threading.Thread(target=pump, args=(s, c), daemon=True)
+                t.start()
+                pump(c, s)
+                t.join()
+                s.close()
+            def socks5(c):
+                methods = exactly(c, exactly(c, 1)[0])
+                wanted = 2 if login else 0
+                if wanted not in methods: c.sendall(b'\\x05\\xff'); return
+                c.sendall(bytes([5, wanted]))
+                if wanted:
+                    exactly(c, 1)
+                    user = exactly(c, exactly(c, 1)[0]).decode()
+                    word = exactly(c, exactly(c, 1)[0]).decode()
+                    say('LOGIN', user + ':' + word)
+                    if user + ':' + word != login: c.sendall(b'\\x01\\x01'); return
+                    c.sendall(b'\\x01\\x00')
+                _, _, _, kind = exactly(c, 4)
+                if kind == 3: host = exactly(c, exactly(c, 1)[0]).decode()
+                else: host = socket.inet_ntop(socket.AF_INET if kind == 1 else socket.AF_INET6,
+                    exactly(c, 4 if kind == 1 else 16))
+                port = struct.unpack('>H', exactly(c, 2))[0]
+                say('ASKED SOCKS5', host + ':' + str(port))
+                if answer_given: answer(c); return
+                c.sendall(b'\\x05\\x00\\x00\\x01\\x7f\\x00\\x00\\x01\\x00\\x00')
+                join(c, port)
+            def socks4(c):
+                _, port = struct.unpack('>BH', exactly(c, 3))
+                exactly(c, 4)
+                texts = []
+                for _ in range(2):
+                    text = b''
+                    while (byte := exactly(c, 1)) != b'\\0': text += byte
+                    texts.append(text.decode())
+                say('ASKED SOCKS4', texts[1] + ':' + str(port))
+                if answer_given: answer(c); return
+                c.sendall(b'\\x00\\x5a\\x00\\x00\\x00\\x00\\x00\\x00')
+                join(c, port)
+            def run(c):
+                try:
+                    if context: c = context.wrap_socket(c, server_side=True)
+                    first = exactly(c, 1)
+                    if first == b'\\x05': socks5(c); return
+                    if first == b'\\x04': socks4(c); return
+                    data = first
+                    while b'\\r\\n\\r\\n' not in data:
+                        more = c.recv(65536)
+                        if not more: return
+                        data += more
+                    say('GOT', data.hex())
+                    head, rest = data.split(b'\\r\\n\\r\\n', 1)
+                    line = head.split(b'\\r\\n')[0].decode()
+                    say('ASKED', line.rsplit(' ', 1)[0])
+                    given = [l[20:] for l in head.split(b'\\r\\n')[1:]
+                        if l.lower().startswith(b'proxy-authorization')]
+                    given = base64.b64decode(given[0].split(b' ')[-1]).decode() if given else ''
+                    if given: say('LOGIN', given)
+                    if login and given != login:
+                        c.sendall(b'HTTP/1.1 407 Login\\r\\nProxy-Authenticate: Basic realm="p"\\r\\n'
+                            b'Content-Length: 0\\r\\n\\r\\n')
+                        return
+                    if answer_given: answer(c); return
+                    method, target = line.split(' ')[:2]
+                    if method == 'CONNECT':
+                        c.sendall(b'HTTP/1.1 200 Connected\\r\\nX-Proxy: 1\\r\\n\\r\\n')
+                        join(c, int(target.rsplit(':', 1)[1]), rest)
+                    else:
+                        port = int(target.split('/')[2].rsplit(':', 1)[1])
+                        join(c, port, data)
+                except Exception as e: say('ERR', repr(e))
+                finally: c.close()
+            answer_given = \(answer == nil ? "False" : "True")
+            context = None
+            if len(sys.argv) > 3:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(sys.argv[3], sys.argv[4])
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(('127.0.0.1', int(sys.argv[1])))
+            s.listen(64)
+            while True:
+                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+            """
+        server = try await .start(
+            "python3",
+            ["-I", "-c", script, "\(port)", login ?? ""] + (tls.map { [$0.chain, $0.key] } ?? []),
+            ready: .listening(port: port))
+    }
+
+    private func lines(_ word: String) -> [String] {
+        server.stdout.split(separator: "\n").filter { $0.hasPrefix("\(word) ") }
+            .map { String($0.dropFirst(word.count + 1)) }
+    }
+
+    /// What it was asked, in order, as `CONNECT localhost:443` or `SOCKS5 localhost:443`.
+    package var asked: [String] { lines("ASKED") }
+    /// The credentials it was given.
+    package var logins: [String] { lines("LOGIN") }
+    /// All that clients said to the proxy itself, as text in lower case.
+    package var heard: String {
+        lines("GOT").map { line in
+            let digits = Array(line.utf8)
+            return String(
+                decoding: stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+                    UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+                }, as: UTF8.self)
+        }.joined().lowercased()
+    }
+}
