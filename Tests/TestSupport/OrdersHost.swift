@@ -39,12 +39,21 @@ package final class OrdersHost: Sendable {
             try certificates.write(Data(contentsOf: URL(filePath: file)), to: name)
         }
         try folder.write(directives, to: "server-test.conf")
-        let port = freePort()
-        let server = try await ServerProcess.start(
-            PackageLayout.url("Examples/orders/host").path,
-            ["run", "--keys", keyFile, "--certs", certificates.path, "--dir", folder.path],
-            environment: ["PORT": "\(port)"], ready: .listening(port: port))
-        return OrdersHost(port: port, folder: folder, keyFile: keyFile, server: server)
+        var attempts = 0
+        while true {
+            let port = freePort()
+            do {
+                let server = try await ServerProcess.start(
+                    PackageLayout.url("Examples/orders/host").path,
+                    ["run", "--keys", keyFile, "--certs", certificates.path, "--dir", folder.path],
+                    environment: ["PORT": "\(port)"], ready: .listening(port: port))
+                return OrdersHost(port: port, folder: folder, keyFile: keyFile, server: server)
+            } catch let error as TestSupportError {
+                // Another program may have taken the port in the meantime.
+                attempts += 1
+                guard attempts < 3, "\(error)".contains("in use") else { throw error }
+            }
+        }
     }
 
     /// The log's lines, one JSON object for each request that the host has got so far.
