@@ -75,7 +75,9 @@ let package = Package(
             providers: [
                 .apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"]),
             ]),
-        .target(name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"]),
+        .target(
+            name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"],
+            linkerSettings: [.linkedLibrary("z")]),
 
         module("SignetJSON"),
         // Lifetimes: a secret's owner lends its bytes as a Span.

@@ -15,6 +15,12 @@ extension NetworkSystem {
         public var proxies: ProxyRules?
         /// The largest body of a reply, in bytes.
         public var maximumReplySize = 64 << 20
+        /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.
+        ///
+        /// Calls then say `Accept-Encoding`, before they are signed; `exchange` sends the fields it is given.
+        /// What came is checked against the reply's Content-Digest before it is decoded, and of a decoded
+        /// reply the fields Content-Encoding and Content-Length are taken away.
+        public var decoding: ContentDecoding?
         /// What ``NetworkSystem/monitor`` seals the configuration with; nil where nobody monitors.
         public var sealing: Sealing?
         /// Where the system tells what it does; no value, key or body is ever told.

@@ -46,7 +46,7 @@ extension NetworkSystem {
         }
     }
 
-    private func signed(
+    func signed(
         _ request: FrozenRequest, by signer: MessageSigner?
     ) async throws(ClientError) -> FrozenRequest {
         guard let signer else { return request }

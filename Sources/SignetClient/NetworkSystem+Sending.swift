@@ -53,7 +53,8 @@ extension NetworkSystem {
         try admission.snapshot.urlRules.check(url)
         let call = try service.joiningCommonParameters(call)
         let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
-        let raw = try await attempt(admission.freeze(boxed, at: url), for: admission)
+        let raw = try await attempt(
+            admission.freeze(boxed, at: url, decodes: options.decoding != nil), for: admission)
         let reply = try Self.rpc { () throws(RPCError) in
             try service.adapter.unbox(raw, to: boxed)
         }
@@ -155,32 +156,57 @@ extension NetworkSystem {
         var hop = CallTrace.Hop(
             method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(TransportError) {
-            var outgoing = EngineRequest(request.head, body: request.body)
-            outgoing.policy = admission.snapshot.policy
-            outgoing.timeout = timeout
-            outgoing.connectTimeout = min(timeout, rules.connectTimeout ?? outgoing.connectTimeout)
-            outgoing.maximumBodySize = rules.maximumReplySize
-            outgoing.connectTo = options.connectTo
-            outgoing.proxy = admission.snapshot.proxies.proxy(for: try WebURL(request.head).origin)
+            let outgoing = try outgoing(
+                request, for: admission, within: timeout, limit: Int64(rules.maximumReplySize))
             let response = try await sendReporting(outgoing)
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.timings = response.timings
-            let body = try await response.body.collect(limit: rules.maximumReplySize)
+            let reply = try await collect(
+                response, answering: request.head.method, limit: rules.maximumReplySize)
             logger.debug(
                 "reply", metadata: ["status": "\(response.response.status.code)"])
             hop.timings = response.finalTimings
             if hop.timings.total == .zero { hop.timings.total = .now - start }
             admission.trace?.add(hop)
-            return RawReply(
-                status: response.response.status.code,
-                fields: response.response.headerFields, body: body)
+            return reply
         } catch {
             hop.failure = error.code.name
             hop.timings.total = .now - start
             admission.trace?.add(hop)
             throw ClientError(error)
         }
+    }
+}
+
+extension NetworkSystem {
+    /// Sends one request, and returns when its reply's header has come. Redirects are replies.
+    func open(
+        _ request: FrozenRequest, for admission: Admission, limit: Int64
+    ) async throws(ClientError) -> EngineResponse {
+        try requireEngine(for: request.head, admission)
+        try admission.snapshot.mode.simulation.act()
+        let timeout = try admission.rules.timeLeft()
+        do throws(TransportError) {
+            return try await sendReporting(
+                outgoing(request, for: admission, within: timeout, limit: limit))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    private func outgoing(
+        _ request: FrozenRequest, for admission: Admission, within timeout: Duration, limit: Int64
+    ) throws(TransportError) -> EngineRequest {
+        var outgoing = EngineRequest(request.head, body: request.body)
+        outgoing.policy = admission.snapshot.policy
+        outgoing.timeout = timeout
+        outgoing.connectTimeout = min(
+            timeout, admission.rules.connectTimeout ?? outgoing.connectTimeout)
+        outgoing.maximumBodySize = Int(limit)
+        outgoing.connectTo = options.connectTo
+        outgoing.proxy = admission.snapshot.proxies.proxy(for: try WebURL(request.head).origin)
+        return outgoing
     }
 }
 
@@ -194,7 +220,9 @@ extension CallTrace {
 
 extension Admission {
     /// Step 7: from here on the request's bytes do not change.
-    func freeze(_ boxed: BoxedRequest, at url: RequestURL) -> FrozenRequest {
+    func freeze(
+        _ boxed: BoxedRequest, at url: RequestURL, decodes: Bool
+    ) -> FrozenRequest {
         var fields = HTTPFields()
         if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
         for field in service.configuration.commonFields {
@@ -202,6 +230,9 @@ extension Admission {
             fields.append(field)
         }
         for field in boxed.fields { fields[field.name] = field.value }
+        if decodes, fields[.acceptEncoding] == nil {
+            fields[.acceptEncoding] = ContentDecoding.acceptEncoding
+        }
         let head = HTTPRequest(
             method: boxed.method, scheme: url.scheme, authority: url.authority,
             path: boxed.target(joinedTo: url.target), headerFields: fields)

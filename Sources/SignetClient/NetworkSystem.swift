@@ -216,7 +216,8 @@ public final class NetworkSystem: Sendable {
             let batch = full
             let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
             let reply = try await self.attempt(
-                admission.freeze(boxed, at: service.url), for: admission)
+                admission.freeze(boxed, at: service.url, decodes: self.options.decoding != nil),
+                for: admission)
             return try Self.rpc { () throws(RPCError) in
                 try adapter.unboxBatch(reply, to: boxed)
             }

@@ -19,6 +19,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
             case cutOff = "cut-off"
             case malformedReply = "malformed-reply"
             case replyTooLarge = "reply-too-large"
+            case unsupportedEncoding = "unsupported-encoding"
             case cancelled
             case notRunning = "not-running"
             case unsupportedLibcurl = "unsupported-libcurl"
@@ -61,6 +62,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let malformedReply = Code(value: .malformedReply)
         /// The reply's body or header is larger than the limit.
         public static let replyTooLarge = Code(value: .replyTooLarge)
+        /// The reply's body has a content coding, or more than one, that is not undone here.
+        public static let unsupportedEncoding = Code(value: .unsupportedEncoding)
         /// The caller's task was cancelled.
         public static let cancelled = Code(value: .cancelled)
         /// The engine has been shut down.

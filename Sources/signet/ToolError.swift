@@ -82,12 +82,14 @@ struct ToolError: CodedError {
         "redirect-refused",
         // Self-check
         "self-check-failed",
+        // Downloads
+        "wrong-digest",
     ]
 
     private static let networkFailures: Set<String> = [
         "name", "connect", "tls", "timeout", "cut-off", "malformed-reply", "reply-too-large",
         "batch-incomplete", "cancelled", "not-running", "body-not-replayable",
         "resources", "redirect-loop", "too-many-redirects", "proxy", "proxy-refused",
-        "proxy-authentication",
+        "proxy-authentication", "unsupported-encoding",
     ]
 }

@@ -196,4 +196,24 @@ uint8_t *signet_chain_der(
     const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_CHECKED;
 void signet_der_free(uint8_t *der);
 
+// --- Content codings -------------------------------------------------------------------------
+
+typedef struct signet_inflater signet_inflater;
+typedef enum {
+    SIGNET_INFLATED_PART = 0,  // more bytes, or more room, are wanted
+    SIGNET_INFLATED_END,       // the stream's end, its checksum right
+    SIGNET_INFLATED_BAD,
+    SIGNET_INFLATED_NO_MEMORY,
+} signet_inflated;
+
+// gzip (RFC 1952), or zlib (RFC 1950) with its header. NULL where memory ran out.
+signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_CHECKED;
+void signet_inflater_free(signet_inflater *inflater);
+// Makes ready for another stream behind the end of one.
+bool signet_inflater_reset(signet_inflater *inflater) SIGNET_CHECKED;
+// Decodes what is there into the room that is there.
+signet_inflated signet_inflater_run(
+    signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
+    size_t room_count, size_t *made) SIGNET_CHECKED;
+
 #endif

@@ -19,6 +19,9 @@ struct SendCommand: AsyncParsableCommand {
 
             --body sends a file of any size, in pieces. Signed, it is read twice, and its last piece goes \
             out only when it still is what was signed.
+
+            --out fetches the reply's body into a file, which gets its name when it is whole; with --resume \
+            a run goes on where one before was cut off, if the server still has the same.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -34,8 +37,30 @@ struct SendCommand: AsyncParsableCommand {
             valueName: "file"))
     var body: String?
 
+    @Option(
+        name: .customLong("out"),
+        help: ArgumentHelp("Fetch a GET's reply into this file.", valueName: "file"))
+    var outFile: String?
+
+    @Flag(name: .customLong("resume"), help: "Go on where an earlier --out was cut off.")
+    var resumes = false
+
+    @Option(
+        name: .customLong("sha256"),
+        help: ArgumentHelp("What the file of --out must have.", valueName: "hex"))
+    var sha256: String?
+
     @Argument(help: "The message; - or nothing is standard input.")
     var file: String?
+
+    func validate() throws {
+        if outFile == nil && (resumes || sha256 != nil) {
+            throw ValidationError("--resume and --sha256 need --out")
+        }
+        if let sha256, Self.bytes(ofHex: sha256)?.count != 32 {
+            throw ValidationError("--sha256 is 64 hexadecimal digits")
+        }
+    }
 
     func run() async throws {
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
@@ -44,6 +69,9 @@ struct SendCommand: AsyncParsableCommand {
                 .usage, "malformed-message",
                 message.request == nil
                     ? "the message is a response, wanted a request" : "the message names no host")
+        }
+        if let outFile {
+            return try await fetch(head, message, authority: authority, to: outFile)
         }
         let body = try requestBody(of: message)
         let (reply, more) = try await traced(options.traces, common.terminal) { trace in
@@ -64,6 +92,40 @@ struct SendCommand: AsyncParsableCommand {
         throw ToolError(
             .refused, "http-status",
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
+    }
+
+    private func fetch(
+        _ head: HTTPRequest, _ message: SignableMessage, authority: String, to path: String
+    ) async throws {
+        guard head.method == .get, body == nil, message.body.isEmpty else {
+            throw ToolError.usage("--out fetches with GET, without a body")
+        }
+        var download = Download()
+        download.fields = head.headerFields
+        download.resumes = resumes
+        download.sha256 = sha256.flatMap(Self.bytes(ofHex:))
+        let wanted = download
+        let result = try await withNetworkSystem(
+            for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
+        ) { system, service in
+            try await system.download(service, target: head.path ?? "/", to: path, wanted)
+        }
+        try common.terminal.result(
+            [
+                "status": .number(JSONNumber(result.status)),
+                "bytes": .number(JSONNumber(result.byteCount)),
+                "resumedFrom": .number(JSONNumber(result.resumedFrom)),
+                "digestChecked": .bool(result.isDigestChecked),
+            ],
+            text: [])
+    }
+
+    private static func bytes(ofHex text: String) -> [UInt8]? {
+        let digits = Array(text.utf8).map { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map {
+            UInt8((digits[$0] ?? 0) * 16 + (digits[$0 + 1] ?? 0))
+        }
     }
 
     private func requestBody(of message: SignableMessage) throws -> RequestBody {

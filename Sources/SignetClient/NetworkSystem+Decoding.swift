@@ -1,0 +1,53 @@
+internal import SignetCurl
+internal import SignetRPC
+internal import SignetSigning
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// Reads a reply's body, and undoes its content coding where the options allow it.
+    func collect(
+        _ response: EngineResponse, answering method: HTTPRequest.Method, limit: Int
+    ) async throws(TransportError) -> RawReply {
+        let status = response.response.status.code
+        var fields = response.response.headerFields
+        guard var limits = options.decoding else {
+            let body = try await response.body.collect(limit: limit)
+            return RawReply(status: status, fields: fields, body: body)
+        }
+        limits.maximumSize = min(limits.maximumSize, limit)
+        var decoder = try ContentDecoder(response.response, answering: method, limits)
+        guard decoder.decodes else {
+            let body = try await response.body.collect(limit: limit)
+            return RawReply(status: status, fields: fields, body: body)
+        }
+        var digester = try? BodyDigester(Set(BodyDigest.allCases))
+        var body: [UInt8] = []
+        for try await chunk in response.body {
+            try? digester?.update(chunk)
+            decoder.push(chunk)
+            while let piece = try decoder.next() { body.append(contentsOf: piece) }
+        }
+        try decoder.finish()
+        let digests = try? digester.take()?.finish()
+        try Self.check(digests, response.response)
+        fields[.contentEncoding] = nil
+        fields[.contentLength] = nil
+        return RawReply(status: status, fields: fields, body: body)
+    }
+
+    /// A Content-Digest is one of what came, which nobody has any more once it is decoded.
+    private static func check(
+        _ digests: BodyDigests?, _ response: HTTPResponse
+    ) throws(TransportError) {
+        guard let digests, var message = try? SignableMessage(response: response) else { return }
+        message.setBody(digests)
+        do throws(SigningError) {
+            try ContentDigest.check(message)
+        } catch {
+            guard error.code == .digestMismatch else { return }
+            throw TransportError(
+                code: .malformedReply,
+                message: "the reply's body is not what its Content-Digest says")
+        }
+    }
+}

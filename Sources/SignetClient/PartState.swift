@@ -1,0 +1,109 @@
+internal import HTTPTypes
+internal import SignetCrypto
+internal import SignetJSON
+
+/// What is noted of a part: of which URL it is, and by what the server would know it again.
+struct PartState: Sendable, Hashable {
+    /// SHA-256 of method and URL, so that no query is written down.
+    var source: String
+    /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil where the server
+    /// gave none, and nothing can be gone on from.
+    var validator: String?
+    /// The whole's length, where the server said it.
+    var total: Int64?
+
+    init(source: String, _ fields: HTTPFields, total: Int64?) {
+        self.source = source
+        self.validator = Self.validator(fields)
+        self.total = total
+    }
+
+    init?(_ bytes: [UInt8]?) {
+        guard let bytes, let object = (try? JSONValue(parsing: bytes))?.object,
+            let source = object["source"]?.string
+        else { return nil }
+        self.source = source
+        validator = object["validator"]?.string
+        total = object["total"]?.number?.int64
+    }
+
+    var serialized: [UInt8] {
+        var object: JSONObject = ["source": .string(source)]
+        if let validator { object["validator"] = .string(validator) }
+        if let total { object["total"] = .number(JSONNumber(total)) }
+        return JSONValue.object(object).serialized()
+    }
+
+    /// The strong validator of a reply (RFC 9110, section 13.1.5).
+    static func validator(_ fields: HTTPFields) -> String? {
+        if let tag = fields[.eTag] {
+            let bytes = Array(tag.utf8)
+            let isStrong =
+                bytes.count >= 2 && bytes.first == 0x22 && bytes.last == 0x22
+                && !bytes.dropFirst().dropLast().contains(0x22)
+            return isStrong ? tag : nil
+        }
+        // A minute apart: clocks that differ, and a file that changed twice in its second.
+        guard let text = fields[.lastModified], let changed = HTTPDate.seconds(text),
+            let date = fields[.date], let now = HTTPDate.seconds(date), now - changed >= 60
+        else { return nil }
+        return text
+    }
+}
+
+/// Dates of HTTP in the form that senders must use (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// The Unix time of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for any other form.
+    static func seconds(_ text: String) -> Int64? {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 6, words[0].utf8.count == 4, words[0].hasSuffix(","),
+            words[5] == "GMT", words[1].utf8.count == 2, words[3].utf8.count == 4,
+            let month = months.firstIndex(where: { $0 == words[2] }),
+            let day = UnixTime.parseDate(
+                "\(words[3])-\(month < 9 ? "0" : "")\(month + 1)-\(words[1])")
+        else { return nil }
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3, clock.allSatisfy({ $0.utf8.count == 2 }),
+            let hours = UInt8(clock[0]), hours < 24, let minutes = UInt8(clock[1]), minutes < 60,
+            let seconds = UInt8(clock[2]), seconds <= 60
+        else { return nil }
+        return day + Int64(hours) * 3600 + Int64(minutes) * 60 + Int64(seconds)
+    }
+}
+
+/// What a Content-Range says (RFC 9110, section 14.4).
+struct ContentRange: Hashable {
+    /// Nil in the reply to a range that cannot be had (416).
+    var range: ClosedRange<Int64>?
+    /// The whole's length; nil where the server does not know it.
+    var total: Int64?
+
+    /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.
+    init?(_ text: String?) {
+        guard let text, text.hasPrefix("bytes ") else { return nil }
+        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        if parts[1] != "*" {
+            guard let total = Self.number(parts[1]) else { return nil }
+            self.total = total
+        }
+        if parts[0] == "*" {
+            guard total != nil else { return nil }
+            return
+        }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+            first <= last, last < total ?? .max
+        else { return nil }
+        range = first...last
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+}

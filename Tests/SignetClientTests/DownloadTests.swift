@@ -1,0 +1,268 @@
+import Foundation
+import SignetClient
+import SignetCrypto
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Downloads into a file from nginx, and from a server that does everything wrong.
+@Suite struct DownloadTests {
+    private static let service: Service = "files"
+
+    private func system(_ url: String, caFile: String? = nil) async throws -> NetworkSystem {
+        var options = NetworkSystem.Options()
+        options.caFile = caFile
+        return try await NetworkSystem.start(
+            services: [
+                Self.service: ServiceConfiguration(
+                    baseURL: url, payloadProtocol: .rest, timeout: .seconds(300))
+            ], policy: nil, options: options)
+    }
+
+    private func failure(
+        _ system: NetworkSystem, _ target: String, to path: String, _ options: Download = .init()
+    ) async -> ClientError? {
+        do throws(ClientError) {
+            _ = try await system.download(Self.service, target: target, to: path, options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The first request for a path is cut in the middle; what the second gets is the path's name.
+    private static let script = """
+        import re, socket, sys, threading
+        whole = bytes(i * 7 % 251 for i in range(200000))
+        other = bytes(i * 5 % 241 for i in range(150000))
+        seen = {}
+        def send(c, status, fields, body, length=None):
+            head = 'HTTP/1.1 %s\\r\\nConnection: close\\r\\n' % status
+            for f in fields: head += f + '\\r\\n'
+            c.sendall((head + 'Content-Length: %d\\r\\n\\r\\n' % (len(body) if length is None else length)).encode() + body)
+        def run(c):
+            data = b''
+            while b'\\r\\n\\r\\n' not in data:
+                more = c.recv(65536)
+                if not more: return
+                data += more
+            path = data.split(b' ')[1].decode()
+            field = lambda n: (re.search(n + br': *([^\\r]*)', data, re.I) or [None, None])[1]
+            first, tag = field(b'range'), field(b'if-range')
+            first = int(re.match(br'bytes=(\\d+)-$', first)[1]) if first else None
+            n = seen[path] = seen.get(path, 0) + 1
+            print('REQ', path, first, (tag or b'').decode(), flush=True)
+            etag = ['ETag: "a"']
+            if path == '/weak': etag = ['ETag: W/"a"']
+            if path == '/date': etag = ['Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT', 'Date: Sun, 06 Nov 1994 08:50:37 GMT']
+            if path == '/soon': etag = ['Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT', 'Date: Sun, 06 Nov 1994 08:49:38 GMT']
+            rest = lambda: ['Content-Range: bytes %d-199999/200000' % first] + etag
+            if path == '/unasked': return send(c, '206 Partial', ['Content-Range: bytes 0-199999/200000'], whole)
+            if path == '/missing': return send(c, '404 Not Found', [], b'no')
+            if path == '/empty': return send(c, '200 OK', etag, b'')
+            if path == '/nothing': return send(c, '204 No Content', etag, b'')
+            if path == '/encoded': return send(c, '200 OK', ['Content-Encoding: gzip'], whole)
+            if path == '/mislabelled': return send(c, '200 OK', ['Repr-Digest: sha-256=:' + 'A' * 43 + '=:'], whole)
+            if path == '/never': return send(c, '416 No', ['Content-Range: bytes */200000'], b'') if n > 1 else send(c, '200 OK', etag, whole[:90000], 200000)
+            if first is None and n == 1: return send(c, '200 OK', etag, whole[:90000], 200000)
+            if first is None: return send(c, '200 OK', etag, whole)
+            if path == '/changed': return send(c, '200 OK', ['ETag: "b"'], other)
+            if path == '/othertag': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200000' % first, 'ETag: "b"'], whole[first:])
+            if path == '/othertotal': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200001' % first], whole[first:])
+            if path == '/notthere': return send(c, '416 No', ['Content-Range: bytes */5'], b'')
+            if path == '/early': return send(c, '206 Partial', ['Content-Range: bytes 0-199999/200000'], whole)
+            if path == '/late': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200000' % (first + 1)], whole[first + 1:])
+            if path == '/norange': return send(c, '206 Partial', etag, whole[first:])
+            if path == '/odd': return send(c, '206 Partial', ['Content-Range: lines 1-2/3'], whole[first:])
+            if path == '/backwards': return send(c, '206 Partial', ['Content-Range: bytes 9-1/200000'], whole[first:])
+            if path == '/more': return send(c, '206 Partial', rest(), whole[first:] + b'x')
+            if path == '/less': return send(c, '206 Partial', rest(), whole[first:-5])
+            if path == '/pieces':
+                last = min(first + 50000, 200000) - 1
+                return send(c, '206 Partial', ['Content-Range: bytes %d-%d/200000' % (first, last)] + etag, whole[first:last + 1])
+            if path == '/slip': return send(c, '206 Partial', rest(), whole[first:-1] + b'x')
+            if path == '/error': return send(c, '503 Busy', [], b'')
+            send(c, '206 Partial', rest(), whole[first:])
+        def serve(c):
+            try: run(c)
+            finally: c.close()
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(('127.0.0.1', int(sys.argv[1])))
+        s.listen(64)
+        while True: threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
+        """
+    private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
+    private static let other = (0..<150_000).map { UInt8($0 * 5 % 241) }
+
+    private func badServer() async throws -> (server: ServerProcess, url: String) {
+        let port = freePort()
+        let server = try await ServerProcess.start(
+            "python3", ["-I", "-c", Self.script, "\(port)"], ready: .listening(port: port))
+        return (server, "http://127.0.0.1:\(port)")
+    }
+
+    /// What the second run comes to, and what it asks, after one that was cut at byte 90,000.
+    private static let resumed: [(path: String, code: String?, from: Int64, asks: [String])] = [
+        ("/good", nil, 90_000, ["90000 \"a\""]),
+        ("/date", nil, 90_000, ["90000 Sun, 06 Nov 1994 08:49:37 GMT"]),
+        ("/weak", nil, 0, ["None "]), ("/soon", nil, 0, ["None "]),
+        ("/changed", nil, 0, ["90000 \"a\""]),
+        ("/othertag", nil, 0, ["90000 \"a\"", "None "]),
+        ("/othertotal", nil, 0, ["90000 \"a\"", "None "]),
+        ("/notthere", nil, 0, ["90000 \"a\"", "None "]),
+        ("/pieces", nil, 90_000, ["90000 \"a\"", "140000 \"a\"", "190000 \"a\""]),
+        ("/early", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/late", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/norange", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/odd", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/backwards", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/more", "malformed-reply", 0, ["90000 \"a\""]),
+        ("/less", "cut-off", 0, ["90000 \"a\""]),
+        ("/error", "http-status", 0, ["90000 \"a\""]),
+        ("/never", "http-status", 0, ["90000 \"a\"", "None "]),
+    ]
+
+    @Test(arguments: resumed.indices)
+    func goesOnWhereItWasCutOff(_ index: Int) async throws {
+        let (path, code, from, asks) = Self.resumed[index]
+        let (server, url) = try await badServer()
+        let system = try await system(url)
+        let folder = try TemporaryDirectory()
+        let target = try folder.write("old", to: "file")
+        #expect(await failure(system, path, to: target)?.code.name == "cut-off")
+        #expect(try folder.read("file") == Array("old".utf8))
+        #expect(try folder.contents().count == 3)  // the part and its state
+        do {
+            let result = try await system.download(Self.service, target: path, to: target)
+            #expect(code == nil)
+            #expect(result.resumedFrom == from)
+            #expect(!result.isDigestChecked)
+            let wanted = path == "/changed" ? Self.other : Self.whole
+            #expect(result.byteCount == Int64(wanted.count))
+            #expect(try folder.read("file") == wanted)
+            #expect(try folder.contents() == ["file"])
+        } catch let error as ClientError {
+            #expect(error.code.name == code, "\(error)")
+            #expect((try? folder.read("file")) == Array("old".utf8))
+        }
+        let asked = server.stdout.split(separator: "\n").map(String.init)
+        #expect(asked == (["None "] + asks).map { "REQ \(path) \($0)" })
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test(
+        arguments: [
+            ("/unasked", "malformed-reply"), ("/missing", "http-status"),
+            ("/nothing", "http-status"), ("/encoded", "unsupported-encoding"),
+            ("/mislabelled", "wrong-digest"),
+        ])
+    func refusesAndLeavesNothing(_ path: String, _ code: String) async throws {
+        let (server, url) = try await badServer()
+        let system = try await system(url)
+        let folder = try TemporaryDirectory()
+        #expect(await failure(system, path, to: folder.path("file"))?.code.name == code)
+        #expect(try folder.contents() == [])
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func demandsTheDigestAndTheLimit() async throws {
+        let (server, url) = try await badServer()
+        let system = try await system(url)
+        let folder = try TemporaryDirectory()
+        let target = folder.path("file")
+        var options = Download()
+        options.sha256 = try Digest.of(Self.whole)
+        options.mode = 0o640
+        // Cut once, then a rest whose last byte is another: the digest is one of the whole on the disk.
+        #expect(await failure(system, "/slip", to: target, options)?.code.name == "cut-off")
+        #expect(await failure(system, "/slip", to: target, options)?.code.name == "wrong-digest")
+        #expect(try folder.contents() == [])
+        let result = try await system.download(Self.service, target: "/slip", to: target, options)
+        #expect(result.isDigestChecked && result.resumedFrom == 0)
+        #expect(try folder.read("file") == Self.whole)
+        let attributes = try FileManager.default.attributesOfItem(atPath: target)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
+        options.sha256 = nil
+        options.maximumSize = 199_999
+        #expect(await failure(system, "/good", to: target, options)?.code.name == "reply-too-large")
+        #expect(
+            try await system.download(Self.service, target: "/empty", to: target).byteCount == 0)
+        #expect(try folder.contents() == ["file"])
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func resumesNothingThatIsNotItsOwn() async throws {
+        let (server, url) = try await badServer()
+        let system = try await system(url)
+        let folder = try TemporaryDirectory()
+        let target = folder.path("file")
+        // The part of one URL is no part of another.
+        #expect(await failure(system, "/good", to: target)?.code.name == "cut-off")
+        #expect(await failure(system, "/good?x", to: target)?.code.name == "cut-off")
+        var fresh = Download()
+        fresh.resumes = false
+        #expect(
+            try await system.download(Self.service, target: "/good?x", to: target, fresh)
+                .resumedFrom == 0)
+        #expect(!server.stdout.contains("90000"))
+        // A part that others may write to, or a link, is refused.
+        let part = ".file.signet-\(getuid()).part"
+        try folder.write("planted", to: part, mode: 0o666)
+        #expect(await failure(system, "/good", to: target)?.code.name == "unwritable-file")
+        try FileManager.default.removeItem(atPath: folder.path(part))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path(part), withDestinationPath: target)
+        #expect(await failure(system, "/good", to: target)?.code.name == "unwritable-file")
+        try FileManager.default.removeItem(atPath: folder.path(part))
+        #expect(
+            await failure(system, "/good", to: folder.path("no/file"))?.code.name
+                == "unwritable-file")
+        #expect(await failure(system, "/good", to: folder.path)?.code.name == "unwritable-file")
+        // One at a time.
+        let held = try PartFile(for: target)
+        #expect(await failure(system, "/good", to: target)?.code.name == "file-busy")
+        _ = consume held
+        #expect(
+            try await system.download(Self.service, target: "/good", to: target).byteCount
+                == 200_000)
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func resumesFromNginxAndNoticesItsChange() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.whole, to: "data")
+        let host = try await OrdersHost.start(directives: "location /data { root \(folder.path); }")
+        let system = try await system(
+            host.url, caFile: TestAuthority.trusted.get().caFile)
+        let place = try TemporaryDirectory()
+        let target = place.path("file")
+        for changes in [false, true] {
+            let response = try await system.exchange(
+                Self.service, method: .head, target: "/data", fields: [:], body: [UInt8]())
+            // As a run leaves it that was killed after 120,000 bytes.
+            let tag = try #require(response.fields[.eTag])
+            try leavePart(of: host.url + "/data", tag, in: place)
+            if changes { try folder.write(Self.other, to: "data") }
+            let result = try await system.download(Self.service, target: "/data", to: target)
+            #expect(result.resumedFrom == (changes ? 0 : 120_000))
+            #expect(result.status == (changes ? 200 : 206))
+            #expect(try place.read("file") == (changes ? Self.other : Self.whole))
+        }
+        await system.shutdown()
+    }
+
+    private func leavePart(of url: String, _ tag: String, in place: TemporaryDirectory) throws {
+        let name = ".file.signet-\(getuid()).part"
+        let source = Base64.encode(try Digest.of(Array("GET \(url)".utf8)), .url)
+        try place.write(Self.whole[..<120_000], to: name)
+        let quoted = tag.replacingOccurrences(of: "\"", with: "\\\"")
+        try place.write(
+            #"{"source":"\#(source)","validator":"\#(quoted)","total":200000}"#, to: name + ".state"
+        )
+    }
+}
