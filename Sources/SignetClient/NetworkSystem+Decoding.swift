@@ -28,7 +28,9 @@ extension NetworkSystem {
             while let piece = try decoder.next() { body.append(contentsOf: piece) }
         }
         try decoder.finish()
-        let digests = try? digester.take()?.finish()
+        guard let digests = try? digester.take()?.finish() else {
+            throw TransportError(code: .resources, message: "the reply could not be digested")
+        }
         try Self.check(digests, response.response)
         fields[.contentEncoding] = nil
         fields[.contentLength] = nil
@@ -37,9 +39,9 @@ extension NetworkSystem {
 
     /// A Content-Digest is one of what came, which nobody has any more once it is decoded.
     private static func check(
-        _ digests: BodyDigests?, _ response: HTTPResponse
+        _ digests: BodyDigests, _ response: HTTPResponse
     ) throws(TransportError) {
-        guard let digests, var message = try? SignableMessage(response: response) else { return }
+        guard var message = try? SignableMessage(response: response) else { return }
         message.setBody(digests)
         do throws(SigningError) {
             try ContentDigest.check(message)

@@ -48,6 +48,34 @@ struct BodyFileToolTests {
         return (path, Array(signed.stdout))
     }
 
+    @Test("sends a signed file in pieces, and what arrives verifies")
+    func sends() async throws {
+        let server = try await CaptureServer()
+        let head = try folder.write(
+            "PUT /backup HTTP/1.1\nHost: 127.0.0.1:\(server.port)\n\n", to: "send")
+        let signing = ["--scheme", "rfc9421", "--keys", keys, "--plain-http", "--timeout", "300"]
+        let sent = try await SignetTool.run(["send", "--body", body] + signing + [head])
+        #expect(sent.exit == 0, "\(sent.stderr)")
+        let request = try #require(try await server.requests(count: 1).first)
+        #expect(request.count > 320_000)
+        let verified = try await SignetTool.run(
+            ["verify", "--scheme", "rfc9421", "--keys", keys, "--plain-http"], stdin: request)
+        #expect(verified.exit == 0, "\(verified.stderr)")
+        // A pipe cannot be read twice: refused before anything is sent.
+        let piped = try await SignetTool.run(
+            ["send", "--body", "-", "--json"] + signing + [head], stdin: [1])
+        #expect(piped.exit == 3 && piped.text.contains("body-not-replayable"), "\(piped.text)")
+        let unsigned = try await SignetTool.run(
+            ["send", "--body", "-", "--plain-http", "--out", "x", head], stdin: [1])
+        #expect(unsigned.exit == 2)
+        for path in [folder.path, folder.path("missing")] {
+            let refused = try await SignetTool.run(
+                ["send", "--body", path, "--json"] + signing + [head])
+            #expect(refused.exit == 2 && refused.text.contains("body-failed"), "\(refused.text)")
+        }
+        #expect(try await server.requests(count: 1).count == 1)
+    }
+
     @Test("signs a head over a file, prints both, and verifies them apart and together")
     func roundTrip() async throws {
         let (head, whole) = try await signedHead()
