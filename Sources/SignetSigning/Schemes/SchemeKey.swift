@@ -14,8 +14,13 @@ final class SchemeKey: Sendable {
     let key: Key
     private let form: Form
     private let plan: SchemePlan
-    /// Derived keys with what they were derived for; the newest last.
-    private let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
+    /// Derived keys; readers are parted by thread, so that they share neither a lock nor a key.
+    private let stripes = (0..<8).map { _ in Stripe() }
+
+    private final class Stripe: Sendable {
+        /// Derived keys with what they were derived for; the newest last.
+        let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
+    }
 
     /// - Throws: `wrong-key-use`, `algorithm-mismatch`, or `invalid-value` for a secret that is not in
     ///   the scheme's form.
@@ -210,7 +215,8 @@ final class SchemeKey: Sendable {
             if index > 0 { name.append(0) }
             try run.append(link, to: &name)
         }
-        if let known = derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
+        let stripe = stripes[ThreadStripe.index(of: stripes.count)]
+        if let known = stripe.derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
             return known
         }
         var links: [[UInt8]] = []
@@ -226,7 +232,7 @@ final class SchemeKey: Sendable {
             wipe(&current)
             return made
         }
-        derived.withLock { derived in
+        stripe.derived.withLock { derived in
             // A day and a few regions; what falls out is made again.
             if derived.count >= 8 { derived.removeFirst() }
             derived.append((name, key))

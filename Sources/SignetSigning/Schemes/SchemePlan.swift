@@ -59,7 +59,9 @@ final class SchemePlan: Sendable {
     }
 
     /// A text and its place; written when signing, read back when verifying.
-    struct Carrier: Sendable {
+    ///
+    /// Threads share them, and count one reference for each, not one for each of its parts.
+    final class Carrier: Sendable {
         let condition: Condition
         let place: Place
         /// One template for the whole, or several for the entries of a list.
@@ -68,6 +70,17 @@ final class SchemePlan: Sendable {
         let separator: [UInt8]?
         /// The templates as the document writes them, for people.
         let shape: String
+
+        init(
+            condition: Condition, place: Place, templates: [SchemeTemplate],
+            separator: [UInt8]?, shape: String
+        ) {
+            self.condition = condition
+            self.place = place
+            self.templates = templates
+            self.separator = separator
+            self.shape = shape
+        }
     }
 
     /// Which fields are signed, and how their lines look.
