@@ -20,7 +20,7 @@ test:
 	Scripts/test-traits
 # Tests run it too, for what a release build must not do.
 	swift build -c release --product signet
-	swift test --disable-xctest --experimental-maximum-parallelization-width 8
+	@Scripts/run-tests --experimental-maximum-parallelization-width 8
 
 soak:
 	@Scripts/install-dependencies
