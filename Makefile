@@ -20,7 +20,7 @@ test:
 	Scripts/test-traits
 # Tests run it too, for what a release build must not do.
 	swift build -c release --product signet
-	@Scripts/run-tests --experimental-maximum-parallelization-width 8
+	@Scripts/run-tests
 
 soak:
 	@Scripts/install-dependencies
