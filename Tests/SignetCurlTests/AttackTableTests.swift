@@ -103,22 +103,51 @@ import Testing
         ),
         ("an engine that stops", ["endsACrowdWhenTheEngineStops", "endsEveryCallAtShutdown"]),
         ("no descriptors", ["namesALackOfDescriptors"]),
-        ("an interceptor whose CA is trusted", ["refusesAnInterceptorWhoseAuthorityIsTrusted"]),
+        (
+            "an interceptor whose CA is trusted, in the host's place and as the proxy",
+            [
+                "refusesAnInterceptorWhoseAuthorityIsTrusted",
+                "refusesAProxyThatInterceptsWhatItIsToConnect",
+                "aProxyThatInterceptsIsRefusedWithThePinAndPassesWithout",
+            ]
+        ),
+        (
+            "a policy that changes while calls are under way and connections are open",
+            [
+                "aPooledConnectionIsJudgedByTheNewPolicyAndBackAgain",
+                "aCachedSessionIsJudgedByTheNewPolicy",
+                "aCallUnderWayKeepsThePolicyThatItBeganWith",
+                "eachCallIsJudgedByItsOwnPolicyWhileTwoThreadsSwapThem",
+            ]
+        ),
     ]
 
     @Test func namesATestForEachAttack() throws {
-        var sources = ""
+        var lines: [Substring] = []
         for folder in ["SignetCurlTests", "SignetClientTests", "signetTests"] {
             let url = PackageLayout.url("Tests/\(folder)")
             for file in try FileManager.default.contentsOfDirectory(atPath: url.path) {
                 guard file.hasSuffix(".swift") else { continue }
-                sources += try String(contentsOf: url.appending(path: file), encoding: .utf8)
+                let text = try String(contentsOf: url.appending(path: file), encoding: .utf8)
+                lines += text.split(separator: "\n", omittingEmptySubsequences: false)
             }
         }
         #expect(Set(Self.libcurl.map(\.row)) == Set(1...15))
         for tests in Self.libcurl.map(\.tests) + Self.others.map(\.tests) {
             #expect(!tests.isEmpty)
-            for test in tests { #expect(sources.contains("func \(test)("), "\(test)") }
+            for test in tests { #expect(Self.isTest(test, lines), "\(test)") }
         }
+        #expect(!Self.isTest("isTest", lines) && !Self.isTest("nobodyWroteIt", lines))
+    }
+
+    /// Whether all functions of that name, one at least, are tests that always run, and no helpers.
+    private static func isTest(_ name: String, _ lines: [Substring]) -> Bool {
+        let places = lines.indices.filter { lines[$0].contains("func \(name)(") }
+        return !places.isEmpty
+            && places.allSatisfy { place in
+                let start = lines[..<place].lastIndex { $0.isEmpty } ?? 0
+                let attribute = lines[start...place].joined(separator: "\n")
+                return attribute.contains("@Test") && !attribute.contains("abled")
+            }
     }
 }

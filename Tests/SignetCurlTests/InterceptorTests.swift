@@ -1,4 +1,4 @@
-import Foundation
+import HTTPTypes
 import SignetCurl
 import SignetPinning
 import SignetTransport
@@ -7,54 +7,74 @@ import Testing
 
 /// mitmproxy between engine and host, its authority trusted by the engine: what pins are for.
 @Suite struct InterceptorTests {
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
     @Test(arguments: [false, true])
     func refusesAnInterceptorWhoseAuthorityIsTrusted(overHTTP2: Bool) async throws {
-        let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
-        let folder = try TemporaryDirectory()
-        let port = freePort()
-        let interceptor = try await ServerProcess.start(
-            PythonPeer.mitmdump,
-            [
-                "--listen-host", "127.0.0.1", "--listen-port", "\(port)", "--set",
-                "confdir=\(folder.path)", "--set",
-                "ssl_verify_upstream_trusted_ca=\(authority.caFile)", "--mode",
-                "reverse:https://localhost:\(host.port)",
-            ], ready: .listening(port: port))
-        let ca = folder.path("mitmproxy-ca-cert.pem")
-        let both =
-            try Data(contentsOf: URL(filePath: authority.caFile))
-            + Data(contentsOf: URL(filePath: ca))
+        let interceptor = try await Interceptor(.host("https://localhost:\(host.port)"))
+        try await attack(host, through: interceptor, port: interceptor.port, overHTTP2: overHTTP2)
+    }
+
+    @Test(arguments: [false, true])
+    func refusesAProxyThatInterceptsWhatItIsToConnect(overHTTP2: Bool) async throws {
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
+        let interceptor = try await Interceptor(.proxy)
+        try await attack(
+            host, through: interceptor, port: host.port, proxy: interceptor.proxyURL,
+            overHTTP2: overHTTP2)
+    }
+
+    private func attack(
+        _ host: OrdersHost, through interceptor: Interceptor, port: Int, proxy: String? = nil,
+        overHTTP2: Bool
+    ) async throws {
         var configuration = CurlEngine.Configuration()
-        configuration.caFile = try folder.write(both, to: "both.pem")
+        configuration.caFile = interceptor.caFile
         configuration.offersHTTP2 = overHTTP2
         let engine = try CurlEngine(configuration)
 
-        func request(_ path: String, _ policy: PinPolicy?) -> EngineRequest {
-            EngineRequest(get(port, path), policy: policy, timeout: .seconds(300))
+        func request(_ word: String, _ policy: PinPolicy?) throws -> EngineRequest {
+            var head = get(port, "/plain?\(word)")
+            head.method = .post
+            head.headerFields[.authorization] = "field-\(word)"
+            var request = EngineRequest(
+                head, body: Array("body-\(word)".utf8), policy: policy, timeout: .seconds(300))
+            request.proxy = try proxy.map { try Proxy(parsing: $0) }
+            return request
         }
         // Without pins all looks well: it reads and could change everything.
-        let (_, body) = try await engine.fetch(request("/plain?open", nil))
-        #expect(body == Array("x".utf8))
-        let theirs = try TestAuthority.pin(ofCertificate: ca)
+        let (open, body) = try await engine.fetch(request("open", nil))
+        #expect(body == Array("x".utf8) && open.httpVersion.major == (overHTTP2 ? 2 : 1))
         for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
-            let error = await engine.failure(request("/plain?refused", try pinned(pin)))
+            let error = await engine.failure(try request("refused", try pinned(pin)))
             #expect(error?.code == .pinMismatch)
-            #expect(error?.message.contains(theirs) == true)
+            #expect(error?.message.contains(interceptor.pin) == true)
             #expect(error?.message.contains(pin) == true)
         }
+        // And on connections of its own, with nothing open to it yet.
+        let fresh = try CurlEngine(configuration)
+        let error = await fresh.failure(
+            try request("refused", try pinned(authority.root.pin)))
+        #expect(error?.code == .pinMismatch)
+        await fresh.shutdown()
         let report = try await engine.fetch(
-            request("/plain?reported", try pinned(authority.root.pin, mode: .report)))
+            request("reported", try pinned(authority.root.pin, mode: .report)))
         #expect(report.response.verdict?.isMatch == false)
         // The same pins pass where nobody stands between.
-        _ = try await engine.fetch(
-            EngineRequest(
-                get(host.port, "/plain?straight"), policy: try pinned(authority.root.pin),
-                timeout: .seconds(300)))
+        var straight = try request("straight", try pinned(authority.root.pin))
+        straight.request.authority = "localhost:\(host.port)"
+        straight.proxy = nil
+        _ = try await engine.fetch(straight)
         await engine.shutdown()
-        #expect(!interceptor.stdout.contains("refused"))
         let requests = try await host.requests(count: 3)
         #expect(requests.count == 3 && !requests.contains { $0.contains("refused") })
-        try await interceptor.stop()
+        let heard = try await interceptor.heard()
+        for word in ["plain?open", "field-open", "body-open", "field-reported"] {
+            #expect(heard.contains(word), "\(word)")
+        }
+        for word in ["refused", "straight"] { #expect(!heard.contains(word), "\(word)") }
     }
 }
