@@ -1,24 +1,3 @@
-/// The way from the root to a value, kept as a list from the inside out.
-final class CodingPathNode: Sendable {
-    let parent: CodingPathNode?
-    let key: any CodingKey
-
-    init(_ key: any CodingKey, in parent: CodingPathNode?) {
-        self.key = key
-        self.parent = parent
-    }
-
-    static func keys(_ node: CodingPathNode?) -> [any CodingKey] {
-        var keys: [any CodingKey] = []
-        var node = node
-        while let current = node {
-            keys.append(current.key)
-            node = current.parent
-        }
-        return keys.reversed()
-    }
-}
-
 /// A key of an array's element, or of a member whose name is made on the way.
 struct AnyCodingKey: CodingKey {
     let stringValue: String

@@ -55,6 +55,13 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             recordedDepth: recordedDepth)
     }
 
+    /// A text that is known to be valid, and its nodes.
+    init(_ bytes: [UInt8], nodes: [JSONNode]) {
+        self.bytes = bytes
+        self.nodes = nodes
+        self.isComplete = true
+    }
+
     /// The text's length; never the text itself.
     public var description: String { "JSONReader(\(bytes.count) bytes)" }
 
@@ -206,6 +213,27 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         let node = nodes[index]
         if node.isEscaped { return sameBytes(string(at: index), text) }
         return isSame(bytes.span, node.inner, text.utf8Span.span)
+    }
+
+    /// The node of a member's value, or nil; the search begins at a name's node and goes once around.
+    func find(_ name: String, in object: Int, from start: Int) -> Int? {
+        let nodes = nodes.span
+        let bytes = bytes.span
+        let text = name.utf8Span.span
+        let end = object &+ Int(nodes[object].size)
+        guard start < end else { return nil }
+        var at = start
+        repeat {
+            let node = nodes[at]
+            if node.isEscaped {
+                if sameBytes(string(at: at), name) { return at &+ 1 }
+            } else if isSame(bytes, node.inner, text) {
+                return at &+ 1
+            }
+            at &+= 1 &+ Int(nodes[at &+ 1].size)
+            if at >= end { at = object &+ 1 }
+        } while at != start
+        return nil
     }
 
     func value(at index: inout Int) -> JSONValue {

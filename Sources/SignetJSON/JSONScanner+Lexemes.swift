@@ -277,6 +277,14 @@ extension JSONScanner {
 
 extension JSONError {
     @inline(never)
+    static func tooDeep(_ limit: Int, at offset: Int) -> JSONError {
+        JSONError(
+            code: .tooDeep,
+            message: "at byte \(offset): arrays and objects nested deeper than \(limit)",
+            offset: offset)
+    }
+
+    @inline(never)
     static func duplicateMember(at offset: Int) -> JSONError {
         JSONError(
             code: .duplicateMember,

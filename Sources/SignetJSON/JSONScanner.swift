@@ -3,198 +3,192 @@
 /// It validates every byte and records a node for each value and member name down to
 /// `recordedDepth`. Values deeper than that are validated all the same.
 struct JSONScanner {
-    /// One open array or object.
-    struct Frame {
+    /// One open array or object, or the text itself.
+    private struct Frame {
         var isObject: Bool
         /// The index of its node, or -1 where it is too deep to be recorded.
-        var node: Int
-        var count: UInt32
+        var node: Int32
+        var count: UInt32 = 0
         var names: MemberNames.Scope
     }
 
     private let maximumDepth: Int
     private let recordedDepth: Int
-    private(set) var nodes: [JSONNode]
     /// The open containers but the innermost, and below them a frame for the text itself.
     private var outer: [Frame] = []
     private var top: Frame
     private var names = MemberNames()
+    /// Where the next value or member name begins.
+    private var at = 0
+    /// How many nodes have been recorded.
+    private var used = 0
 
-    private init(maximumDepth: Int, recordedDepth: Int, size: Int) {
+    private init(maximumDepth: Int, recordedDepth: Int) {
         self.maximumDepth = maximumDepth
         self.recordedDepth = recordedDepth
-        self.nodes = []
-        self.top = Frame(isObject: false, node: -1, count: 0, names: names.open())
-        nodes.reserveCapacity(recordedDepth < 3 ? 16 : min(size / 12 + 4, 1 << 10))
+        self.top = Frame(isObject: false, node: -1, names: names.open())
+        outer.reserveCapacity(8)
     }
 
     /// Validates a whole JSON text and gives its nodes, the root first.
     static func nodes(
         of bytes: borrowing Span<UInt8>, maximumDepth: Int, recordedDepth: Int
     ) throws(JSONError) -> [JSONNode] {
-        guard bytes.count < Int(Int32.max) else {
-            throw JSONError(
-                code: .tooLarge,
-                message: "the JSON text has \(bytes.count) bytes, the limit is 2 GiB")
-        }
-        var scanner = JSONScanner(
-            maximumDepth: maximumDepth, recordedDepth: recordedDepth, size: bytes.count)
-        try scanner.scan(bytes)
-        return scanner.nodes
-    }
-
-    private mutating func scan(_ bytes: borrowing Span<UInt8>) throws(JSONError) {
         let count = bytes.count
+        guard count < Int(Int32.max) else {
+            throw JSONError(
+                code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
+        }
         if count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf {
             throw .malformed(at: 0, found: "a byte order mark", wanted: "a JSON value")
         }
-        var at = Self.skipSpace(bytes, 0)
+        var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
+        scanner.at = skipSpace(bytes, 0)
+        let first = recordedDepth < 3 ? 16 : min(count / 8 + 4, 1 << 10)
+        var nodes = [JSONNode](repeating: JSONNode(), count: first)
         while true {
-            guard at < count else { throw .malformed(bytes, at, wanted: "a JSON value") }
-            switch bytes[at] {
-            case ASCII.quote:
-                var isEscaped = false
-                let end = try Self.stringEnd(bytes, at, &isEscaped)
-                record(.string, at, end, isEscaped: isEscaped)
-                at = end
-            case ASCII.openBrace:
-                try open(at, isObject: true)
-                at = Self.skipSpace(bytes, at + 1)
-                if at < count, bytes[at] == ASCII.closeBrace {
-                    at += 1
-                    close(at)
-                } else {
-                    at = try memberName(bytes, at)
-                    continue
-                }
-            case ASCII.openBracket:
-                try open(at, isObject: false)
-                at = Self.skipSpace(bytes, at + 1)
-                if at < count, bytes[at] == ASCII.closeBracket {
-                    at += 1
-                    close(at)
-                } else {
-                    continue
-                }
-            case ASCII.minus, ASCII.zero...ASCII.nine:
-                let end = try Self.numberEnd(bytes, at)
-                record(.number, at, end)
-                at = end
-            case 0x74:
-                let end = try Self.literalEnd(bytes, at, "true")
-                record(.true, at, end)
-                at = end
-            case 0x66:
-                let end = try Self.literalEnd(bytes, at, "false")
-                record(.false, at, end)
-                at = end
-            case 0x6e:
-                let end = try Self.literalEnd(bytes, at, "null")
-                record(.null, at, end)
-                at = end
-            default:
-                throw .malformed(bytes, at, wanted: "a JSON value")
-            }
-            guard let next = try afterValue(bytes, at) else { return }
-            at = next
+            var room = nodes.mutableSpan
+            if try scanner.scan(bytes, &room) { break }
+            nodes.append(contentsOf: repeatElement(JSONNode(), count: nodes.count))
         }
+        nodes.removeLast(nodes.count - scanner.used)
+        return nodes
     }
 
-    /// Goes on behind a value: to the next value's first byte, or nil at the end of the text.
-    @inline(__always)
-    private mutating func afterValue(
-        _ bytes: borrowing Span<UInt8>, _ position: Int
-    ) throws(JSONError) -> Int? {
+    /// Goes on to the end of the text, true, or until there may be no room for a node, false.
+    ///
+    /// What changes with every byte is kept in variables of its own, so that it stays in registers.
+    private mutating func scan(
+        _ bytes: borrowing Span<UInt8>, _ nodes: inout MutableSpan<JSONNode>
+    ) throws(JSONError) -> Bool {
         let count = bytes.count
-        var at = Self.skipSpace(bytes, position)
-        while !outer.isEmpty {
-            let isObject = top.isObject
-            let byte = at < count ? bytes[at] : 0
-            if byte == ASCII.comma {
-                at = Self.skipSpace(bytes, at + 1)
-                if isObject { return try memberName(bytes, at) }
-                if at < count, bytes[at] == ASCII.closeBracket {
-                    throw .malformed(at: at, found: "\"]\" behind a comma", wanted: "a JSON value")
+        var (at, used, top, depth) = (self.at, self.used, self.top, outer.count)
+        while true {
+            guard used <= nodes.count &- 2 else {
+                (self.at, self.used, self.top) = (at, used, top)
+                return false
+            }
+            let isRecorded = depth <= recordedDepth
+            if top.isObject {
+                let name = at
+                var isEscaped = false
+                at = try nameEnd(bytes, name, &top.names, &isEscaped)
+                if isRecorded {
+                    nodes[used] = JSONNode(.string, name, at, isEscaped: isEscaped)
+                    used &+= 1
                 }
-                return at
+                at = try Self.colonEnd(bytes, at)
             }
-            guard byte == (isObject ? ASCII.closeBrace : ASCII.closeBracket) else {
-                throw .malformed(
-                    bytes, at, wanted: isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
+            guard at < count else { throw .malformed(bytes, at, wanted: "a JSON value") }
+            let start = at
+            let byte = bytes[start]
+            top.count &+= 1
+            if byte == ASCII.openBrace || byte == ASCII.openBracket {
+                guard depth < maximumDepth else { throw .tooDeep(maximumDepth, at: start) }
+                let isObject = byte == ASCII.openBrace
+                if isRecorded {
+                    nodes[used] = JSONNode(isObject ? .object : .array, start, start)
+                }
+                outer.append(top)
+                depth &+= 1
+                top = Frame(
+                    isObject: isObject, node: isRecorded ? Int32(truncatingIfNeeded: used) : -1,
+                    names: names.open())
+                used &+= isRecorded ? 1 : 0
+                at = Self.skipSpace(bytes, start &+ 1)
+                guard
+                    at < count,
+                    bytes[at] == (isObject ? ASCII.closeBrace : ASCII.closeBracket)
+                else { continue }
+            } else {
+                var isEscaped = false
+                let kind: JSONNode.Kind
+                switch byte {
+                case ASCII.quote:
+                    kind = .string
+                    at = try Self.stringEnd(bytes, start, &isEscaped)
+                case ASCII.minus, ASCII.zero...ASCII.nine:
+                    kind = .number
+                    at = try Self.numberEnd(bytes, start)
+                case 0x74:
+                    kind = .true
+                    at = try Self.literalEnd(bytes, start, "true")
+                case 0x66:
+                    kind = .false
+                    at = try Self.literalEnd(bytes, start, "false")
+                case 0x6e:
+                    kind = .null
+                    at = try Self.literalEnd(bytes, start, "null")
+                default:
+                    throw .malformed(bytes, start, wanted: "a JSON value")
+                }
+                if isRecorded {
+                    nodes[used] = JSONNode(kind, start, at, isEscaped: isEscaped)
+                    used &+= 1
+                }
+                at = Self.skipSpace(bytes, at)
             }
-            at += 1
-            close(at)
-            at = Self.skipSpace(bytes, at)
+            // Behind a value, or at the end of an empty container: to the next value.
+            while depth > 0 {
+                let byte = at < count ? bytes[at] : 0
+                if byte == ASCII.comma { break }
+                guard byte == (top.isObject ? ASCII.closeBrace : ASCII.closeBracket) else {
+                    throw .malformed(
+                        bytes, at, wanted: top.isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
+                }
+                at &+= 1
+                if top.isObject { names.close(top.names) }
+                if top.node >= 0 {
+                    let node = Int(top.node)
+                    nodes[node].end = UInt32(truncatingIfNeeded: at)
+                    nodes[node].count = top.count
+                    nodes[node].size = UInt32(truncatingIfNeeded: used &- node)
+                }
+                top = outer.removeLast()
+                depth &-= 1
+                at = Self.skipSpace(bytes, at)
+            }
+            guard depth > 0 else {
+                guard at == count else {
+                    throw .malformed(bytes, at, wanted: "the end of the text")
+                }
+                self.used = used
+                return true
+            }
+            at = Self.skipSpace(bytes, at &+ 1)
+            if !top.isObject, at < count, bytes[at] == ASCII.closeBracket {
+                throw .malformed(at: at, found: "\"]\" behind a comma", wanted: "a JSON value")
+            }
         }
-        guard at == count else { throw .malformed(bytes, at, wanted: "the end of the text") }
-        return nil
     }
 
-    /// Reads `"name" :` and gives the position of the member's value.
+    /// The position behind a member name that is new in its object.
     @inline(__always)
-    private mutating func memberName(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+    private mutating func nameEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ scope: inout MemberNames.Scope,
+        _ isEscaped: inout Bool
     ) throws(JSONError) -> Int {
         guard start < bytes.count, bytes[start] == ASCII.quote else {
             throw .malformed(bytes, start, wanted: "a member name")
         }
-        var isEscaped = false
         let end = try Self.stringEnd(bytes, start, &isEscaped)
         guard
             names.insert(
-                bytes, from: start + 1, to: end - 1, isEscaped: isEscaped, in: &top.names)
-        else {
-            throw .duplicateMember(at: start)
-        }
-        if outer.count <= recordedDepth {
-            nodes.append(
-                JSONNode(
-                    kind: .string, isEscaped: isEscaped, start: UInt32(truncatingIfNeeded: start),
-                    end: UInt32(truncatingIfNeeded: end)))
-        }
-        let colon = Self.skipSpace(bytes, end)
+                bytes, from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &scope)
+        else { throw .duplicateMember(at: start) }
+        return end
+    }
+
+    /// The position of the value behind a member name's colon.
+    @inline(__always)
+    private static func colonEnd(
+        _ bytes: borrowing Span<UInt8>, _ start: Int
+    ) throws(JSONError) -> Int {
+        let colon = skipSpace(bytes, start)
         guard colon < bytes.count, bytes[colon] == ASCII.colon else {
             throw .malformed(bytes, colon, wanted: "\":\"")
         }
-        return Self.skipSpace(bytes, colon + 1)
-    }
-
-    // MARK: Nodes
-
-    @inline(__always)
-    private mutating func record(
-        _ kind: JSONNode.Kind, _ start: Int, _ end: Int, isEscaped: Bool = false
-    ) {
-        top.count &+= 1
-        guard outer.count <= recordedDepth else { return }
-        nodes.append(
-            JSONNode(
-                kind: kind, isEscaped: isEscaped, start: UInt32(truncatingIfNeeded: start),
-                end: UInt32(truncatingIfNeeded: end)))
-    }
-
-    private mutating func open(_ start: Int, isObject: Bool) throws(JSONError) {
-        guard outer.count < maximumDepth else {
-            throw JSONError(
-                code: .tooDeep,
-                message: "at byte \(start): arrays and objects nested deeper than \(maximumDepth)",
-                offset: start)
-        }
-        let index = outer.count <= recordedDepth ? nodes.count : -1
-        record(isObject ? .object : .array, start, start)
-        if outer.isEmpty { outer.reserveCapacity(8) }
-        outer.append(top)
-        top = Frame(isObject: isObject, node: index, count: 0, names: names.open())
-    }
-
-    private mutating func close(_ end: Int) {
-        let frame = top
-        if frame.isObject { names.close(frame.names) }
-        top = outer.removeLast()
-        guard frame.node >= 0 else { return }
-        nodes[frame.node].end = UInt32(truncatingIfNeeded: end)
-        nodes[frame.node].count = frame.count
-        nodes[frame.node].size = UInt32(truncatingIfNeeded: nodes.count - frame.node)
+        return skipSpace(bytes, colon &+ 1)
     }
 }
 
@@ -214,7 +208,18 @@ struct JSONNode: Sendable, Hashable {
     /// How many nodes belong to it, itself included.
     var size: UInt32 = 1
 
+    /// Room for a node.
+    init() { self.init(.null, 0, 0) }
+
+    @inline(__always)
+    init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {
+        self.kind = kind
+        self.isEscaped = isEscaped
+        self.start = UInt32(truncatingIfNeeded: start)
+        self.end = UInt32(truncatingIfNeeded: end)
+    }
+
     var range: Range<Int> { Int(start)..<Int(end) }
     /// The bytes between a string's quotation marks.
-    var inner: Range<Int> { Int(start) + 1..<Int(end) - 1 }
+    var inner: Range<Int> { Int(start) &+ 1..<Int(end) &- 1 }
 }

@@ -4,8 +4,8 @@ extension JSONNumber: Codable {
         let container = try decoder.singleValueContainer()
         if let decoder = decoder as? ValueDecoder {
             let document = decoder.document
-            guard document.reader.nodes[decoder.index].kind == .number else {
-                throw document.mismatch("a number", at: decoder.index, decoder.path, nil)
+            guard document.kind(at: decoder.index) == .number else {
+                throw document.mismatch("a number", at: decoder.index)
             }
             self = document.reader.number(at: decoder.index)
         } else if let value = try? container.decode(Int64.self) {

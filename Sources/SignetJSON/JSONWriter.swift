@@ -109,15 +109,18 @@ struct JSONWriter {
     /// any, `\u00xx` for the other control characters, and nothing else.
     mutating func write(_ text: String) { Self.append(text, to: &bytes) }
 
-    /// Appends a string with its quotation marks.
-    static func append(_ text: String, to bytes: inout [UInt8]) {
+    /// Appends a string with its quotation marks, and tells whether it holds an escape.
+    @discardableResult
+    static func append(_ text: String, to bytes: inout [UInt8]) -> Bool {
         bytes.append(ASCII.quote)
-        if isPlain(text.utf8Span.span) {
+        let isPlain = isPlain(text.utf8Span.span)
+        if isPlain {
             bytes.append(contentsOf: text.utf8)
         } else {
             for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
         }
         bytes.append(ASCII.quote)
+        return !isPlain
     }
 
     /// Whether nothing must be escaped.

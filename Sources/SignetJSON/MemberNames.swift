@@ -38,25 +38,45 @@ struct MemberNames {
 
     private static let searchedFromEndToEnd = 24
 
-    private var entries: [Entry] = []
+    /// The names of the open objects, the innermost last; what stands behind `used` is left over.
+    private var entries: [Entry]
+    private var used = 0
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
-    init() { entries.reserveCapacity(32) }
+    init() { entries = [Entry](repeating: Entry(0, 0, 0, isScratch: false), count: 32) }
 
     func open() -> Scope {
         Scope(
-            firstEntry: UInt32(truncatingIfNeeded: entries.count),
+            firstEntry: UInt32(truncatingIfNeeded: used),
             firstScratch: UInt32(truncatingIfNeeded: scratch.count))
     }
 
+    @inline(__always)
     mutating func close(_ scope: Scope) {
-        let count = entries.count - Int(scope.firstEntry)
-        if count > 0 { entries.removeLast(count) }
+        used = Int(scope.firstEntry)
+        if scope.hasTable || !scratch.isEmpty { closeSlowly(scope) }
+    }
+
+    @inline(never)
+    private mutating func closeSlowly(_ scope: Scope) {
         if scratch.count > scope.firstScratch {
             scratch.removeLast(scratch.count - Int(scope.firstScratch))
         }
         if scope.hasTable { tables.removeLast() }
+    }
+
+    @inline(__always)
+    private mutating func append(_ entry: Entry) {
+        if used == entries.count { grow() }
+        entries[used] = entry
+        used &+= 1
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let room = Entry(0, 0, 0, isScratch: false)
+        entries.append(contentsOf: repeatElement(room, count: entries.count))
     }
 
     /// Adds a name, or gives false where the object already holds it.
@@ -66,19 +86,29 @@ struct MemberNames {
         in scope: inout Scope
     ) -> Bool {
         let first = Int(scope.firstEntry)
-        let count = entries.count
-        if isEscaped || count &- first >= Self.searchedFromEndToEnd {
-            return insertSlowly(bytes, start, end, isEscaped, &scope)
+        if !isEscaped, used &- first < Self.searchedFromEndToEnd {
+            let fingerprint = Self.fingerprint(bytes, start, end)
+            if !holds(fingerprint, from: first) {
+                append(Entry(start, end, fingerprint, isScratch: false))
+                return true
+            }
         }
-        let fingerprint = Self.fingerprint(bytes, start, end)
+        // The scope's copy, so that the caller's may stay in registers.
+        var changed = scope
+        let isNew = insertSlowly(bytes, start, end, isEscaped, &changed)
+        scope = changed
+        return isNew
+    }
+
+    @inline(__always)
+    private func holds(_ fingerprint: UInt64, from first: Int) -> Bool {
+        let known = entries.span
         var index = first
-        while index < count {
-            if entries[index].fingerprint == fingerprint { break }
+        while index < used {
+            if known[index].fingerprint == fingerprint { return true }
             index &+= 1
         }
-        if index < count { return insertSlowly(bytes, start, end, isEscaped, &scope) }
-        entries.append(Entry(start, end, fingerprint, isScratch: false))
-        return true
+        return false
     }
 
     /// Adds a name that holds escapes, has the fingerprint of another or belongs to a large object.
@@ -98,20 +128,20 @@ struct MemberNames {
             entry = Entry(start, end, Self.fingerprint(bytes, start, end), isScratch: false)
         }
         let first = Int(scope.firstEntry)
-        if entries.count - first >= Self.searchedFromEndToEnd {
+        if used - first >= Self.searchedFromEndToEnd {
             if !scope.hasTable {
                 scope.hasTable = true
                 tables.append(Table(slots: [UInt32](repeating: 0, count: 128), hashes: []))
-                for index in first..<entries.count { _ = addToTable(entries[index], first, bytes) }
+                for index in first..<used { _ = addToTable(entries[index], first, bytes) }
             }
             guard addToTable(entry, first, bytes) else { return false }
         } else {
-            for index in first..<entries.count
+            for index in first..<used
             where entries[index].fingerprint == entry.fingerprint {
                 if isEqual(entries[index], entry, bytes) { return false }
             }
         }
-        entries.append(entry)
+        append(entry)
         return true
     }
 

@@ -1,130 +1,169 @@
 /// An object's members by key.
 ///
-/// Keys are mostly asked for in the order of the text, so each search begins at the last hit.
-final class KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+/// It holds no state of its own, so that it costs no object beside the standard library's: where the
+/// next search begins stands in the document.
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let document: JSONDocument
-    private let index: Int
-    private let path: CodingPathNode?
-    /// The node of the name that was found last, and its number among the members.
-    private var last: (node: Int, number: Int)
+    private let object: Int
 
-    init(_ document: JSONDocument, _ index: Int, _ path: CodingPathNode?) throws(JSONError) {
-        guard document.reader.nodes[index].kind == .object else {
-            throw document.mismatch("an object", at: index, path, nil)
+    init(_ document: JSONDocument, _ index: Int) throws(JSONError) {
+        guard document.kind(at: index) == .object else {
+            throw document.mismatch("an object", at: index)
         }
         self.document = document
-        self.index = index
-        self.path = path
-        self.last = (index + 1, 0)
+        self.object = index
     }
 
-    var codingPath: [any CodingKey] { CodingPathNode.keys(path) }
+    var codingPath: [any CodingKey] { document.path(to: object) }
+    var allKeys: [Key] { document.memberNames(of: object).compactMap { Key(stringValue: $0) } }
 
-    var allKeys: [Key] {
-        let reader = document.reader
-        var name = index + 1
-        return (0..<reader.nodes[index].count).compactMap { _ in
-            defer { name += 1 + Int(reader.nodes[name + 1].size) }
-            return Key(stringValue: reader.string(at: name))
+    func contains(_ key: Key) -> Bool { document.find(key.stringValue, in: object) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool {
+        let name = key.stringValue
+        guard let node = document.find(name, in: object) else {
+            throw document.missing(name, in: object)
         }
+        return document.isNull(at: node)
     }
+
+    // MARK: Members that must be there
 
     /// The node of a member's value.
-    private func find(_ key: some CodingKey) -> Int? {
-        let nodes = document.reader.nodes
-        let count = Int(nodes[index].count)
-        guard count > 0 else { return nil }
-        let text = key.stringValue
-        let size = text.utf8.count
-        var (node, number) = last
-        for _ in 0..<count {
-            let name = nodes[node]
-            if name.isEscaped || name.inner.count == size,
-                document.reader.isString(at: node, text)
-            {
-                last = (node, number)
-                return node + 1
-            }
-            number += 1
-            if number < count {
-                node += 1 + Int(nodes[node + 1].size)
-            } else {
-                (node, number) = (index + 1, 0)
-            }
-        }
-        return nil
+    private func node(_ key: Key) throws(JSONError) -> Int {
+        try document.member(key.stringValue, of: object)
     }
 
-    private func node(_ key: some CodingKey) throws(JSONError) -> Int {
-        guard let node = find(key) else {
-            throw document.error(.missingMember, "the member is missing", at: index, path, key)
-        }
-        return node
-    }
-
-    func contains(_ key: Key) -> Bool { find(key) != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { document.isNull(at: try node(key)) }
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try document.bool(at: node(key), path, key)
+        try document.bool(at: node(key))
     }
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try document.string(at: node(key), path, key)
+        try document.string(at: node(key))
     }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try document.double(at: node(key), path, key)
+        try document.double(at: node(key))
     }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try document.float(at: node(key), path, key)
+        try document.float(at: node(key))
     }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try document.integer(type, at: node(key), path, key)
+        try document.integer(type, at: node(key))
     }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try document.value(type, at: node(key), path, key)
+        try document.value(type, at: node(key))
     }
+
+    // MARK: Members that may be absent or null: one search instead of the default's three
+
+    /// The node of a member's value, or nil where there is none or it is null.
+    private func present(_ key: Key) -> Int? {
+        document.presentMember(key.stringValue, of: object)
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        guard let node = present(key) else { return nil }
+        return try document.bool(at: node)
+    }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        guard let node = present(key) else { return nil }
+        return try document.string(at: node)
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        guard let node = present(key) else { return nil }
+        return try document.double(at: node)
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        guard let node = present(key) else { return nil }
+        return try document.float(at: node)
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        guard let node = present(key) else { return nil }
+        return try document.integer(type, at: node)
+    }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let node = present(key) else { return nil }
+        return try document.value(type, at: node)
+    }
+
+    // MARK: Containers in the object
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try decoder(key).container(keyedBy: type)
+        try superDecoder(forKey: key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(key).unkeyedContainer()
+        try superDecoder(forKey: key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder { try decoder(AnyCodingKey(stringValue: "super")) }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+    func superDecoder() throws -> any Decoder {
+        ValueDecoder(document: document, index: try document.member("super", of: object))
+    }
 
-    private func decoder(_ key: some CodingKey) throws(JSONError) -> ValueDecoder {
-        ValueDecoder(
-            document: document, index: try node(key), path: CodingPathNode(key, in: path))
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        ValueDecoder(document: document, index: try node(key))
     }
 }

@@ -1,102 +1,138 @@
 /// An array's elements, one after another.
+///
+/// Small enough to lie in an existential without a box of its own.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDocument
-    private let index: Int
-    private let path: CodingPathNode?
-    private var node: Int
-    private(set) var currentIndex = 0
+    private let array: UInt32
+    private var node: UInt32
+    private let end: UInt32
+    private var position: UInt32 = 0
 
-    init(_ document: JSONDocument, _ index: Int, _ path: CodingPathNode?) throws(JSONError) {
-        guard document.reader.nodes[index].kind == .array else {
-            throw document.mismatch("an array", at: index, path, nil)
+    init(_ document: JSONDocument, _ index: Int) throws(JSONError) {
+        guard document.kind(at: index) == .array else {
+            throw document.mismatch("an array", at: index)
         }
         self.document = document
-        self.index = index
-        self.path = path
-        self.node = index + 1
+        self.array = UInt32(truncatingIfNeeded: index)
+        self.node = array &+ 1
+        self.end = array &+ UInt32(truncatingIfNeeded: document.size(at: index))
     }
 
-    var codingPath: [any CodingKey] { CodingPathNode.keys(path) }
-    var count: Int? { Int(document.reader.nodes[index].count) }
-    var isAtEnd: Bool { currentIndex >= Int(document.reader.nodes[index].count) }
+    var codingPath: [any CodingKey] { document.path(to: Int(array)) }
+    var count: Int? { document.count(at: Int(array)) }
+    var isAtEnd: Bool { node == end }
+    var currentIndex: Int { Int(position) }
 
-    private var key: AnyCodingKey { AnyCodingKey(intValue: currentIndex) }
-
-    /// Decodes the element that is next, and goes on behind it where that went well.
-    private mutating func next<Value>(
-        _ decode: (Int, CodingPathNode) throws -> Value
-    ) throws -> Value {
-        let path = CodingPathNode(key, in: path)
-        guard !isAtEnd else {
-            throw document.error(
-                .missingMember, "found the end of the array, wanted one more element", at: index,
-                path, nil)
-        }
-        let value = try decode(node, path)
-        advance()
-        return value
+    /// The node of the element that is next.
+    private func next() throws(JSONError) -> Int {
+        guard node != end else { throw document.noElement(currentIndex, of: Int(array)) }
+        return Int(node)
     }
 
+    /// Goes on behind an element, once it has been decoded.
     private mutating func advance() {
-        node += Int(document.reader.nodes[node].size)
-        currentIndex += 1
+        node &+= UInt32(truncatingIfNeeded: document.size(at: Int(node)))
+        position &+= 1
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard !isAtEnd, document.isNull(at: node) else { return false }
+        guard try document.isNull(at: next()) else { return false }
         advance()
         return true
     }
     mutating func decode(_ type: Bool.Type) throws -> Bool {
-        let document = document
-        return try next { try document.bool(at: $0, $1, nil) }
+        let value = try document.bool(at: next())
+        advance()
+        return value
     }
     mutating func decode(_ type: String.Type) throws -> String {
-        let document = document
-        return try next { try document.string(at: $0, $1, nil) }
+        let value = try document.string(at: next())
+        advance()
+        return value
     }
     mutating func decode(_ type: Double.Type) throws -> Double {
-        let document = document
-        return try next { try document.double(at: $0, $1, nil) }
+        let value = try document.double(at: next())
+        advance()
+        return value
     }
     mutating func decode(_ type: Float.Type) throws -> Float {
-        let document = document
-        return try next { try document.float(at: $0, $1, nil) }
+        let value = try document.float(at: next())
+        advance()
+        return value
     }
-    mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    mutating func decode(_ type: Int.Type) throws -> Int {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: UInt.Type) throws -> UInt {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+        let value = try document.integer(type, at: next())
+        advance()
+        return value
+    }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let document = document
-        return try next { try document.value(type, at: $0, $1, nil) }
-    }
-
-    private mutating func integer<Integer: FixedWidthInteger>(
-        _ type: Integer.Type
-    ) throws -> Integer {
-        let document = document
-        return try next { try document.integer(type, at: $0, $1, nil) }
+        let value = try document.value(type, at: next())
+        advance()
+        return value
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try superDecoder().container(keyedBy: type)
+        let container = try KeyedDecoding<NestedKey>(document, next())
+        advance()
+        return KeyedDecodingContainer(container)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try superDecoder().unkeyedContainer()
+        let container = try UnkeyedDecoding(document, next())
+        advance()
+        return container
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        let document = document
-        return try next { ValueDecoder(document: document, index: $0, path: $1) }
+        let decoder = ValueDecoder(document: document, index: try next())
+        advance()
+        return decoder
     }
 }

@@ -2,57 +2,36 @@
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let document: JSONDocument
     let index: Int
-    let path: CodingPathNode?
 
-    var codingPath: [any CodingKey] { CodingPathNode.keys(path) }
+    var codingPath: [any CodingKey] { document.path(to: index) }
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try KeyedDecoding<Key>(document, index, path))
+        KeyedDecodingContainer(try KeyedDecoding<Key>(document, index))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try UnkeyedDecoding(document, index, path)
+        try UnkeyedDecoding(document, index)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     func decodeNil() -> Bool { document.isNull(at: index) }
-    func decode(_ type: Bool.Type) throws -> Bool { try document.bool(at: index, path, nil) }
-    func decode(_ type: String.Type) throws -> String { try document.string(at: index, path, nil) }
-    func decode(_ type: Double.Type) throws -> Double { try document.double(at: index, path, nil) }
-    func decode(_ type: Float.Type) throws -> Float { try document.float(at: index, path, nil) }
-    func decode(_ type: Int.Type) throws -> Int {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: Int8.Type) throws -> Int8 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: Int16.Type) throws -> Int16 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: Int32.Type) throws -> Int32 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: Int64.Type) throws -> Int64 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: UInt.Type) throws -> UInt {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try document.integer(type, at: index, path, nil)
-    }
-    func decode(_ type: UInt64.Type) throws -> UInt64 {
-        try document.integer(type, at: index, path, nil)
-    }
+    func decode(_ type: Bool.Type) throws -> Bool { try document.bool(at: index) }
+    func decode(_ type: String.Type) throws -> String { try document.string(at: index) }
+    func decode(_ type: Double.Type) throws -> Double { try document.double(at: index) }
+    func decode(_ type: Float.Type) throws -> Float { try document.float(at: index) }
+    func decode(_ type: Int.Type) throws -> Int { try document.integer(type, at: index) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try document.integer(type, at: index) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try document.integer(type, at: index) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try document.integer(type, at: index) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try document.integer(type, at: index) }
+    func decode(_ type: UInt.Type) throws -> UInt { try document.integer(type, at: index) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try document.integer(type, at: index) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try document.integer(type, at: index) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try document.integer(type, at: index) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try document.integer(type, at: index) }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try document.value(type, at: index, path, nil)
+        try document.value(type, at: index)
     }
 }

@@ -18,6 +18,8 @@ struct EncodedNodes {
     private static let unindexedCount = 16
 
     private var nodes: [Node] = []
+    /// Whether what was written before could not be taken over.
+    var isLost = false
     /// The members of large objects by name.
     private var indexes: [Int: [JSONName: Int]] = [:]
 

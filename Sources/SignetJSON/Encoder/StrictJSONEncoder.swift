@@ -18,25 +18,24 @@ public struct StrictJSONEncoder: Sendable {
     /// - Throws: `JSONError` that names the path: `not-finite`, or `refused` where a type's own
     ///   `encode(to:)` threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
-        let tree = try tree(value)
-        guard style == .compact else { return tree.value(of: EncodedTree.root).serialized(style) }
-        var writer = JSONWriter(.compact, reserving: 512)
-        tree.write(EncodedTree.root, to: &writer)
-        return writer.bytes
+        let state = try state(value, isDirect: style == .compact)
+        return style == .compact ? try state.written() : try state.value().serialized(style)
     }
 
     /// Encodes a value as a tree; otherwise as `encode(_:)`.
     public func encodeValue(_ value: some Encodable) throws(JSONError) -> JSONValue {
-        try tree(value).value(of: EncodedTree.root)
+        try state(value, isDirect: false).value()
     }
 
-    private func tree(_ value: some Encodable) throws(JSONError) -> EncodedTree {
-        let tree = EncodedTree(userInfo)
+    private func state(
+        _ value: some Encodable, isDirect: Bool
+    ) throws(JSONError) -> EncodingState {
+        let state = EncodingState(userInfo, isDirect: isDirect)
         do {
-            try tree.encode(value, at: EncodedTree.root)
+            try state.encode(value, at: EncodingState.root)
         } catch {
             throw .withoutValues(error)
         }
-        return tree
+        return state
     }
 }

@@ -1,40 +1,46 @@
 /// An array's elements, as a type encodes them.
 struct UnkeyedEncoding: UnkeyedEncodingContainer {
-    let tree: EncodedTree
-    let node: Int
+    let state: EncodingState
+    let place: Int
 
-    var codingPath: [any CodingKey] { tree.path(to: node) }
-    var count: Int { tree.count(of: node) }
+    var codingPath: [any CodingKey] { state.path(to: place) }
+    var count: Int { state.count(of: place) }
 
-    private func element() -> Int { tree.element(of: node) }
-    private func append(_ value: JSONValue) { tree.set(value, at: element()) }
+    private func append(_ value: JSONScalar) { state.append(value, to: place) }
+    private func element() -> Int { state.element(of: place) }
 
     func encodeNil() { append(.null) }
+    func encode(_ value: Double) throws {
+        guard value.isFinite else { throw state.notFinite(at: element()) }
+        append(.double(value))
+    }
+    func encode(_ value: Float) throws {
+        guard let number = JSONScalar(value) else { throw state.notFinite(at: element()) }
+        append(number)
+    }
     func encode(_ value: Bool) { append(.bool(value)) }
     func encode(_ value: String) { append(.string(value)) }
-    func encode(_ value: Double) throws { try tree.setFinite(value, at: element()) }
-    func encode(_ value: Float) throws { try tree.setFinite(value, at: element()) }
-    func encode(_ value: Int) { append(.number(JSONNumber(value))) }
-    func encode(_ value: Int8) { append(.number(JSONNumber(value))) }
-    func encode(_ value: Int16) { append(.number(JSONNumber(value))) }
-    func encode(_ value: Int32) { append(.number(JSONNumber(value))) }
-    func encode(_ value: Int64) { append(.number(JSONNumber(value))) }
-    func encode(_ value: UInt) { append(.number(JSONNumber(value))) }
-    func encode(_ value: UInt8) { append(.number(JSONNumber(value))) }
-    func encode(_ value: UInt16) { append(.number(JSONNumber(value))) }
-    func encode(_ value: UInt32) { append(.number(JSONNumber(value))) }
-    func encode(_ value: UInt64) { append(.number(JSONNumber(value))) }
-    func encode(_ value: some Encodable) throws { try tree.encode(value, at: element()) }
+    func encode(_ value: Int) { append(.signed(Int64(value))) }
+    func encode(_ value: Int8) { append(.signed(Int64(value))) }
+    func encode(_ value: Int16) { append(.signed(Int64(value))) }
+    func encode(_ value: Int32) { append(.signed(Int64(value))) }
+    func encode(_ value: Int64) { append(.signed(value)) }
+    func encode(_ value: UInt) { append(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt8) { append(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt16) { append(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt32) { append(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt64) { append(.unsigned(value)) }
+    func encode(_ value: some Encodable) throws { try state.encodeElement(value, of: place) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        ValueEncoder(tree: tree, node: element()).container(keyedBy: type)
+        ValueEncoder(state: state, place: element()).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        ValueEncoder(tree: tree, node: element()).unkeyedContainer()
+        ValueEncoder(state: state, place: element()).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { ValueEncoder(tree: tree, node: element()) }
+    func superEncoder() -> any Encoder { ValueEncoder(state: state, place: element()) }
 }

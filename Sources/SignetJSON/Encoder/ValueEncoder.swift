@@ -1,37 +1,45 @@
 /// A place that is about to be encoded, as `Encodable` sees it.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
-    let tree: EncodedTree
-    let node: Int
+    let state: EncodingState
+    let place: Int
 
-    var codingPath: [any CodingKey] { tree.path(to: node) }
-    var userInfo: [CodingUserInfoKey: Any] { tree.userInfo }
+    var codingPath: [any CodingKey] { state.path(to: place) }
+    var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        tree.begin(.object, at: node)
-        return KeyedEncodingContainer(KeyedEncoding<Key>(tree: tree, node: node))
+        state.begin(.object, at: place)
+        return KeyedEncodingContainer(KeyedEncoding<Key>(state: state, place: place))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        tree.begin(.array, at: node)
-        return UnkeyedEncoding(tree: tree, node: node)
+        state.begin(.array, at: place)
+        return UnkeyedEncoding(state: state, place: place)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    func encodeNil() { tree.set(.null, at: node) }
-    func encode(_ value: Bool) { tree.set(.bool(value), at: node) }
-    func encode(_ value: String) { tree.set(.string(value), at: node) }
-    func encode(_ value: Double) throws { try tree.setFinite(value, at: node) }
-    func encode(_ value: Float) throws { try tree.setFinite(value, at: node) }
-    func encode(_ value: Int) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: Int8) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: Int16) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: Int32) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: Int64) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: UInt) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: UInt8) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: UInt16) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: UInt32) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: UInt64) { tree.set(.number(JSONNumber(value)), at: node) }
-    func encode(_ value: some Encodable) throws { try tree.encode(value, at: node) }
+    private func set(_ value: JSONScalar) { state.set(value, at: place) }
+
+    func encodeNil() { set(.null) }
+    func encode(_ value: Double) throws {
+        guard value.isFinite else { throw state.notFinite(at: place) }
+        set(.double(value))
+    }
+    func encode(_ value: Float) throws {
+        guard let number = JSONScalar(value) else { throw state.notFinite(at: place) }
+        set(number)
+    }
+    func encode(_ value: Bool) { set(.bool(value)) }
+    func encode(_ value: String) { set(.string(value)) }
+    func encode(_ value: Int) { set(.signed(Int64(value))) }
+    func encode(_ value: Int8) { set(.signed(Int64(value))) }
+    func encode(_ value: Int16) { set(.signed(Int64(value))) }
+    func encode(_ value: Int32) { set(.signed(Int64(value))) }
+    func encode(_ value: Int64) { set(.signed(value)) }
+    func encode(_ value: UInt) { set(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt8) { set(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt16) { set(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt32) { set(.unsigned(UInt64(value))) }
+    func encode(_ value: UInt64) { set(.unsigned(value)) }
+    func encode(_ value: some Encodable) throws { try state.encode(value, at: place) }
 }

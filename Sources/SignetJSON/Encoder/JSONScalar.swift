@@ -1,0 +1,35 @@
+/// A value without parts on its way into a text, not yet written out.
+enum JSONScalar {
+    case null
+    case bool(Bool)
+    case signed(Int64)
+    case unsigned(UInt64)
+    /// A finite number.
+    case double(Double)
+    /// A number by its text.
+    case number(JSONNumber)
+    case string(String)
+    /// A value that is a tree already.
+    case tree(JSONValue)
+
+    /// A `Float` by its own shortest text, which is shorter than that of its value as `Double`; nil
+    /// where it is not finite.
+    init?(_ value: Float) {
+        guard value.isFinite, let nearest = Double(value.description) else { return nil }
+        self = .double(nearest)
+    }
+
+    /// The value as a tree.
+    var value: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .signed(let value): .number(JSONNumber(value))
+        case .unsigned(let value): .number(JSONNumber(value))
+        case .double(let value): .number(JSONNumber(validText: JSONNumber.text(of: value)))
+        case .number(let number): .number(number)
+        case .string(let text): .string(text)
+        case .tree(let value): value
+        }
+    }
+}
