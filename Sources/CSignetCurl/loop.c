@@ -191,7 +191,8 @@ signet_loop *signet_loop_new(
     loop->multi = curl_multi_init();
     loop->share = curl_share_init();
     loop->ca_file = ca ? strdup(ca) : NULL;
-    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = loop->wake}};
+    // Each write is an event of its own, so that nobody need read it.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = loop->wake}};
     bool ready =
         loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share
         && (!ca || loop->ca_file)
@@ -271,11 +272,7 @@ void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     atomic_store(&loop->waiting, false);
     int running;
     for (int i = 0; i < count; i++) {
-        if (events[i].data.fd == loop->wake) {
-            uint64_t number;
-            while (read(loop->wake, &number, sizeof number) < 0 && errno == EINTR) continue;
-            continue;
-        }
+        if (events[i].data.fd == loop->wake) continue;
         if (!loop->sockets[events[i].data.fd].wanted) {
             tell_epoll(loop, events[i].data.fd);
             continue;

@@ -12,6 +12,11 @@
 #include "loop.h"
 
 #define BODY_ROOM ((size_t)64 << 10)
+// libcurl takes this buffer anew for each request that it encrypts, for the request's header too. Its
+// own default of 64 KiB is what makes the C library give memory back to the system, and ask for it
+// again, with every call.
+#define HEAD_BUFFER 16384L
+#define UPLOAD_BUFFER 65536L
 #define SPARE_LIMIT 256
 
 void signet_transfer_make_ready(signet_transfer *transfer) {
@@ -293,6 +298,7 @@ static bool set_once(signet_transfer *transfer) {
     return SET(CURLOPT_PRIVATE, transfer) && SET(CURLOPT_ERRORBUFFER, transfer->error)
         && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
         && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
+        && SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER)
         // Only what is asked for: no proxy or credentials of the surroundings, no other protocol.
         && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
         && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
@@ -363,6 +369,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
         cleared = SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
             && SET(CURLOPT_PROXYUSERNAME, NULL) && SET(CURLOPT_PROXYPASSWORD, NULL)
             && SET(CURLOPT_HTTPPROXYTUNNEL, 0L) && cleared;
+    if (transfer->upload.is_streamed)
+        cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
     transfer->started = transfer->tunnelled = 0;
     free(transfer->request_body);
@@ -437,7 +445,8 @@ bool signet_transfer_set_upload(
     CURL *easy = transfer->easy;
     transfer->upload.is_streamed = true;
     transfer->upload.is_replayable = is_replayable;
-    return SET(CURLOPT_UPLOAD, 1L) && SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)length);
+    return SET(CURLOPT_UPLOAD, 1L) && SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)length)
+        && SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
 }
 
 // A list whose nodes are one block and whose texts are another: two allocations for all.

@@ -50,11 +50,9 @@ public final class CurlEngine: HTTPEngine {
             return byTrust[trust]?.loop
         }
 
-        /// Takes out the loop that has been idle for longest, but for one.
-        mutating func retireOne(but kept: TrustStore) -> EventLoop? {
-            let idle = byTrust.filter {
-                $0.key != kept && $0.value.borrowers == 0 && $0.value.loop.isIdle
-            }
+        /// Takes out the loop that has been idle for longest.
+        mutating func retireOne() -> EventLoop? {
+            let idle = byTrust.filter { $0.value.borrowers == 0 && $0.value.loop.isIdle }
             guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
                 return nil
             }
@@ -71,6 +69,8 @@ public final class CurlEngine: HTTPEngine {
     /// What the engine can do.
     public let capabilities: EngineCapabilities
     private let configuration: Configuration
+    /// The loop of the engine's own trust store; it never gives way to others.
+    private let usual: EventLoop
     private let loops = Mutex(Loops())
 
     /// Starts the engine.
@@ -83,15 +83,14 @@ public final class CurlEngine: HTTPEngine {
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,
             speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2)
-        giveBack(try borrow(usualTrust), usualTrust)
+        if let caFile = configuration.caFile { try LibcurlCheck.check(caFile: caFile) }
+        self.usual = try EventLoop(
+            configuration, trust: TrustStore(caFile: configuration.caFile, authorities: nil))
     }
 
     deinit {
+        usual.stop()
         for entry in loops.withLock({ Array($0.byTrust.values) }) { entry.loop.stop() }
-    }
-
-    private var usualTrust: TrustStore {
-        TrustStore(caFile: configuration.caFile, authorities: nil)
     }
 
     /// Sends a request; see `HTTPEngine`.
@@ -106,8 +105,9 @@ public final class CurlEngine: HTTPEngine {
             var reader = try request.body.makeReader()
             _ = try await reader.next()
         }
-        let trust = TrustStore(
-            caFile: request.caFile ?? configuration.caFile, authorities: plan.authorities)
+        guard
+            let trust = otherTrust(caFile: request.caFile, authorities: plan.authorities)
+        else { return try await usual.send(plan) }
         let loop = try borrow(trust)
         defer { giveBack(loop, trust) }
         return try await loop.send(plan)
@@ -128,14 +128,15 @@ public final class CurlEngine: HTTPEngine {
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
         proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
     ) async throws(TransportError) -> ProbeResult {
-        let trust = TrustStore(
-            caFile: caFile ?? configuration.caFile,
-            authorities: policy?.rule(for: authority.host)?.authorities)
-        let loop = try borrow(trust)
-        defer { giveBack(loop, trust) }
         let plan = RequestPlan(
             probing: authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
             now: Clock.unixSeconds)
+        let authorities = policy?.rule(for: authority.host)?.authorities
+        guard let trust = otherTrust(caFile: caFile, authorities: authorities) else {
+            return try await usual.probe(plan)
+        }
+        let loop = try borrow(trust)
+        defer { giveBack(loop, trust) }
         return try await loop.probe(plan)
     }
 
@@ -143,7 +144,7 @@ public final class CurlEngine: HTTPEngine {
     public func shutdown() async {
         let all = loops.withLock { loops in
             loops.isStopped = true
-            return loops.byTrust.values.map(\.loop) + loops.retired
+            return [usual] + loops.byTrust.values.map(\.loop) + loops.retired
         }
         for loop in all { loop.stop() }
         for loop in all { await loop.waitForEnd() }
@@ -154,6 +155,13 @@ public final class CurlEngine: HTTPEngine {
     private static let notRunning = TransportError(
         code: .notRunning, message: "the engine has been shut down")
 
+    /// The trust store of a call, where it is not the engine's own.
+    private func otherTrust(caFile: String?, authorities: PinAuthorities?) -> TrustStore? {
+        if caFile == nil && authorities == nil { return nil }
+        let trust = TrustStore(caFile: caFile ?? configuration.caFile, authorities: authorities)
+        return trust == TrustStore(caFile: configuration.caFile, authorities: nil) ? nil : trust
+    }
+
     /// The loop of a trust store, made where there is none; it does not end while it is borrowed.
     private func borrow(_ trust: TrustStore) throws(TransportError) -> EventLoop {
         let known = loops.withLock { ($0.isStopped, $0.borrow(trust)) }
@@ -161,14 +169,13 @@ public final class CurlEngine: HTTPEngine {
         if let loop = known.1 { return loop }
         if let caFile = trust.caFile { try LibcurlCheck.check(caFile: caFile) }
         let loop = try EventLoop(configuration, trust: trust)
-        let usual = usualTrust
         let (winner, retired, isFull) = loops.withLock {
             loops -> (EventLoop?, EventLoop?, Bool) in
             if loops.isStopped { return (nil, nil, false) }
             if let other = loops.borrow(trust) { return (other, nil, false) }
             var retired: EventLoop?
-            if loops.byTrust.count >= Self.maximumTrustStores {
-                retired = loops.retireOne(but: usual)
+            if loops.byTrust.count + 1 >= Self.maximumTrustStores {
+                retired = loops.retireOne()
                 if retired == nil { return (nil, nil, true) }
             }
             loops.byTrust[trust] = Loops.Entry(loop: loop)

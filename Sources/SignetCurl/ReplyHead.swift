@@ -14,7 +14,8 @@ struct ReplyHead {
         guard let line = ReplyHead.line(bytes, &position),
             let (version, status) = ReplyHead.startLine(bytes, line)
         else { return nil }
-        var fields = HTTPFields()
+        var fields: [HTTPField] = []
+        fields.reserveCapacity(16)
         while position < bytes.count {
             guard let line = ReplyHead.line(bytes, &position),
                 let field = ReplyHead.field(bytes, line)
@@ -22,7 +23,7 @@ struct ReplyHead {
             fields.append(field)
         }
         self.version = version
-        self.response = HTTPResponse(status: status, headerFields: fields)
+        self.response = HTTPResponse(status: status, headerFields: HTTPFields(fields))
     }
 
     private static func line(_ bytes: borrowing Span<UInt8>, _ position: inout Int) -> Range<Int>? {
@@ -56,17 +57,30 @@ struct ReplyHead {
             let first = digit(bytes[index + 1]), let second = digit(bytes[index + 2]),
             let third = digit(bytes[index + 3]), (1...9).contains(first)
         else { return nil }
-        var reason: [UInt8] = []
-        if index + 5 < line.upperBound {
-            for position in (index + 5)..<line.upperBound { reason.append(bytes[position]) }
-        }
-        let phrase = String(decoding: reason, as: UTF8.self)
-        let isPlain = reason.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+        let reason = min(index + 5, line.upperBound)..<line.upperBound
+        let phrase = isPlain(bytes, reason) ? reasonPhrase(bytes, reason) : ""
         return (
             EngineResponse.HTTPVersion(major: major, minor: minor),
             HTTPResponse.Status(
-                code: first * 100 + second * 10 + third, reasonPhrase: isPlain ? phrase : "")
+                code: first * 100 + second * 10 + third, reasonPhrase: phrase)
         )
+    }
+
+    private static func reasonPhrase(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> String
+    {
+        if range.isEmpty { return "" }
+        return unsafe bytes.extracting(range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    /// Whether bytes hold no control character but the tab.
+    private static func isPlain(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Bool {
+        for position in range {
+            let byte = bytes[position]
+            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
+        }
+        return true
     }
 
     private static func field(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> HTTPField? {
@@ -77,10 +91,7 @@ struct ReplyHead {
         var end = line.upperBound
         while start < end, isBlank(bytes[start]) { start += 1 }
         while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-        for position in start..<end {
-            let byte = bytes[position]
-            guard byte == 0x09 || (byte >= 0x20 && byte != 0x7F) else { return nil }
-        }
+        guard isPlain(bytes, start..<end) else { return nil }
         guard let name = name(bytes, line.lowerBound..<colon) else { return nil }
         return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer {
             unsafe HTTPField(name: name, value: $0)
@@ -90,29 +101,50 @@ struct ReplyHead {
     private static func name(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>)
         -> HTTPField.Name?
     {
+        if range.count < common.count {
+            for known in common[range.count] where known.isAt(range.lowerBound, bytes) {
+                return known.name
+            }
+        }
         var isASCII = true
         for index in range where bytes[index] >= 0x80 { isASCII = false }
         // String's own ==, which takes two Unicode forms for one, sees ASCII only.
         guard isASCII else { return nil }
-        let text = unsafe bytes.extracting(range).withUnsafeBufferPointer {
-            unsafe String(decoding: $0, as: UTF8.self)
+        return unsafe bytes.extracting(range).withUnsafeBufferPointer {
+            unsafe HTTPField.Name(String(decoding: $0, as: UTF8.self))
         }
-        return common[text] ?? HTTPField.Name(text)
     }
 
-    /// Names that most replies hold, checked and made lower case once.
-    private static let common: [String: HTTPField.Name] = {
-        var names: [String: HTTPField.Name] = [:]
+    /// A name that most replies hold, checked and made lower case once.
+    private struct KnownName {
+        let bytes: [UInt8]
+        let name: HTTPField.Name
+
+        /// Whether it stands at a place of a header, for which a name of its length is there.
+        func isAt(_ position: Int, _ header: borrowing Span<UInt8>) -> Bool {
+            for offset in bytes.indices where bytes[offset] != header[position + offset] {
+                return false
+            }
+            return true
+        }
+    }
+
+    /// The known names by their length.
+    private static let common: [[KnownName]] = {
+        var byLength: [[KnownName]] = []
         for text in [
             "Server", "Date", "Content-Type", "Content-Length", "Connection", "Cache-Control",
             "ETag", "Last-Modified", "Vary", "Set-Cookie", "Transfer-Encoding", "Location", "Age",
             "Expires", "Accept-Ranges", "Strict-Transport-Security", "Keep-Alive", "Via",
         ] {
             for spelling in [text, text.lowercased()] {
-                names[spelling] = HTTPField.Name(spelling)
+                guard let name = HTTPField.Name(spelling) else { continue }
+                let bytes = Array(spelling.utf8)
+                while byLength.count <= bytes.count { byLength.append([]) }
+                byLength[bytes.count].append(KnownName(bytes: bytes, name: name))
             }
         }
-        return names
+        return byLength
     }()
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -3,7 +3,7 @@ internal import SignetPinning
 internal import SignetTransport
 
 /// A request as libcurl is told it, checked before any I/O.
-struct RequestPlan: Sendable {
+final class RequestPlan: Sendable {
     /// What must match, and what a mismatch does.
     struct Pins: Sendable {
         var digests: [UInt8]

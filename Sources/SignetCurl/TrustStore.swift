@@ -15,7 +15,9 @@ struct TrustStore: Sendable, Hashable {
     }
 
     static func == (left: TrustStore, right: TrustStore) -> Bool {
-        left.caFile == right.caFile && left.authorities?.mode == right.authorities?.mode
+        // Two Unicode forms of one name are two files.
+        left.caFile.map { Array($0.utf8) } == right.caFile.map { Array($0.utf8) }
+            && left.authorities?.mode == right.authorities?.mode
             && left.authorities?.digest == right.authorities?.digest
     }
 
