@@ -1,3 +1,4 @@
+public import SignetJSON
 public import SignetRPC
 internal import SignetSigning
 internal import SignetTransport
@@ -7,7 +8,7 @@ internal import SignetVault
 ///
 /// The message says what was found, what was wanted and where; it never holds a key, a tag, a
 /// value of the configuration or the `data` of a remote error.
-public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The four classes of failure, told apart so that a program can act on each.
     public enum Kind: Sendable, Hashable {
         /// No reply: name, connection, TLS, pins, time, or cut off. `code` says which.
@@ -66,23 +67,42 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     public let status: Int?
     /// The error that the service replied, where it did.
     public let serverError: RPCServerError?
+    /// What the reply says of an error in `application/problem+json` (RFC 9457), where it does.
+    public let problem: ProblemDetails?
+    /// The reply's body where its status is not 2xx and it is no reply of the protocol; never printed.
+    public let replyBody: [UInt8]
     /// What a pin policy's refusal is about, as values, where one refused the host.
     public let pinFailure: PinFailure?
 
     package init(
         _ kind: Kind, _ code: Code, _ message: String, status: Int? = nil,
-        serverError: RPCServerError? = nil, pinFailure: PinFailure? = nil
+        serverError: RPCServerError? = nil, problem: ProblemDetails? = nil,
+        replyBody: [UInt8] = [], pinFailure: PinFailure? = nil
     ) {
         self.kind = kind
         self.code = code
         self.message = message
         self.status = status
         self.serverError = serverError
+        self.problem = problem
+        self.replyBody = replyBody
         self.pinFailure = pinFailure
     }
 
     /// Code and message.
     public var description: String { "\(code.name): \(message)" }
+
+    /// Code, message and status; not the reply's body.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code.name, "message": message, "status": status as Any])
+    }
+
+    /// Decodes the body of an error reply, for an API whose errors have a shape of their own.
+    ///
+    /// - Throws: `JSONError` where it is no strict JSON, or of another type.
+    public func decodeReply<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
+        try StrictJSONDecoder().decode(type, from: replyBody)
+    }
 
     /// Whether the server cannot have seen the call, so that trying again does nothing twice.
     var neverReachedTheServer: Bool {
@@ -117,6 +137,6 @@ extension ClientError {
             }
         self.init(
             kind, Code(error.code.name), error.message, status: error.status,
-            serverError: error.server)
+            serverError: error.server, problem: error.problem, replyBody: error.body)
     }
 }

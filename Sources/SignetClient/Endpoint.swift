@@ -29,8 +29,8 @@ public protocol RESTEndpoint: Encodable, Sendable {
     static var service: Service { get }
     /// The HTTP method.
     static var verb: HTTPRequest.Method { get }
-    /// The path below the service's base URL, beginning with `/`.
-    var path: String { get }
+    /// The path below the service's base URL, such as `"/orders/\(id)"`, in which a value stays a value.
+    var path: RESTPath { get }
     /// The scenario whose limits hold for the call; nil for the service's own.
     static var scenario: Scenario? { get }
     /// Whether the call, of a method that is not idempotent by itself, does no harm where it reaches the server twice, so that it may be tried again

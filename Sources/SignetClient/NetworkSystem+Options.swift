@@ -1,6 +1,7 @@
 public import Logging
 internal import SignetCrypto
 internal import SignetPinning
+public import SignetRPC
 public import SignetTransport
 
 extension NetworkSystem {
@@ -13,6 +14,9 @@ extension NetworkSystem {
         /// The proxies of all calls; nil is what the configuration says (`proxy.…`), which is none unless it
         /// names one. The environment is asked only by who puts `ProxyRules(environment:)` here.
         public var proxies: ProxyRules?
+        /// Protocols of the program's own, by the names that `services.NAME.protocol` may have beside ours,
+        /// which cannot be replaced.
+        public var adapters: [String: any PayloadAdapter] = [:]
         /// The largest body of a reply, in bytes.
         public var maximumReplySize = 64 << 20
         /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.

@@ -49,12 +49,24 @@ extension NetworkSystem {
         _ call: RPCCall, path: String?, _ admission: Admission
     ) async throws(ClientError) -> UnboxedReply {
         let service = admission.service
-        let url = try service.url(below: path)
-        try admission.snapshot.urlRules.check(url)
         let call = try service.joiningCommonParameters(call)
         let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
-        let raw = try await attempt(
-            admission.freeze(boxed, at: url, decodes: options.decoding != nil), for: admission)
+        return try await complete(boxed, at: service.url(below: path), admission)
+    }
+
+    /// Steps 6 to 12, of what has been boxed; its body may be a stream in place of its bytes.
+    func complete(
+        _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: RequestURL,
+        _ admission: Admission
+    ) async throws(ClientError) -> UnboxedReply {
+        let service = admission.service
+        let url =
+            try boxed.path.map { path throws(ClientError) in try base.appending(path: path) }
+            ?? base
+        try admission.snapshot.urlRules.check(url)
+        var frozen = admission.freeze(boxed, at: url, decodes: options.decoding != nil)
+        if let body { frozen.body = body }
+        let raw = try await attempt(frozen, for: admission)
         let reply = try Self.rpc { () throws(RPCError) in
             try service.adapter.unbox(raw, to: boxed)
         }

@@ -165,8 +165,10 @@ public final class NetworkSystem: Sendable {
         _ endpoint: Call
     ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
+        let path = try Self.rpc { () throws(RPCError) in try endpoint.path.encoded() }
         let reply = try await call(
-            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters), path: endpoint.path,
+            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters),
+            path: path.isEmpty ? nil : path,
             scenario: Call.scenario, isRepeatable: Call.isRepeatable)
         return try Self.decode(Call.Success.self, reply)
     }

@@ -20,13 +20,14 @@ struct PreparedService: Sendable {
     ) throws(ClientError) {
         self.configuration = configuration
         self.url = try RequestURL(configuration.baseURL)
-        switch configuration.payloadProtocol {
-        case .jsonRPC2, .jsonRPC1:
+        switch (configuration.adapter, configuration.payloadProtocol) {
+        case (let adapter?, _): self.adapter = adapter
+        case (nil, .jsonRPC2), (nil, .jsonRPC1):
             var adapter = JSONRPCAdapter(
                 version: configuration.payloadProtocol == .jsonRPC1 ? .v1 : .v2)
             adapter.maximumReplySize = maximumReplySize
             self.adapter = adapter
-        case .rest:
+        case (nil, .rest):
             var adapter = RESTAdapter()
             adapter.maximumReplySize = maximumReplySize
             self.adapter = adapter

@@ -57,13 +57,15 @@ struct RequestURL: Sendable, Hashable {
     /// The path and, where there is one, the query.
     var target: String { query.map { path + "?" + $0 } ?? path }
 
-    /// The URL below this one: `path`, beginning with `/`, joined to this one's path.
+    /// The URL below this one: `path`, beginning with `/`, joined to this one's path; a query of this one
+    /// stays, and one of `path` joins it.
     func appending(path below: String) throws(ClientError) -> RequestURL {
         guard below.utf8.first == UInt8(ascii: "/") else {
             throw .refusedURL("the path of a resource begins with /")
         }
         let base = path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path
-        return try RequestURL("\(scheme)://\(authority)\(base)\(below)")
+        let joined = query.map { "\(below)\(below.contains("?") ? "&" : "?")\($0)" } ?? below
+        return try RequestURL("\(scheme)://\(authority)\(base)\(joined)")
     }
 }
 

@@ -228,7 +228,7 @@ public struct SelfCheck: Sendable {
         do throws(ClientError) {
             let mode = try ModeSettings(configuration)
             let services = try ServiceConfiguration.all(
-                in: configuration, usesTestServers: mode.usesTestServers)
+                in: configuration, usesTestServers: mode.usesTestServers, adapters: nil)
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
             run.report.add(

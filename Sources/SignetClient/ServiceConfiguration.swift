@@ -2,6 +2,7 @@ public import HTTPTypes
 internal import SignetCrypto
 public import SignetJSON
 public import SignetPinning
+public import SignetRPC
 public import SignetTransport
 internal import SignetVault
 
@@ -24,6 +25,9 @@ public struct ServiceConfiguration: Sendable {
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
+    /// What boxes and unboxes in place of `payloadProtocol`'s own adapter; in a configuration, the one of
+    /// `NetworkSystem.Options.adapters` that `services.NAME.protocol` names.
+    public var adapter: (any PayloadAdapter)?
     /// How requests are signed; nil for not at all.
     public var signing: Signing?
     /// Pins of the service's host (array of strings `services.NAME.pins`).
@@ -73,9 +77,11 @@ extension ServiceConfiguration {
     ///   - usesTestServers: Whether `testBaseURL` and `testPins` take the place of `baseURL` and `pins`,
     ///     which production never lets them.
     ///   - only: The one service that is wanted; nil is all.
+    ///   - adapters: Those that a service's protocol may name beside ours; nil takes every name.
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
     static func all(
-        in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil
+        in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil,
+        adapters: [String: any PayloadAdapter]?
     ) throws(ClientError) -> [Service: ServiceConfiguration] {
         var services: [Service: ServiceConfiguration] = [:]
         for key in configuration.schema.keys {
@@ -88,14 +94,17 @@ extension ServiceConfiguration {
             guard isWanted(service) || isWanted(service.cdn) else { continue }
             let reader = SettingsReader(
                 configuration, prefix: "services.\(service).", code: .invalidService)
-            let settings = try ServiceConfiguration(reader, usesTestServers: usesTestServers)
+            let settings = try ServiceConfiguration(
+                reader, usesTestServers: usesTestServers, adapters)
             if isWanted(service) { services[service] = settings }
             if isWanted(service.cdn) { services[service.cdn] = try settings.cdn(reader) }
         }
         return services
     }
 
-    private init(_ reader: SettingsReader, usesTestServers: Bool) throws(ClientError) {
+    private init(
+        _ reader: SettingsReader, usesTestServers: Bool, _ adapters: [String: any PayloadAdapter]?
+    ) throws(ClientError) {
         let test = usesTestServers ? try Self.url(reader, "testBaseURL") : nil
         let own = try Self.url(reader, "baseURL")
         guard let baseURL = test ?? own else {
@@ -104,11 +113,16 @@ extension ServiceConfiguration {
         guard let protocolName = try reader.read("protocol", String.self) else {
             throw reader.invalid("protocol", "has no value")
         }
-        guard let payloadProtocol = PayloadProtocol(rawValue: protocolName) else {
-            let known = PayloadProtocol.allCases.map(\.rawValue).joined(separator: ", ")
-            throw reader.invalid("protocol", "is none of \(known)")
+        let given = adapters?.first { $0.key.utf8.elementsEqual(protocolName.utf8) }?.value
+        let known = PayloadProtocol(rawValue: protocolName)
+        guard known != nil || given != nil || adapters == nil else {
+            let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
+            throw reader.invalid("protocol", "is none of \(names.joined(separator: ", "))")
         }
-        self.init(baseURL: baseURL, payloadProtocol: payloadProtocol)
+        // What is not REST keeps its method when it is redirected.
+        let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
+        self.init(baseURL: baseURL, payloadProtocol: known ?? like)
+        if known == nil { adapter = given }
         self.signing = try Signing(reader)
         let ownPins = try Self.pins(reader, "pins") ?? []
         let testPins = test == nil ? nil : try Self.pins(reader, "testPins")

@@ -41,7 +41,8 @@ final class SystemSnapshot: Sendable {
         self.keys = keys
         self.mode = try ModeSettings(configuration, isSwitchable: options.isModeSwitchable)
         let services = try ServiceConfiguration.all(
-            in: configuration, usesTestServers: mode.usesTestServers, only: wanted)
+            in: configuration, usesTestServers: mode.usesTestServers, only: wanted,
+            adapters: options.adapters)
         if let given = before?.givenPolicy {
             self.policy = given
         } else {

@@ -31,6 +31,9 @@ public struct BoxedRequest: Sendable, Hashable {
 
     /// The HTTP method.
     public var method: HTTPRequest.Method
+    /// What is added to the path of the service's URL: escaped, beginning with `/`, without a query; nil
+    /// is nothing.
+    public var path: String?
     /// What joins the URL's query: percent-encoded `name=value` pairs joined by `&`, without `?`;
     /// nil is nothing.
     public var query: String?
@@ -43,10 +46,11 @@ public struct BoxedRequest: Sendable, Hashable {
 
     /// Makes a boxed request.
     public init(
-        method: HTTPRequest.Method, query: String? = nil, fields: HTTPFields = [:],
-        body: [UInt8] = [], expected: Expected = Expected()
+        method: HTTPRequest.Method, path: String? = nil, query: String? = nil,
+        fields: HTTPFields = [:], body: [UInt8] = [], expected: Expected = Expected()
     ) {
         self.method = method
+        self.path = path
         self.query = query
         self.fields = fields
         self.body = body
@@ -89,13 +93,18 @@ public struct UnboxedReply: Sendable, Hashable {
     public var result: RPCResult?
     /// The HTTP status.
     public var status: Int
+    /// The reply's fields, where the adapter hands them on, as REST does.
+    public var fields: HTTPFields
     /// What the server did against the protocol without harm.
     public var warnings: [RPCWarning]
 
     /// Makes a reply.
-    public init(result: RPCResult?, status: Int, warnings: [RPCWarning] = []) {
+    public init(
+        result: RPCResult?, status: Int, fields: HTTPFields = [:], warnings: [RPCWarning] = []
+    ) {
         self.result = result
         self.status = status
+        self.fields = fields
         self.warnings = warnings
     }
 }

@@ -1,4 +1,4 @@
-import SignetJSON
+public import SignetJSON
 
 /// Why a call could not be boxed, or why its reply gives no result.
 ///
@@ -22,6 +22,9 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
             case emptyBatch = "empty-batch"
             case batchTooLarge = "batch-too-large"
             case unsupportedCall = "unsupported-call"
+            case invalidPath = "invalid-path"
+            case unknownMethod = "unknown-method"
+            case malformedDescription = "malformed-description"
         }
 
         private let value: Value
@@ -52,6 +55,13 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         public static let batchTooLarge = Code(value: .batchTooLarge)
         /// The protocol has no such call, for example a REST notification; nothing has been sent.
         public static let unsupportedCall = Code(value: .unsupportedCall)
+        /// A path, or a value in it, cannot be sent or would name another resource; nothing has been
+        /// sent.
+        public static let invalidPath = Code(value: .invalidPath)
+        /// The service's description has no such method; nothing has been sent.
+        public static let unknownMethod = Code(value: .unknownMethod)
+        /// What a service says of itself is neither OpenRPC 1.x nor OpenAPI 3.x.
+        public static let malformedDescription = Code(value: .malformedDescription)
 
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.rawValue }
@@ -70,17 +80,28 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
     public let server: RPCServerError?
     /// The reply's body with code `http-status`, for those who know what the server writes there.
     public let body: [UInt8]
+    /// What the reply's body says of the error with code `http-status`, where it is
+    /// `application/problem+json` (RFC 9457).
+    public let problem: ProblemDetails?
 
     /// Makes an error; `message` must hold neither a value of the reply nor a secret.
     public init(
         code: Code, message: String, status: Int? = nil, server: RPCServerError? = nil,
-        body: [UInt8] = []
+        body: [UInt8] = [], problem: ProblemDetails? = nil
     ) {
         self.code = code
         self.message = message
         self.status = status
         self.server = server
         self.body = body
+        self.problem = problem
+    }
+
+    /// Decodes the body of an error reply, for an API whose errors have a shape of their own.
+    ///
+    /// - Throws: `JSONError` where it is no strict JSON, or of another type.
+    public func decodeBody<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
+        try StrictJSONDecoder().decode(type, from: body)
     }
 
     /// The message.
@@ -100,10 +121,12 @@ extension RPCError {
     }
 
     static func httpStatus(_ reply: RawReply) -> RPCError {
-        RPCError(
+        let problem = ProblemDetails(reply)
+        let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
+        return RPCError(
             code: .httpStatus,
-            message: "the server answered with HTTP status \(reply.status), wanted 2xx",
-            status: reply.status, body: reply.body)
+            message: "the server answered with HTTP status \(reply.status)\(title), wanted 2xx",
+            status: reply.status, body: reply.body, problem: problem)
     }
 
     static func malformedReply(_ what: String, status: Int) -> RPCError {
@@ -127,6 +150,9 @@ extension RPCError {
 
 /// Text of a server made fit for a line that people read.
 enum Printable {
+    /// A parameter's name in a message, short and in quotation marks.
+    static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
+
     /// The text with everything escaped that could move the cursor or turn the line around, and cut
     /// after `limit` scalars.
     static func text(_ text: String, limit: Int = 200) -> String {

@@ -27,6 +27,8 @@ public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, Custo
 
     /// The code: always an integer, whose text may be longer than an `Int64` holds.
     public let code: JSONNumber
+    /// The code of a protocol whose codes are texts, such as `"OUT_OF_STOCK"`; `code` is 0 then.
+    public let textCode: String?
     /// The server's words, as they came; use `description` for people.
     public let message: String
     /// What the server adds; never printed.
@@ -35,6 +37,15 @@ public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, Custo
     /// Makes an error.
     public init(code: JSONNumber, message: String, data: JSONValue? = nil) {
         self.code = code
+        self.textCode = nil
+        self.message = message
+        self.data = data
+    }
+
+    /// Makes an error of a protocol whose codes are texts.
+    public init(textCode: String, message: String, data: JSONValue? = nil) {
+        self.code = JSONNumber(0)
+        self.textCode = textCode
         self.message = message
         self.data = data
     }
@@ -55,14 +66,16 @@ public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, Custo
 
     /// The error as the JSON object that came, without members the protocol does not know.
     public var object: JSONObject {
-        var object: JSONObject = ["code": .number(code), "message": .string(message)]
+        var object: JSONObject = [
+            "code": textCode.map(JSONValue.string) ?? .number(code), "message": .string(message),
+        ]
         object["data"] = data
         return object
     }
 
     /// The code and the shortened message, control characters escaped, without `data`.
     public var description: String {
-        "RPC error \(Printable.text(code.text, limit: 24)): \(Printable.text(message))"
+        "RPC error \(Printable.text(textCode ?? code.text, limit: 24)): \(Printable.text(message))"
     }
 
     /// The description.

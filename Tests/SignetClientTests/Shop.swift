@@ -70,7 +70,7 @@ struct ReadOrder: RESTEndpoint {
     typealias Success = CreateOrder.Success
     static let service: Service = "catalog"
     static let verb: HTTPRequest.Method = .get
-    var path: String { "/orders/\(id)" }
+    var path: RESTPath { "/orders/\(id)" }
     var id: Int
 
     private enum CodingKeys: CodingKey {}

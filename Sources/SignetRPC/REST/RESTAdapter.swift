@@ -1,46 +1,85 @@
 import HTTPTypes
 import SignetJSON
 
+/// An adapter that takes whole REST requests beside calls with parameters by name.
+public protocol RESTBoxing: PayloadAdapter {
+    /// Boxes a request. Nothing has been sent where this throws.
+    func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest
+}
+
 /// Plain REST: the call's method is the HTTP method, the result is the reply's JSON body.
 ///
-/// Parameters by name become the JSON body for POST, PUT and PATCH; otherwise they join the query.
-public struct RESTAdapter: PayloadAdapter {
+/// A method may name a path below the service's URL, with places for parameters: `GET /orders/{id}`
+/// (``PathTemplate``). Of the other parameters, which are by name, POST, PUT and PATCH make the body, and
+/// the other methods the query.
+public struct RESTAdapter: RESTBoxing {
+    /// What parameters become in a body.
+    public enum BodyEncoding: Sendable, Hashable {
+        /// `application/json`.
+        case json
+        /// `application/x-www-form-urlencoded`.
+        case form
+    }
+
     /// The largest body of a reply, in bytes.
     public var maximumReplySize = 64 << 20
+    /// What parameters become with POST, PUT and PATCH.
+    public var bodyEncoding = BodyEncoding.json
+    /// How parameters of these names join the query. Of others an array repeats its name, and an object is
+    /// refused.
+    public var queryStyles: [String: QueryStyle] = [:]
+    /// Names of parameters that join the query with every method.
+    public var queryParameters: Set<String> = []
 
     /// Makes an adapter.
     public init() {}
 
     /// Boxes a call. Nothing has been sent where this throws.
     ///
-    /// In the query an array repeats its name, and names and values are percent-encoded (RFC 3986,
-    /// section 2.3: all but unreserved characters).
+    /// In the query names and values are percent-encoded (RFC 3986, section 2.3: all but unreserved
+    /// characters).
     ///
     /// - Throws: `RPCError` with code `invalid-method` (no token of RFC 9110, section 5.6.2),
-    ///   `invalid-params` (by position; an object or null for the query) or `unsupported-call` (a
-    ///   notification).
+    ///   `invalid-path`, `invalid-params` (by position; an object or null for the query) or
+    ///   `unsupported-call` (a notification).
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         guard !call.isNotification else {
             throw RPCError(code: .unsupportedCall, message: "REST knows no notifications")
         }
-        guard let method = HTTPRequest.Method(rawValue: call.method.name) else {
-            throw RPCError(code: .invalidMethod, message: "the method is no HTTP method")
+        let name = call.method.name
+        let space = name.utf8.firstIndex(of: UInt8(ascii: " ")) ?? name.endIndex
+        let template = Substring(name.utf8[space...].dropFirst())
+        guard let method = HTTPRequest.Method(rawValue: String(name[..<space])),
+            space == name.endIndex || template.utf8.first == UInt8(ascii: "/")
+        else {
+            throw RPCError(
+                code: .invalidMethod, message: "the method is no HTTP method, nor one and a path")
         }
-        var request = BoxedRequest(method: method, fields: [.accept: "application/json"])
+        var parameters: JSONObject?
         switch call.parameters {
         case nil: break
         case .array:
             throw .invalidParameters("the parameters are by position, REST knows them by name only")
-        case .object(let object):
-            switch method {
-            case .post, .put, .patch:
-                request.fields[.contentType] = "application/json"
-                request.body = JSONValue.object(object).serialized()
-            default:
-                request.query = object.isEmpty ? nil : try Self.query(object)
-            }
+        case .object(let object): parameters = object
         }
-        return request
+        var path: String?
+        if !template.isEmpty {
+            let template = try PathTemplate(String(template))
+            path = try template.expanded(parameters ?? [:])
+            for name in template.names { parameters?[name] = nil }
+            // The path's own were all there were.
+            if !template.names.isEmpty, parameters?.isEmpty == true { parameters = nil }
+        }
+        return try request(method, path, parameters)
+    }
+
+    /// Boxes a request. Nothing has been sent where this throws.
+    ///
+    /// - Throws: `RPCError` with code `invalid-path` or `invalid-params`.
+    public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
+        let path = try request.path.encoded()
+        return boxed(
+            request.method, path.isEmpty ? nil : path, try query(request.query), request.body)
     }
 
     /// Unboxes a reply: the body's JSON, or null where a 2xx has no body.
@@ -55,51 +94,78 @@ public struct RESTAdapter: PayloadAdapter {
         guard reply.isSuccess else { throw .httpStatus(reply) }
         guard !reply.body.isEmpty else {
             return UnboxedReply(
-                result: RPCResult(validated: Array("null".utf8)), status: reply.status)
+                result: RPCResult(validated: Array("null".utf8)), status: reply.status,
+                fields: reply.fields)
         }
         do {
-            return UnboxedReply(result: try RPCResult(parsing: reply.body), status: reply.status)
+            return UnboxedReply(
+                result: try RPCResult(parsing: reply.body), status: reply.status,
+                fields: reply.fields)
         } catch {
             throw .malformedReply(
                 "the body is no strict JSON: \(error.message)", status: reply.status)
         }
     }
 
-    /// Percent-encoded pairs, joined by `&`.
-    private static func query(_ object: JSONObject) throws(RPCError) -> String? {
-        var pairs: [String] = []
-        for (name, value) in object {
-            for element in value.array ?? [value] {
-                guard let text = scalar(element) else {
-                    let place = value.array == nil ? "a value" : "an array's element"
-                    throw .invalidParameters(
-                        "\(place) of type \(element.typeName) cannot join the query, wanted a "
-                            + "string, number or boolean")
+    // MARK: Helpers
+
+    private func request(
+        _ method: HTTPRequest.Method, _ path: String?, _ parameters: JSONObject?
+    ) throws(RPCError) -> BoxedRequest {
+        guard var parameters else { return boxed(method, path, nil, .none) }
+        switch method {
+        case .post, .put, .patch:
+            var asked: JSONObject = [:]
+            for (name, value) in parameters where Self.has(queryParameters, name) != nil {
+                asked[name] = value
+            }
+            for name in asked.memberNames { parameters[name] = nil }
+            let body: RESTBody =
+                switch bodyEncoding {
+                // Where all went to the query there is no body left.
+                case _ where parameters.isEmpty && !asked.isEmpty: .none
+                case .json: .json(.object(parameters))
+                case .form: try .form(parameters)
                 }
-                pairs.append(encoded(name) + "=" + encoded(text))
+            return boxed(method, path, try query(asked), body)
+        default: return boxed(method, path, try query(parameters), .none)
+        }
+    }
+
+    private func boxed(
+        _ method: HTTPRequest.Method, _ path: String?, _ query: String?, _ body: RESTBody
+    ) -> BoxedRequest {
+        var fields: HTTPFields = [.accept: "application/json"]
+        fields[.contentType] = body.contentType
+        return BoxedRequest(
+            method: method, path: path, query: query, fields: fields, body: body.bytes)
+    }
+
+    /// Percent-encoded pairs, joined by `&`.
+    ///
+    /// - Throws: `invalid-params`; also where a member of an exploded object would join the query under
+    ///   another parameter's name.
+    private func query(_ object: JSONObject) throws(RPCError) -> String? {
+        var pairs: [String] = []
+        var owners: [RPCMethod: String] = [:]  // keyed by bytes
+        for (name, value) in object {
+            let style = Self.has(queryStyles.keys, name).flatMap { queryStyles[$0] }
+            if style == nil, case .object = value { throw QueryStyle.refusal(name, value) }
+            for pair in try (style ?? .formExploded).pairs(name, value) {
+                if let owner = owners.updateValue(name, forKey: RPCMethod(pair.name)),
+                    !owner.utf8.elementsEqual(name.utf8)
+                {
+                    throw .invalidParameters(
+                        "two parameters join the query by the name \(Printable.name(pair.name))")
+                }
+                pairs.append(PercentEncoding.encode(pair.name) + "=" + pair.value.encoded)
             }
         }
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")
     }
 
-    private static func scalar(_ value: JSONValue) -> String? {
-        switch value {
-        case .string(let text): text
-        case .number(let number): number.text
-        case .bool(let bool): bool ? "true" : "false"
-        case .null, .array, .object: nil
-        }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: bytes.append(byte)
-            default: bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+    /// The one of some names that has the same bytes.
+    private static func has(_ names: some Collection<String>, _ name: String) -> String? {
+        names.first { $0.utf8.elementsEqual(name.utf8) }
     }
 }

@@ -10,24 +10,24 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call",
         abstract: "Call a method of an HTTPS API and print its result.",
         discussion: """
-            With --protocol rest METHOD is the HTTP method and URL the whole URL. With --batch FILE \
-            no METHOD is given; FILE is a JSON array of {"method","params","notify"}.
+            With --protocol rest METHOD is the HTTP method and URL the whole URL, or METHOD is \
+            'GET /orders/{id}' and URL what stands before it. With --batch FILE no METHOD is given; \
+            FILE is a JSON array of {"method","params","notify"}.
+
+            Standard output holds the result's JSON and nothing else.
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var options: CallOptions
+    @OptionGroup var content: CallContentOptions
+    @OptionGroup var description: CallDescriptionOptions
 
     @Argument(help: "Where the API is.")
     var url: String
 
     @Argument(help: "The method.")
     var method: String?
-
-    @Option(
-        name: .customLong("params"), parsing: .unconditional,
-        help: "The parameters, a JSON object or array.")
-    var parameters: String?
 
     @Option(
         name: .customLong("protocol"), help: "jsonrpc-2.0 (the default), jsonrpc-1.0 or rest.")
@@ -39,40 +39,125 @@ struct CallCommand: AsyncParsableCommand {
     @Option(name: .customLong("batch"), help: "Make the calls of this file in one request.")
     var batchFile: String?
 
+    @Flag(
+        name: .customLong("allow-reserved"),
+        help: "Let the method begin with rpc., which JSON-RPC keeps for itself.")
+    var allowsReserved = false
+
     func validate() throws {
-        if (method == nil) == (batchFile == nil) {
+        let isAlone =
+            method == nil && batchFile == nil && content.hasNoParameters && !isNotification
+        if description.lists {
+            guard isAlone else {
+                throw ValidationError("--list takes no METHOD, parameters, --notify or --batch")
+            }
+        } else if (method == nil) == (batchFile == nil) {
             throw ValidationError("either METHOD or --batch FILE is needed")
         }
-        if batchFile != nil && (parameters != nil || isNotification) {
+        if batchFile != nil && (!content.hasNoParameters || isNotification) {
             throw ValidationError("--params and --notify stand in the batch's file")
         }
-        guard ServiceConfiguration.PayloadProtocol(rawValue: protocolName) != nil else {
+        guard let known = ServiceConfiguration.PayloadProtocol(rawValue: protocolName) else {
             let known = ServiceConfiguration.PayloadProtocol.allCases.map(\.rawValue)
             throw ValidationError("--protocol is one of \(known.joined(separator: ", "))")
         }
+        try description.validate(for: known)
+    }
+
+    private var payloadProtocol: ServiceConfiguration.PayloadProtocol {
+        ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
     }
 
     func run() async throws {
-        let payloadProtocol =
-            ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
+        let described = try description.read(for: payloadProtocol)
+        if description.lists { return try await list(described) }
         if let batchFile {
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
-            let (reply, more) = try await traced(options.traces, common.terminal) { trace in
-                try await withNetworkSystem(for: url, payloadProtocol, network, options) {
-                    try await $0.batch($1, calls, trace: trace)
-                }
+            for call in calls { _ = try described?.checked(call) }
+            let (reply, more) = try await sent(described, adapter()) {
+                system, service, described, trace in
+                let checked = try calls.map { try described?.checked($0) ?? $0 }
+                return try await system.batch(service, checked, trace: trace)
             }
             return try tell(reply, more)
         }
-        let call = RPCCall(
-            RPCMethod(method ?? ""),
-            try parameters.map { try RPCParameters(parsing: Array($0.utf8)) },
-            isNotification: isNotification)
-        let (reply, more) = try await traced(options.traces, common.terminal) { trace in
-            try await withNetworkSystem(for: url, payloadProtocol, network, options) {
-                try await $0.call($1, call, trace: trace)
+        // What the description refuses is refused before anything is sent; without one, what can be.
+        let call = try call(described)
+        var adapter = adapter()
+        if payloadProtocol == .rest, let described {
+            adapter = try described.adapter(for: described.method(named: method ?? ""))
+        }
+        let (reply, more) = try await sent(described, adapter) {
+            system, service, described, trace in
+            try await system.call(
+                service, description.discovers ? self.call(described) : call, trace: trace)
+        }
+        try tell(reply, more)
+    }
+
+    /// The call, checked where there is a description.
+    private func call(_ described: ServiceDescription?) throws -> RPCCall {
+        let name = RPCMethod(method ?? "")
+        let parameters = try content.joined(for: described?.method(named: name.name))
+        let call = RPCCall(name, parameters, isNotification: isNotification)
+        return try described?.checked(call) ?? call
+    }
+
+    // MARK: The call
+
+    private func adapter() -> (any PayloadAdapter)? {
+        guard payloadProtocol == .jsonRPC2,
+            allowsReserved || description.discovers || description.lists
+        else { return nil }
+        var adapter = JSONRPCAdapter(version: .v2)
+        adapter.allowsReservedMethods = true
+        return adapter
+    }
+
+    /// Runs the work with a system for the URL, and with the service's description where one is wanted.
+    private func sent<Result>(
+        _ described: ServiceDescription?, _ adapter: (any PayloadAdapter)?,
+        _ work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
+    ) async throws -> (Result, JSONObject) {
+        let fields = try content.fields()
+        return try await traced(options.traces, common.terminal) { trace in
+            try await withNetworkSystem(
+                for: url, payloadProtocol, network, options,
+                configure: { service in
+                    service.commonFields = fields
+                    service.adapter = adapter
+                }
+            ) { system, service in
+                var described = described
+                if description.discovers {
+                    if !allowsReserved, let method, RPCMethod(method).isReserved {
+                        throw ToolError(
+                            .usage, "reserved-method",
+                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself")
+                    }
+                    described = try await CallDescriptionOptions.discover(system, service)
+                }
+                return try await work(system, service, described, trace)
             }
         }
+    }
+
+    private func list(_ described: ServiceDescription?) async throws {
+        var known = described
+        if known == nil {
+            (known, _) = try await sent(nil, adapter()) { system, service, _, _ in
+                try await CallDescriptionOptions.discover(system, service)
+            }
+        }
+        let methods = known?.methods ?? []
+        var object: JSONObject = ["methods": .array(methods.map { .object($0.object) })]
+        object["title"] = known?.title.map(JSONValue.string)
+        try common.terminal.result(object, lines: methods.map(\.line))
+    }
+
+    // MARK: What came
+
+    private func tell(_ reply: UnboxedReply, _ more: JSONObject) throws {
         warn(reply.warnings)
         guard let result = reply.result else {
             return try common.terminal.result(
@@ -81,7 +166,7 @@ struct CallCommand: AsyncParsableCommand {
         let value = result.value
         var object = Self.joined(["result": value], more)
         if payloadProtocol == .rest { object["status"] = .number(JSONNumber(reply.status)) }
-        try common.terminal.result(object, text: value.serialized() + [0x0A])
+        try common.terminal.result(object, text: value.line)
     }
 
     private func tell(_ reply: BatchReply, _ more: JSONObject) throws {
@@ -115,48 +200,6 @@ struct CallCommand: AsyncParsableCommand {
 
     private func warn(_ warnings: [RPCWarning]) {
         for warning in warnings { common.terminal.note("warning: \(warning.message)") }
-    }
-}
-
-/// The file of `--batch`.
-enum BatchFile {
-    /// Reads a JSON array of `{"method","params","notify"}`, strictly.
-    static func calls(in bytes: [UInt8], named file: String) throws -> [RPCCall] {
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw malformed(file, error.message)
-        }
-        guard let elements = value.array else {
-            throw malformed(file, "it is \(value.typeName), wanted an array of calls")
-        }
-        var calls: [RPCCall] = []
-        for (index, element) in elements.enumerated() {
-            let place = "call \(index + 1)"
-            guard let object = element.object else {
-                throw malformed(file, "\(place) is \(element.typeName), wanted an object")
-            }
-            for name in object.memberNames where !["method", "params", "notify"].contains(name) {
-                throw malformed(file, "\(place) has an unknown member")
-            }
-            guard let method = object["method"]?.string else {
-                throw malformed(file, "\(place) has no method, wanted a string")
-            }
-            let notify = object["notify"] ?? false
-            guard let isNotification = notify.bool else {
-                throw malformed(file, "notify of \(place) is \(notify.typeName), wanted a boolean")
-            }
-            calls.append(
-                RPCCall(
-                    RPCMethod(method), try object["params"].map { try RPCParameters($0) },
-                    isNotification: isNotification))
-        }
-        return calls
-    }
-
-    private static func malformed(_ file: String, _ what: String) -> ToolError {
-        ToolError(.usage, "malformed-input", "\(file): \(what)")
     }
 }
 

@@ -7,9 +7,11 @@ import SignetTransport
 extension ClientError: CodedError {
     var codeName: String { code.name }
 
-    /// What `--json` adds to the error: the server's own error with its data, or a policy's refusal.
+    /// What `--json` adds to the error: the server's own error with its data, the problem
+    /// that it describes (RFC 9457), or a policy's refusal.
     var details: JSONObject {
         if let pinFailure { return ["pin": .object(pinFailure.object)] }
+        if let problem { return ["problem": .object(problem.object)] }
         guard let serverError else { return [:] }
         return ["rpc": .object(serverError.object)]
     }

@@ -184,6 +184,7 @@ extension KeySet {
 func withNetworkSystem<Result>(
     for url: String, _ payloadProtocol: ServiceConfiguration.PayloadProtocol,
     _ network: NetworkOptions, _ call: CallOptions,
+    configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
     let service: Service = "call"
@@ -192,6 +193,7 @@ func withNetworkSystem<Result>(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout)
     configuration.redirects.maximum = call.maximumRedirects
+    configure(&configuration)
     var options = NetworkSystem.Options()
     options.caFile = network.caFile
     options.connectTo = try network.addresses()

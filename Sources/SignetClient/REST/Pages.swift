@@ -1,0 +1,182 @@
+internal import HTTPTypes
+internal import SignetJSON
+public import SignetRPC
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// The pages of a list, each asked for when the one before it was taken.
+    ///
+    /// ```swift
+    /// for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
+    ///     let orders = try page.result?.decode([Order].self)
+    /// }
+    /// ```
+    ///
+    /// A link may lead to the service's own origin alone, and to no page twice; a list that has more pages
+    /// than the limit is an error. So no server leads the program elsewhere, or keeps it for ever.
+    ///
+    /// - Parameters:
+    ///   - service: The service that answers; its adapter is one for REST.
+    ///   - request: The first page's request, with GET.
+    ///   - paging: How the list goes on.
+    ///   - scenario: Whose limits hold for each page; nil for the service's own.
+    public func pages(
+        _ service: Service, _ request: RESTRequest, by paging: Paging, scenario: Scenario? = nil
+    ) -> Pages {
+        Pages(system: self, service: service, request: request, paging: paging, scenario: scenario)
+    }
+}
+
+/// The pages of a list; each iteration begins with the first one.
+public struct Pages: AsyncSequence, Sendable {
+    /// A page.
+    public typealias Element = UnboxedReply
+    /// What ends a list early.
+    public typealias Failure = ClientError
+
+    fileprivate let system: NetworkSystem
+    fileprivate let service: Service
+    fileprivate let request: RESTRequest
+    fileprivate let paging: Paging
+    fileprivate let scenario: Scenario?
+
+    /// Asks for page after page.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let pages: Pages
+        fileprivate var step: PageStep? = .first
+        fileprivate var seen: Set<[UInt8]> = []
+
+        /// The next page, or nil behind the last.
+        ///
+        /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
+        ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
+        public mutating func next() async throws(ClientError) -> UnboxedReply? {
+            guard let step else { return nil }
+            // A list that failed does not go on.
+            self.step = nil
+            let (reply, page, next) = try await pages.read(step)
+            guard let next else { return reply }
+            if case .first = step { seen.insert(Array(page.utf8)) }
+            guard seen.insert(Array(next.name.utf8)).inserted else {
+                throw ClientError(
+                    .processing, ClientError.Code("paging-loop"),
+                    "the list leads back to a page that was there before", status: reply.status)
+            }
+            // One more has been seen than was read.
+            guard seen.count <= pages.paging.maximumPages else {
+                throw ClientError(
+                    .processing, ClientError.Code("too-many-pages"),
+                    "the list goes on behind \(seen.count - 1) pages, which is the limit",
+                    status: reply.status)
+            }
+            self.step = next
+            return reply
+        }
+
+        /// The next page, or nil behind the last.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ClientError) -> UnboxedReply? {
+            try await next()
+        }
+    }
+
+    /// Begins with the first page.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
+}
+
+/// How a page is asked for.
+private enum PageStep: Sendable {
+    case first
+    case at(WebURL)
+    case cursor(String)
+
+    /// What tells it from other pages.
+    var name: String {
+        switch self {
+        case .first: ""
+        case .at(let url): url.target
+        case .cursor(let cursor): cursor
+        }
+    }
+}
+
+extension Pages {
+    /// Asks for a page; tells its own name too, and how the next one is asked for.
+    fileprivate func read(
+        _ step: PageStep
+    ) async throws(ClientError) -> (UnboxedReply, String, PageStep?) {
+        try await system.admitted(service, scenario) { admission throws(ClientError) in
+            guard request.method == .get else {
+                throw ClientError(
+                    .processing, ClientError.Code("unsupported-call"),
+                    "a list is read page by page with GET alone")
+            }
+            var request = request
+            if case .cursor(let cursor) = step, case .cursor(_, let parameter) = paging.way {
+                request.query[parameter] = .string(cursor)
+            }
+            var boxed = try admission.service.box(request)
+            var base = admission.service.url
+            if case .at(let url) = step {
+                (boxed.path, boxed.query) = (nil, nil)
+                base = try RequestURL("\(url.origin)\(url.target)")
+            }
+            let url = try boxed.path.map { path throws(ClientError) in
+                try base.appending(path: path)
+            }
+            let asked = try Self.webURL(url ?? base, boxed)
+            let reply = try await system.complete(boxed, at: base, admission)
+            // A first page has no cursor; none that comes is empty.
+            let name = if case .link = paging.way { asked.target } else { "" }
+            return (reply, name, try next(after: reply, at: asked))
+        }
+    }
+
+    private func next(
+        after reply: UnboxedReply, at url: WebURL
+    ) throws(ClientError) -> PageStep? {
+        let reference: String?
+        switch paging.way {
+        case .cursor(let path, _):
+            return try NetworkSystem.rpc { () throws(RPCError) in
+                try Paging.cursor(at: path, in: reply).map(PageStep.cursor)
+            }
+        case .link(let relation):
+            reference = try NetworkSystem.rpc { () throws(RPCError) in
+                try LinkField(reply.fields, status: reply.status).target(
+                    of: relation, status: reply.status)
+            }
+        }
+        guard let reference else { return nil }
+        let next: WebURL
+        do throws(TransportError) {
+            next = try url.resolving(reference)
+        } catch {
+            throw Self.refusal("is no link to an http or https URL", reply)
+        }
+        guard next.origin == url.origin else {
+            throw Self.refusal("leads to another origin", reply)
+        }
+        return .at(next)
+    }
+
+    private static func refusal(_ what: String, _ reply: UnboxedReply) -> ClientError {
+        ClientError(
+            .processing, ClientError.Code("paging-refused"), "the list's next page \(what)",
+            status: reply.status)
+    }
+
+    private static func webURL(
+        _ url: RequestURL, _ boxed: BoxedRequest
+    ) throws(ClientError) -> WebURL {
+        do throws(TransportError) {
+            return try WebURL(
+                HTTPRequest(
+                    method: boxed.method, scheme: url.scheme, authority: url.authority,
+                    path: boxed.target(joinedTo: url.target)))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}

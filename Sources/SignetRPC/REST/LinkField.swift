@@ -1,0 +1,134 @@
+public import HTTPTypes
+
+/// The links of a reply's Link fields (RFC 8288).
+public struct LinkField: Sendable, Hashable {
+    /// One link.
+    public struct Link: Sendable, Hashable {
+        /// Where it leads, a URI reference as it stands there.
+        public let target: String
+        /// What it is, in lower case; of several `rel` the first one counts (section 3.3).
+        public let relations: [String]
+        /// Of which resource it speaks, where that is another one than the reply's.
+        public let anchor: String?
+    }
+
+    /// The links in their order.
+    public let links: [Link]
+
+    /// Reads all Link fields of a reply.
+    ///
+    /// - Throws: `RPCError` with code `malformed-reply` where one cannot be read: a page that is not found
+    ///   is never taken for the last one.
+    public init(_ fields: HTTPFields, status: Int = 200) throws(RPCError) {
+        var links: [Link] = []
+        if let name = HTTPField.Name("Link") {
+            for value in fields[values: name] {
+                var scanner = Scanner(bytes: Array(value.utf8))
+                guard scanner.readLinks(into: &links) else {
+                    throw .malformedReply(
+                        "its Link field cannot be read at byte \(scanner.position)", status: status)
+                }
+            }
+        }
+        self.links = links
+    }
+
+    /// Where the one link of a relation leads; nil where there is none. One that speaks of another
+    /// resource is not looked at.
+    ///
+    /// - Throws: `RPCError` with code `malformed-reply` where two lead to different places.
+    public func target(of relation: String, status: Int = 200) throws(RPCError) -> String? {
+        let wanted = relation.lowercased()
+        let targets = links.filter { $0.anchor == nil && $0.relations.contains(wanted) }
+            .map(\.target)
+        guard let first = targets.first else { return nil }
+        guard targets.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
+            throw .malformedReply("its Link fields lead to several places", status: status)
+        }
+        return first
+    }
+
+    /// Reads `<reference>; name=value; name="value", …` (RFC 8288, appendix B.2).
+    private struct Scanner {
+        let bytes: [UInt8]
+        var position = 0
+
+        mutating func readLinks(into links: inout [Link]) -> Bool {
+            while true {
+                skip { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: ",") }
+                if position == bytes.count { return true }
+                guard links.count < 1000, let link = readLink() else { return false }
+                links.append(link)
+                guard position == bytes.count || bytes[position] == UInt8(ascii: ",") else {
+                    return false
+                }
+            }
+        }
+
+        private mutating func readLink() -> Link? {
+            guard take(UInt8(ascii: "<")) else { return nil }
+            let target = read { $0 != UInt8(ascii: ">") }
+            guard take(UInt8(ascii: ">")) else { return nil }
+            var relations: [String]?
+            var anchor: String?
+            skipSpace()
+            while take(UInt8(ascii: ";")) {
+                skipSpace()
+                // An empty parameter, as of a semicolon at the end, is none.
+                let name = read(while: MediaType.isToken).lowercased()
+                skipSpace()
+                var value = ""
+                if take(UInt8(ascii: "=")) {
+                    skipSpace()
+                    guard let text = readValue() else { return nil }
+                    value = text
+                }
+                if name == "rel", relations == nil {
+                    relations = value.lowercased().split(separator: " ").map(String.init)
+                }
+                if name == "anchor" { anchor = anchor ?? value }
+                skipSpace()
+            }
+            return Link(target: target, relations: relations ?? [], anchor: anchor)
+        }
+
+        private mutating func readValue() -> String? {
+            guard take(UInt8(ascii: "\"")) else {
+                return read { $0 > 0x20 && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            }
+            var value: [UInt8] = []
+            while position < bytes.count {
+                switch bytes[position] {
+                case UInt8(ascii: "\""):
+                    position += 1
+                    return String(decoding: value, as: UTF8.self)
+                case UInt8(ascii: "\\") where position + 1 < bytes.count:
+                    value.append(bytes[position + 1])
+                    position += 2
+                default:
+                    value.append(bytes[position])
+                    position += 1
+                }
+            }
+            return nil
+        }
+
+        private mutating func take(_ byte: UInt8) -> Bool {
+            guard position < bytes.count, bytes[position] == byte else { return false }
+            position += 1
+            return true
+        }
+
+        private mutating func read(while isWanted: (UInt8) -> Bool) -> String {
+            let start = position
+            skip(isWanted)
+            return String(decoding: bytes[start..<position], as: UTF8.self)
+        }
+
+        private mutating func skip(_ isWanted: (UInt8) -> Bool) {
+            while position < bytes.count, isWanted(bytes[position]) { position += 1 }
+        }
+
+        private mutating func skipSpace() { skip { $0 == 0x20 || $0 == 0x09 } }
+    }
+}

@@ -1,0 +1,122 @@
+/// Fields and files of a form, for `multipart/form-data` (RFC 7578).
+///
+/// Names and file names are escaped as browsers do it (WHATWG HTML, section 4.10.21.8: `"`, CR and LF as
+/// `%22`, `%0D` and `%0A`), and a backslash as `%5C`, which some readers take for an escape. Other control
+/// characters are refused.
+public struct MultipartForm: Sendable, Hashable {
+    /// One field or file.
+    public struct Part: Sendable, Hashable {
+        /// The field's name.
+        public var name: String
+        /// The file's name; nil for a field.
+        public var fileName: String?
+        /// What the content is; nil says nothing, which means text.
+        public var contentType: String?
+        /// The content.
+        public var content: [UInt8]
+
+        /// Makes a part.
+        public init(
+            name: String, fileName: String? = nil, contentType: String? = nil, content: [UInt8]
+        ) {
+            self.name = name
+            self.fileName = fileName
+            self.contentType = contentType
+            self.content = content
+        }
+    }
+
+    /// The parts, in the order in which they go out.
+    public var parts: [Part]
+
+    /// Makes a form.
+    public init(_ parts: [Part] = []) { self.parts = parts }
+
+    /// Adds a field of text.
+    public mutating func append(_ text: String, named name: String) {
+        parts.append(Part(name: name, content: Array(text.utf8)))
+    }
+
+    /// Adds a file.
+    public mutating func append(
+        file content: [UInt8], named name: String, fileName: String,
+        contentType: String = "application/octet-stream"
+    ) {
+        parts.append(
+            Part(name: name, fileName: fileName, contentType: contentType, content: content))
+    }
+
+    /// The Content-Type with its boundary.
+    package static func contentType(boundary: String) -> String {
+        "multipart/form-data; boundary=\(boundary)"
+    }
+
+    /// A boundary of 192 random bits.
+    package static func randomBoundary() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = (0..<3).map { _ in
+            let text = String(generator.next(), radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return "signet-" + digits.joined()
+    }
+
+    /// A random boundary that no content holds (RFC 7578, section 4.1).
+    func unusedBoundary(_ make: () -> String = MultipartForm.randomBoundary) -> String {
+        while true {
+            let boundary = make()
+            let bytes = Array(boundary.utf8)
+            if !parts.contains(where: { $0.content.contains(bytes) }) { return boundary }
+        }
+    }
+
+    /// The whole body.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params`.
+    func encoded(boundary: String) throws(RPCError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for part in parts {
+            bytes += try part.head(boundary: boundary)
+            bytes += part.content
+            bytes += [0x0D, 0x0A]
+        }
+        return bytes + Self.end(boundary: boundary)
+    }
+
+    /// What stands behind the last part.
+    package static func end(boundary: String) -> [UInt8] { Array("--\(boundary)--\r\n".utf8) }
+}
+
+extension MultipartForm.Part {
+    /// What stands before the content, with the boundary.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params`.
+    package func head(boundary: String) throws(RPCError) -> [UInt8] {
+        var head =
+            "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try Self.escaped(name))\""
+        if let fileName { head += "; filename=\"\(try Self.escaped(fileName))\"" }
+        if let contentType {
+            guard MediaType(contentType) != nil,
+                contentType.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+            else { throw .invalidParameters("the type of a part of the form is no media type") }
+            head += "\r\nContent-Type: \(contentType)"
+        }
+        return Array((head + "\r\n\r\n").utf8)
+    }
+
+    private static func escaped(_ name: String) throws(RPCError) -> String {
+        var escaped: [UInt8] = []
+        for byte in name.utf8 {
+            switch byte {
+            case 0x22: escaped += "%22".utf8
+            case 0x0D: escaped += "%0D".utf8
+            case 0x0A: escaped += "%0A".utf8
+            case 0x5C: escaped += "%5C".utf8
+            case 0..<0x20, 0x7F:
+                throw .invalidParameters("a name in the form holds a control character")
+            default: escaped.append(byte)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+}

@@ -1,0 +1,101 @@
+public import SignetJSON
+
+/// A path with names for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple expansion).
+///
+/// `{a,b}` takes two values and `{list}` an array, joined by commas. Reserved expansion and all other
+/// operators are refused, because a value could leave its place with them; so are `*` and `:N`.
+public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
+    private enum Piece: Sendable, Hashable {
+        case literal(String)
+        case names([String])
+
+        var names: [String] { if case .names(let names) = self { names } else { [] } }
+    }
+
+    private let pieces: [Piece]
+    /// The template, as it was given.
+    public let description: String
+
+    /// Reads a template.
+    ///
+    /// - Throws: `RPCError` with code `invalid-path` that says what cannot be used.
+    public init(_ text: String) throws(RPCError) {
+        description = text
+        var pieces: [Piece] = []
+        var rest = text[...]
+        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
+                throw .invalidPath("a brace of the template has no partner")
+            }
+            if brace > rest.startIndex { pieces.append(.literal(String(rest[..<brace]))) }
+            pieces.append(.names(try Self.names(rest[rest.index(after: brace)..<end])))
+            rest = rest[rest.index(after: end)...]
+        }
+        if !rest.isEmpty { pieces.append(.literal(String(rest))) }
+        self.pieces = pieces
+        // With harmless values it must be a path.
+        _ = try expanded { (_) throws(RPCError) -> [String] in ["x"] }
+    }
+
+    /// The names, in the order in which they stand.
+    public var names: [String] {
+        pieces.flatMap(\.names)
+    }
+
+    /// The path with values in the names' places, each a string, a number, a boolean or an array of them.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` for a name without a value or with one of another
+    ///   type, `invalid-path` for a value that would be empty or a dot segment.
+    public func expanded(_ values: JSONObject) throws(RPCError) -> String {
+        try expanded { (name) throws(RPCError) -> [String] in
+            guard let value = values[name] else {
+                throw .invalidParameters("the path's \(Printable.name(name)) has no value")
+            }
+            var texts: [String] = []
+            for element in value.array ?? [value] {
+                guard let text = element.scalarText else {
+                    throw .invalidParameters(
+                        "the path's \(Printable.name(name)) is of type \(element.typeName), wanted a "
+                            + "string, number or boolean")
+                }
+                texts.append(text)
+            }
+            return texts
+        }
+    }
+
+    private func expanded(
+        _ values: (String) throws(RPCError) -> [String]
+    ) throws(RPCError) -> String {
+        var path = RESTPath()
+        for piece in pieces {
+            switch piece {
+            case .literal(let text): path.append(literal: text)
+            case .names(let names):
+                var all: [String] = []
+                for name in names {
+                    let some = try values(name)
+                    all += some.isEmpty ? [""] : some
+                }
+                path.append(values: all)
+            }
+        }
+        return try path.encoded()
+    }
+
+    private static func names(_ expression: Substring) throws(RPCError) -> [String] {
+        var names: [String] = []
+        for name in expression.split(separator: ",", omittingEmptySubsequences: false) {
+            let isName = name.utf8.allSatisfy {
+                PercentEncoding.isAlphanumeric($0) || "_.-".utf8.contains($0)
+            }
+            guard !name.isEmpty, isName else {
+                throw .invalidPath(
+                    "an expression of the template is none of letters, digits, _, . and -; operators "
+                        + "and modifiers are not taken")
+            }
+            names.append(String(name))
+        }
+        return names
+    }
+}

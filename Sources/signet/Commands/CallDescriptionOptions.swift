@@ -1,0 +1,80 @@
+import ArgumentParser
+import SignetClient
+import SignetJSON
+import SignetRPC
+
+/// What the service says of its methods.
+struct CallDescriptionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("description"),
+        help: ArgumentHelp(
+            """
+            The service's OpenRPC or OpenAPI 3 document, JSON: parameters are checked before anything is \
+            sent. With rest METHOD is then an operation's id, or 'GET /orders/{id}'.
+            """,
+            valueName: "file"))
+    var file: String?
+
+    @Flag(
+        name: .customLong("discover"),
+        help: "Ask the service for its OpenRPC document first, with rpc.discover.")
+    var discovers = false
+
+    @Flag(
+        name: .customLong("list"),
+        help: "List the methods and call none; without --description it asks as --discover does.")
+    var lists = false
+
+    func validate() throws {
+        if file != nil && discovers {
+            throw ValidationError("of --description and --discover one is enough")
+        }
+    }
+
+    /// Checks that the service can be asked where no file is given.
+    func validate(for payloadProtocol: ServiceConfiguration.PayloadProtocol) throws {
+        if file == nil, discovers || lists, payloadProtocol != .jsonRPC2 {
+            throw ValidationError("only JSON-RPC 2.0 knows rpc.discover: give --description FILE")
+        }
+    }
+
+    /// The document of the file; nil where none is given.
+    func read(
+        for payloadProtocol: ServiceConfiguration.PayloadProtocol
+    ) throws -> ServiceDescription? {
+        guard let file else { return nil }
+        let description: ServiceDescription
+        do {
+            description = try ServiceDescription(parsing: InputFile.read(file))
+        } catch let error as RPCError {
+            throw ToolError(.usage, error.code.name, "\(file): \(error.message)")
+        }
+        guard (description.kind == .openAPI) == (payloadProtocol == .rest) else {
+            throw ToolError.usage(
+                "\(file) is an \(description.kind.rawValue) document, and the protocol is "
+                    + payloadProtocol.rawValue)
+        }
+        return description
+    }
+
+    /// The document that the service itself has.
+    static func discover(
+        _ system: NetworkSystem, _ service: Service
+    ) async throws -> ServiceDescription {
+        let reply = try await system.call(service, "rpc.discover")
+        do {
+            return try ServiceDescription(parsing: reply.result?.bytes ?? [])
+        } catch {
+            throw ToolError(.network, "malformed-reply", error.message)
+        }
+    }
+}
+
+extension NetworkSystem {
+    /// One call without parameters.
+    fileprivate func call(
+        _ service: Service, _ method: RPCMethod
+    ) async throws(ClientError) -> UnboxedReply {
+        try await call(service, RPCCall(method))
+    }
+}

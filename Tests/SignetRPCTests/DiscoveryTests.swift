@@ -1,0 +1,246 @@
+import SignetJSON
+import SignetRPC
+import Testing
+
+/// What services say of themselves, and parameters that do not fit it.
+struct DiscoveryTests {
+    static let petStore = #"""
+        {"openrpc":"1.3.2","info":{"title":"Pets","version":"1"},"methods":[
+         {"name":"list","summary":"All pets\u001b[2J","params":[
+           {"name":"limit","schema":{"type":"integer","minimum":1,"maximum":100}},
+           {"$ref":"#/components/contentDescriptors/kind"}]},
+         {"name":"add","paramStructure":"by-name","params":[
+           {"name":"pet","required":true,"schema":{"$ref":"#/components/schemas/pet"}}]},
+         {"name":"move","paramStructure":"by-position","params":[
+           {"name":"id","required":true,"schema":{"type":["integer","string"]}},
+           {"name":"to","schema":{"oneOf":[{"const":"home"},{"type":"null"},{"type":"array","items":{"type":"number"},"maxItems":2}]}}]},
+         {"name":"ping","params":[]}],
+         "components":{"contentDescriptors":{"kind":{"name":"kind","required":false,"schema":{"enum":["cat","dog"]}}},
+          "schemas":{"pet":{"type":"object","required":["name","id"],"additionalProperties":false,
+            "properties":{"name":{"type":"string","minLength":1,"maxLength":3},"tags":{"type":"array","items":{"type":"string"}},
+             "id":{"type":"integer","readOnly":true},"parent":{"$ref":"#/components/schemas/pet"}}}}}}
+        """#
+
+    static let shop = #"""
+        {"openapi":"3.1.0","info":{"title":"Shop"},"paths":{
+         "/orders":{"get":{"operationId":"listOrders","parameters":[
+            {"name":"tags","in":"query","style":"pipeDelimited","schema":{"type":"array","items":{"type":"string"}}},
+            {"name":"limit","in":"query","schema":{"type":"integer","maximum":50}},
+            {"name":"X-Trace","in":"header","required":true,"schema":{"type":"string"}}]},
+           "post":{"operationId":"createOrder","parameters":[{"name":"dryRun","in":"query","schema":{"type":"boolean"}}],
+            "requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/order"}}}}}},
+         "/orders/{id}":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}],
+           "get":{"summary":"One order"},
+           "put":{"operationId":"note","requestBody":{"content":{"application/x-www-form-urlencoded":{"schema":{"type":"object"}}}}},
+           "delete":{"operationId":"drop","requestBody":{"required":true,"content":{"application/json":{}}}}},
+         "/logo":{"put":{"operationId":"logo","requestBody":{"required":true,"content":{"image/png":{}}}}},
+         "x-more":3},
+         "components":{"schemas":{"order":{"type":"object","required":["item"],"properties":{"item":{"type":"string"},"quantity":{"type":"integer","minimum":1}}}}}}
+        """#
+
+    private func checked(
+        _ document: String, _ method: RPCMethod, _ parameters: String?
+    ) throws -> RPCCall {
+        try ServiceDescription(parsing: bytes(document)).checked(
+            RPCCall(method, parameters.map { try RPCParameters(parsing: bytes($0)) }))
+    }
+
+    @Test func listsMethods() throws {
+        let pets = try ServiceDescription(parsing: bytes(Self.petStore))
+        #expect(pets.kind == .openRPC && pets.title == "Pets")
+        #expect(pets.methods.map(\.name) == ["list", "add", "move", "ping"])
+        #expect(pets.methods[0].line == #"list(limit?: integer, kind?: enum)  All pets\u{1b}[2J"#)
+        #expect(pets.methods[2].line == "move(id: integer|string, to?: any)")
+        #expect(pets.methods[1].object["params"]?.array?.first?["required"] == true)
+        let shop = try ServiceDescription(parsing: bytes(Self.shop))
+        #expect(
+            shop.methods.map(\.method.name) == [
+                "GET /orders", "POST /orders", "GET /orders/{id}", "PUT /orders/{id}",
+                "DELETE /orders/{id}", "PUT /logo",
+            ])
+        #expect(shop.methods[2].name == "GET /orders/{id}")
+        #expect(shop.methods[1].parameters.map(\.name) == ["dryRun", "item", "quantity"])
+    }
+
+    @Test(
+        arguments: [
+            ("ping", nil), ("ping", "[]"), ("ping", "{}"), ("list", nil),
+            ("list", #"{"limit":100}"#),
+            ("list", #"{"limit":1.0,"kind":"cat"}"#), ("list", "[1e1]"), ("list", #"[5,"dog"]"#),
+            ("add", #"{"pet":{"name":"Rex"}}"#), ("add", #"{"pet":{"name":"äöü","tags":[]}}"#),
+            ("add", #"{"pet":{"name":"a","parent":{"name":"b"}}}"#), ("move", "[1]"),
+            ("move", #"["x","home"]"#), ("move", "[1,null]"), ("move", "[1,[1,2.5]]"),
+        ] as [(RPCMethod, String?)])
+    func takesWhatFits(_ method: RPCMethod, _ parameters: String?) throws {
+        #expect(try checked(Self.petStore, method, parameters).method == method)
+    }
+
+    @Test(
+        arguments: [
+            ("list", #"{"limit":0}"#, "\"limit\": found 0, wanted at least 1"),
+            ("list", #"{"limit":101}"#, "\"limit\": found 101, wanted at most 100"),
+            ("list", #"{"limit":"5"}"#, "\"limit\": found string, wanted integer"),
+            ("list", #"{"limit":1.5}"#, "\"limit\": found number 1.5, wanted integer"),
+            ("list", #"{"kind":"cow"}"#, #""kind": found "cow", wanted one of "cat", "dog""#),
+            ("list", #"{"Limit":5}"#, "found a parameter \"Limit\", wanted one of limit, kind"),
+            ("list", #"[1,"cat",3]"#, "found 3 parameters, wanted at most 2"),
+            ("ping", "[1]", "found 1 parameters, wanted at most 0"),
+            ("ping", #"{"a":1}"#, "found a parameter \"a\", wanted none"),
+            ("add", nil, "\"pet\": found nothing, wanted object"),
+            ("add", #"[{"name":"Rex"}]"#, "found parameters by position, wanted them by name"),
+            ("add", #"{"pet":{}}"#, "\"pet\" at .name: found nothing, wanted a value"),
+            ("add", #"{"pet":{"name":"long"}}"#, "at .name: found 4 characters, wanted at most 3"),
+            ("add", #"{"pet":{"name":""}}"#, "at .name: found 0 characters, wanted at least 1"),
+            (
+                "add", #"{"pet":{"name":"a","tags":["b",3]}}"#,
+                "at .tags[1]: found number 3, wanted string"
+            ),
+            (
+                "add", #"{"pet":{"name":"a","age":3}}"#,
+                "at .age: found a member of this name, wanted one of"
+            ),
+            (
+                "add", #"{"pet":{"name":"a","parent":{"name":1}}}"#,
+                "at .parent.name: found number 1"
+            ),
+            ("move", "[]", "\"id\": found nothing, wanted integer|string"),
+            ("move", "[true]", "\"id\": found boolean, wanted integer or string"),
+            ("move", #"{"id":1}"#, "found parameters by name, wanted them by position"),
+            (
+                "move", #"[1,"away"]"#,
+                #""to": found "away", wanted one of "home", or null, or array"#
+            ),
+            ("move", "[1,[1,2,3]]", "\"to\""),
+        ] as [(RPCMethod, String?, String)])
+    func refusesWithParameterFoundAndWanted(
+        _ method: RPCMethod, _ parameters: String?, _ words: String
+    ) {
+        let error = #expect(throws: RPCError.self) {
+            try checked(Self.petStore, method, parameters)
+        }
+        #expect(error?.code == .invalidParameters)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func anUnknownMethodIsNamed() {
+        let error = #expect(throws: RPCError.self) { try checked(Self.petStore, "Ping", nil) }
+        #expect(error?.code.name == "unknown-method")
+        #expect(error?.message == #"found the method "Ping", wanted one of list, add, move, ping"#)
+    }
+
+    @Test(
+        arguments: [
+            ("listOrders", #"{"tags":["a","b"],"limit":5}"#, "/orders", "tags=a%7Cb&limit=5", ""),
+            ("GET /orders", #"{"limit":"5"}"#, "/orders", "limit=5", ""),
+            ("listOrders", #"{"tags":"a"}"#, "/orders", "tags=a", ""),
+            ("listOrders", #"{"tags":[1]}"#, "/orders", "tags=1", ""),
+            ("listOrders", nil, "/orders", nil, ""),
+            (
+                "createOrder", #"{"item":"tea","dryRun":true}"#, "/orders", "dryRun=true",
+                #"{"item":"tea"}"#
+            ),
+            ("GET /orders/{id}", #"{"id":"7"}"#, "/orders/7", nil, ""),
+            ("note", #"{"id":7,"text":"a b"}"#, "/orders/7", nil, "text=a+b"),
+        ] as [(RPCMethod, String?, String, String?, String)])
+    func parametersGoWhereTheDescriptionSays(
+        _ method: RPCMethod, _ parameters: String?, _ path: String, _ query: String?, _ body: String
+    ) throws {
+        let call = try checked(Self.shop, method, parameters)
+        let shop = try ServiceDescription(parsing: bytes(Self.shop))
+        let boxed = try shop.adapter(for: shop.method(named: method.name)).box(call)
+        #expect(boxed.path == path)
+        #expect(boxed.query == query)
+        #expect(text(boxed.body) == body)
+    }
+
+    @Test(
+        arguments: [
+            ("listOrders", #"{"limit":51}"#, "invalid-params"),
+            ("listOrders", #"{"limit":"many"}"#, "invalid-params"),
+            ("listOrders", #"{"offset":1}"#, "invalid-params"),
+            ("listOrders", "[1]", "invalid-params"),
+            ("GET /orders/{id}", nil, "invalid-params"),
+            ("GET /orders/{id}", #"{"id":"x"}"#, "invalid-params"),
+            ("createOrder", #"{"quantity":1}"#, "invalid-params"),
+            ("createOrder", nil, "invalid-params"),
+            ("createOrder", #"{"item":"tea","quantity":0}"#, "invalid-params"),
+            ("createOrder", #"{"item":"tea","dryRun":"maybe"}"#, "invalid-params"),
+            ("GET", nil, "unknown-method"), ("GET /orders/7", nil, "unknown-method"),
+            ("logo", nil, "unsupported-call"), ("drop", #"{"id":7}"#, "unsupported-call"),
+        ] as [(RPCMethod, String?, String)])
+    func whatDoesNotFitAnOperation(_ method: RPCMethod, _ parameters: String?, _ code: String) {
+        let error = #expect(throws: RPCError.self) { try checked(Self.shop, method, parameters) }
+        #expect(error?.code.name == code, "\(error?.message ?? "")")
+    }
+
+    // MARK: Schemas
+
+    /// A value that the schema allows, or of which we do not know, is never refused.
+    @Test(arguments: [
+        ("true", "1"), ("{}", "null"), (#"{"type":"date"}"#, "1"), (#"{"type":[]}"#, "1"),
+        (#"{"type":"integer"}"#, "1e400"), (#"{"type":"integer"}"#, "-0"),
+        (#"{"type":"number"}"#, "1"),
+        (#"{"type":"string","format":"email"}"#, "\"x\""),
+        (#"{"type":"string","pattern":"^a$"}"#, "\"b\""),
+        (#"{"type":"string","nullable":true}"#, "null"), (#"{"enum":[1.0]}"#, "1"),
+        (#"{"const":1e2}"#, "100"),
+        (#"{"minimum":9007199254740993}"#, "9007199254740993"), (#"{"minimum":3}"#, "\"1\""),
+        (#"{"exclusiveMinimum":true,"minimum":3}"#, "3"), (#"{"maxLength":1}"#, "\"😀\""),
+        (#"{"items":[{"type":"string"}]}"#, #"["a",1]"#),
+        (#"{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}"#, #"["a",1]"#),
+        (#"{"oneOf":[{"type":"number"},{"minimum":0}]}"#, "1"), (#"{"not":{}}"#, "1"),
+        (#"{"$ref":"https://example.com/a.json"}"#, "1"), (##"{"$ref":"#/nowhere"}"##, "1"),
+        (##"{"$ref":"#"}"##, "1"), (##"{"$ref":"#","type":"string"}"##, "1"),
+        (#"{"if":{"type":"string"},"then":false}"#, "\"a\""),
+        (#"{"required":3,"properties":[]}"#, "{}"),
+        (#"{"patternProperties":{"^x":{}},"additionalProperties":false}"#, #"{"xa":1}"#),
+        (#"{"allOf":[{"$id":"other","type":"string"}]}"#, "1"),
+    ])
+    func doubtIsNoRefusal(_ schema: String, _ value: String) throws {
+        let schema = try JSONValue(parsing: bytes(schema))
+        let found = ParameterSchema(schema, in: schema).mismatch(
+            try JSONValue(parsing: bytes(value)))
+        #expect(found == nil)
+    }
+
+    @Test(arguments: [
+        ("false", "1"), (#"{"type":"null"}"#, "0"), (#"{"type":"boolean"}"#, "0"),
+        (#"{"type":"object"}"#, "[]"),
+        (#"{"type":"integer"}"#, "1.5"), (#"{"type":"string","nullable":false}"#, "null"),
+        (#"{"enum":[]}"#, "1"), (#"{"const":{"a":[1]}}"#, #"{"a":[2]}"#),
+        (#"{"const":"é"}"#, "\"e\u{301}\""),
+        (#"{"allOf":[{"minimum":0},{"maximum":1}]}"#, "2"),
+        (#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#, "2"),
+        (#"{"minItems":1}"#, "[]"), (#"{"additionalProperties":{"type":"string"}}"#, #"{"a":1}"#),
+        (#"{"items":false}"#, "[1]"),
+        (##"{"items":{"$ref":"#/%24defs/a~1b"},"$defs":{"a/b":{"type":"string"}}}"##, "[1]"),
+    ])
+    func whatTheSchemaForbids(_ schema: String, _ value: String) throws {
+        let schema = try JSONValue(parsing: bytes(schema))
+        let found = ParameterSchema(schema, in: schema).mismatch(
+            try JSONValue(parsing: bytes(value)))
+        #expect(found != nil)
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", #"{"openrpc":"2.0","methods":[]}"#, #"{"openrpc":"1.0"}"#,
+        #"{"openrpc":"1.0","methods":[{}]}"#,
+        #"{"openrpc":"1.0","methods":[{"name":"a","params":[{}]}]}"#,
+        #"{"swagger":"2.0","paths":{}}"#, #"{"openapi":3}"#, #"{"openapi":"3.0.0","paths":[]}"#,
+        #"{"openapi":"3.0.0","paths":{"/a":{"get":{"parameters":[{"in":"query"}]}}}}"#,
+        #"{"openapi":"3.0.0","openapi":"3.0.0"}"#, "openapi: 3.0.0",
+    ])
+    func documentsThatAreNone(_ document: String) {
+        let error = #expect(throws: RPCError.self) {
+            try ServiceDescription(parsing: bytes(document))
+        }
+        #expect(error?.code.name == "malformed-description")
+    }
+
+    @Test func loopsOfReferencesEnd() throws {
+        let document =
+            ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/p"}]}}},"components":{"parameters":{"p":{"$ref":"#/components/parameters/p"}}}}"##
+        let error = #expect(throws: RPCError.self) { try checked(document, "GET /a", nil) }
+        #expect(error?.code == .unsupportedCall)
+    }
+}
