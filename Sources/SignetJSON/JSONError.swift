@@ -17,6 +17,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
             case typeMismatch = "type-mismatch"
             case missingMember = "missing-member"
             case refused
+            case truncated
         }
 
         private let value: Value
@@ -41,6 +42,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A type's own decoder or encoder refused the value.
         public static let refused = Code(value: .refused)
 
+        /// A stream, or a record of one, ends within a value.
+        public static let truncated = Code(value: .truncated)
+
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.rawValue }
 
@@ -54,12 +58,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     /// The byte offset in the input, from zero, where there is one.
     public let offset: Int?
+    /// The number of the record in a stream, from one, where there is one.
+    public let record: Int?
 
     /// Makes an error; `message` must not hold a value of the input.
-    public init(code: Code, message: String, offset: Int? = nil) {
+    public init(code: Code, message: String, offset: Int? = nil, record: Int? = nil) {
         self.code = code
         self.message = message
         self.offset = offset
+        self.record = record
     }
 
     /// The message; the offset is part of it.

@@ -25,7 +25,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     public let bytes: [UInt8]
     let nodes: [JSONNode]
     /// Whether every value has a node, however deep.
-    private let isComplete: Bool
+    let isComplete: Bool
 
     /// Validates a text.
     ///

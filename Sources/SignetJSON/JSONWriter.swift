@@ -17,9 +17,13 @@ public struct JSONStyle: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The canonical form of RFC 8785.
+    /// The canonical form of RFC 8785, of a value that is I-JSON (RFC 7493).
     ///
-    /// - Throws: `JSONError` with code `not-finite` where a number has no finite binary64 value.
+    /// Numbers are rounded to binary64, as the RFC demands: `9007199254740993` becomes
+    /// `9007199254740992`.
+    ///
+    /// - Throws: `JSONError` with code `not-finite` where a number has no finite binary64 value, and
+    ///   `refused` where a name or string holds a noncharacter (RFC 7493, section 2.1).
     public func canonicalized() throws(JSONError) -> [UInt8] {
         var writer = JSONWriter(.canonical)
         writer.write(self)
@@ -28,7 +32,28 @@ extension JSONValue {
                 code: .notFinite,
                 message: "a number beyond binary64 has no canonical form (RFC 8785)")
         }
+        guard !Self.holdsNoncharacter(writer.bytes.span) else {
+            throw JSONError(
+                code: .refused,
+                message: "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
+        }
         return writer.bytes
+    }
+
+    /// Whether valid UTF-8 holds U+FDD0 to U+FDEF or a code point that ends in FFFE or FFFF.
+    private static func holdsNoncharacter(_ bytes: borrowing Span<UInt8>) -> Bool {
+        var at = 2
+        while at < bytes.count {
+            let (first, second, third) = (bytes[at - 2], bytes[at - 1], bytes[at])
+            at &+= 1
+            if first == 0xef, second == 0xb7, (0x90...0xaf).contains(third) { return true }
+            // The last two bytes of xFFFE and xFFFF, behind a byte whose bits end the plane's number.
+            guard second == 0xbf, third == 0xbe || third == 0xbf else { continue }
+            if first == 0xef || at >= 4 && bytes[at - 4] >= 0xf0 && first & 0x0f == 0x0f {
+                return true
+            }
+        }
+        return false
     }
 }
 

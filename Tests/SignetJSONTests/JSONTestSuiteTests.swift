@@ -3,7 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The parsing tests of nst/JSONTestSuite: `y_` accepted, `n_` refused, `i_` either.
+/// The parsing tests of nst/JSONTestSuite: `y_` accepted with their values, `n_` refused,
+/// and one answer to each `i_`.
 struct JSONTestSuiteTests {
     static let folder = SharedVectors.directory?.appending(path: "json-test-suite")
 
@@ -31,17 +32,43 @@ struct JSONTestSuiteTests {
         #expect(Self.files("i_").count >= 34)
     }
 
-    @Test(.enabled(if: folder != nil), arguments: files("y_"))
-    func accepts(_ name: String) throws {
-        let text = try content(name)
-        if Self.duplicates.contains(name) {
-            let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
-            #expect(error?.code == .duplicateMember)
-            return
-        }
-        let value = try JSONValue(parsing: text)
+    struct Value: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let value: String
+        var testDescription: String { name }
+    }
+
+    struct Open: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let answer: String
+        var testDescription: String { name }
+    }
+
+    static let values = Result {
+        try VectorFile<Value>.load("json-test-suite-values", in: .module)
+    }
+    static let open = Result { try VectorFile<Open>.load("json-test-suite-open", in: .module) }
+
+    @Test(.enabled(if: folder != nil)) func everyFileHasItsAnswer() throws {
+        #expect(
+            try Self.values.get().map(\.name)
+                == Self.files("y_").filter { !Self.duplicates.contains($0) })
+        #expect(try Self.open.get().map(\.name) == Self.files("i_"))
+    }
+
+    @Test(.enabled(if: folder != nil), arguments: try values.get())
+    func accepts(_ vector: Value) throws {
+        let value = try JSONValue(parsing: content(vector.name))
+        #expect(value.text == vector.value)
         #expect(try JSONValue(parsing: value.serialized()) == value)
         #expect(try JSONValue(parsing: value.serialized(.pretty)) == value)
+    }
+
+    @Test(.enabled(if: folder != nil), arguments: duplicates)
+    func refusesDuplicateNames(_ name: String) throws {
+        let text = try content(name)
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+        #expect(error?.code == .duplicateMember)
     }
 
     @Test(.enabled(if: folder != nil), arguments: files("n_"))
@@ -52,11 +79,16 @@ struct JSONTestSuiteTests {
         #expect((0...text.count).contains(offset))
     }
 
-    @Test(.enabled(if: folder != nil), arguments: files("i_"))
-    func takesOrRefusesWithoutHarm(_ name: String) throws {
-        let text = try content(name)
-        if let value = try? JSONValue(parsing: text) {
+    @Test(.enabled(if: folder != nil), arguments: try open.get())
+    func answersWhatIsOpen(_ vector: Open) throws {
+        let text = try content(vector.name)
+        do {
+            let value = try JSONValue(parsing: text)
+            #expect(vector.answer == "accepted")
             #expect(try JSONValue(parsing: value.serialized()) == value)
+        } catch {
+            #expect(error.code.name == vector.answer)
+            #expect((0...text.count).contains(try #require(error.offset)))
         }
     }
 }

@@ -27,6 +27,35 @@ struct NumberTests {
         #expect(try value.canonicalized() == bytes(vector.canonical))
     }
 
+    struct Document: Decodable, Sendable, CustomTestStringConvertible {
+        let name: String
+        let input: String
+        let canonical: String
+        var testDescription: String { name }
+    }
+
+    @Test(arguments: try VectorFile<Document>.load("canonicalization", in: .module))
+    func writesTheCanonicalFormOfDocuments(_ vector: Document) throws {
+        let canonical = try JSONValue(parsing: bytes(vector.input)).canonicalized()
+        #expect(canonical == bytes(vector.canonical))
+        #expect(try JSONValue(parsing: canonical).canonicalized() == canonical)
+    }
+
+    /// RFC 7493, section 2.1; the code points beside them are fine.
+    @Test(arguments: [0xfdd0, 0xfdef, 0xfffe, 0xffff, 0x1fffe, 0x10fffe, 0x10ffff] as [UInt32])
+    func noCanonicalFormOfNoncharacters(_ number: UInt32) throws {
+        let scalar = String(try #require(Unicode.Scalar(number)))
+        for value in [["a": [.string("x" + scalar)]], [scalar: 1]] as [JSONValue] {
+            let error = #expect(throws: JSONError.self) { try value.canonicalized() }
+            #expect(error?.code == .refused)
+            #expect(error?.message.contains(scalar) == false)
+        }
+        for other in [0xfdcf, 0xfdf0, 0xfffd, 0x1fffd, 0x10fffd, 0x10000] as [UInt32] {
+            let text = String(try #require(Unicode.Scalar(other)))
+            #expect(try JSONValue.string(text).canonicalized() == bytes("\"\(text)\""))
+        }
+    }
+
     @Test func vectorsAreThere() throws {
         #expect(try VectorFile<ECMAScript>.load("rfc8785-numbers", in: .module).count == 27)
         #expect(try VectorFile<Text>.load("rfc8785-texts", in: .module).count == 2)

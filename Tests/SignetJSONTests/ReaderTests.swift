@@ -52,7 +52,10 @@ struct ReaderTests {
         let value = try JSONValue(parsing: bytes(vector.text))
         #expect(value.serialized() == bytes(vector.compact))
         if vector.canonical != "-" {
-            #expect(try value.canonicalized() == bytes(vector.canonical))
+            // Noncharacters are fine in JSON and refused where I-JSON is wanted.
+            let isRefused = vector.name == "noncharacters" || vector.name == "highest scalar"
+            let canonical = try? value.canonicalized()
+            #expect(canonical == (isRefused ? nil : bytes(vector.canonical)))
             #expect(value.serialized(.canonical) == bytes(vector.canonical))
         }
         let pretty = value.serialized(.pretty)

@@ -28,6 +28,20 @@ public struct StrictJSONDecoder: Sendable {
         try decode(type, JSONDocument(reader: JSONReader(bytes), hasOffsets: true, userInfo))
     }
 
+    /// Decodes a type from a text that has been validated before.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - reader: The text; one whose values are not all recorded is read once more.
+    /// - Returns: The decoded value.
+    /// - Throws: `JSONError`; `offset` is that of the value that does not fit.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from reader: JSONReader
+    ) throws(JSONError) -> Value {
+        let whole = try reader.isComplete ? reader : JSONReader(reader.bytes)
+        return try decode(type, JSONDocument(reader: whole, hasOffsets: true, userInfo))
+    }
+
     /// Decodes a type from a value that has been read before.
     ///
     /// - Throws: `JSONError`, without an offset.

@@ -1,0 +1,41 @@
+/// One value of a stream, validated.
+public struct JSONRecord: Sendable {
+    /// The record's number, from one; defective records count too, empty lines do not.
+    public let number: Int
+    /// The offset of the record's first byte in the stream, from zero.
+    public let offset: Int
+    /// The record's text and where its values stand; its own offsets are those in the record.
+    public let reader: JSONReader
+
+    /// The record as a tree.
+    public var value: JSONValue { reader.value(reader.root) }
+
+    /// The record's text.
+    public var bytes: [UInt8] { reader.bytes }
+
+    /// Decodes the record.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - decoder: How; by default a `StrictJSONDecoder` without user information.
+    /// - Throws: `JSONError` with the record's number; `offset` is that in the stream.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, with decoder: StrictJSONDecoder = StrictJSONDecoder()
+    ) throws(JSONError) -> Value {
+        do {
+            return try decoder.decode(type, from: reader)
+        } catch {
+            throw error.inRecord(number, at: offset)
+        }
+    }
+}
+
+extension JSONError {
+    /// The same error of a record that begins at an offset of a stream.
+    func inRecord(_ number: Int, at base: Int, code: Code? = nil) -> JSONError {
+        JSONError(
+            code: code ?? self.code,
+            message: "record \(number), which begins at byte \(base): \(message)",
+            offset: base + (offset ?? 0), record: number)
+    }
+}
