@@ -149,6 +149,8 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
             case unknownReply = "unknown-reply"
             case malformedReply = "malformed-reply"
             case stringifiedID = "stringified-id"
+            case resultAndError = "result-and-error"
+            case furtherWarnings = "further-warnings"
         }
 
         private let value: Value
@@ -165,6 +167,10 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         public static let malformedReply = Code(value: .malformedReply)
         /// A number id came back as a string, and the adapter was told to take it.
         public static let stringifiedID = Code(value: .stringifiedID)
+        /// A reply has both result and error, and the adapter was told to take it.
+        public static let resultAndError = Code(value: .resultAndError)
+        /// There were more warnings than are kept.
+        public static let furtherWarnings = Code(value: .furtherWarnings)
 
         /// The code's name in kebab-case.
         public var name: String { value.rawValue }

@@ -25,6 +25,12 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
             case invalidPath = "invalid-path"
             case unknownMethod = "unknown-method"
             case malformedDescription = "malformed-description"
+            case timeout = "timeout"
+            case cutOff = "cut-off"
+            case connectionClosed = "connection-closed"
+            case malformedFrame = "malformed-frame"
+            case messageTooLarge = "message-too-large"
+            case tooManyCalls = "too-many-calls"
         }
 
         private let value: Value
@@ -62,6 +68,19 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         public static let unknownMethod = Code(value: .unknownMethod)
         /// What a service says of itself is neither OpenRPC 1.x nor OpenAPI 3.x.
         public static let malformedDescription = Code(value: .malformedDescription)
+
+        /// The call's time has passed without a reply; streams only.
+        public static let timeout = Code(value: .timeout)
+        /// The peer ended the stream, or the stream failed; streams only.
+        public static let cutOff = Code(value: .cutOff)
+        /// The connection was closed on this side; streams only.
+        public static let connectionClosed = Code(value: .connectionClosed)
+        /// The peer's bytes are no frame, so that nothing behind them can be read; streams only.
+        public static let malformedFrame = Code(value: .malformedFrame)
+        /// A message is longer than the limit; one of one's own has not been sent. Streams only.
+        public static let messageTooLarge = Code(value: .messageTooLarge)
+        /// As many calls as the limit allows are open; nothing has been sent. Streams only.
+        public static let tooManyCalls = Code(value: .tooManyCalls)
 
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.rawValue }
@@ -114,7 +133,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 }
 
 extension RPCError {
-    static func rpcError(_ error: RPCServerError, status: Int) -> RPCError {
+    static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
         RPCError(
             code: .rpcError, message: "the server answered with \(error.description)",
             status: status, server: error)
@@ -129,8 +148,9 @@ extension RPCError {
             status: reply.status, body: reply.body, problem: problem)
     }
 
-    static func malformedReply(_ what: String, status: Int) -> RPCError {
-        let place = (200..<300).contains(status) ? "" : " (HTTP status \(status))"
+    static func malformedReply(_ what: String, status: Int?) -> RPCError {
+        let place =
+            status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(
             code: .malformedReply, message: "the reply is malformed\(place): \(what)",
             status: status)

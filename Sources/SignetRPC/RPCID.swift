@@ -30,15 +30,39 @@ public enum RPCID: Sendable, Hashable {
     }
 }
 
-/// Where ids come from. Each must be in 1..<2^53, so that no peer rounds it.
+/// Where ids come from: numbers in 1..<2^53, so that no peer rounds one, or strings of 1 to 128 bytes.
 public struct RPCIDGenerator: Sendable {
     /// The largest id: 2^53 − 1.
     public static let largest: Int64 = 1 << 53 - 1
 
-    private let make: @Sendable () -> Int64
+    /// The longest string id, in bytes.
+    public static let longest = 128
+
+    private let make: @Sendable () -> RPCID?
 
     /// Takes a source of ids; it is called once a call, from any thread.
-    public init(_ make: @escaping @Sendable () -> Int64) { self.make = make }
+    public init(_ make: @escaping @Sendable () -> Int64) {
+        self.make = {
+            let id = make()
+            return (1...Self.largest).contains(id) ? .number(JSONNumber(id)) : nil
+        }
+    }
+
+    /// Takes a source of string ids; it is called once a call, from any thread.
+    public init(strings make: @escaping @Sendable () -> String) {
+        self.make = {
+            let id = make()
+            return (1...Self.longest).contains(id.utf8.count) ? .string(id) : nil
+        }
+    }
+
+    /// Strings of 128 random bits in hexadecimal digits, which no peer can guess ahead.
+    public static func random() -> RPCIDGenerator {
+        RPCIDGenerator(strings: {
+            let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
+            return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+        })
+    }
 
     /// Counts up from a first id, and begins at 1 again behind the largest.
     public static func counting(from first: Int64 = 1) -> RPCIDGenerator {
@@ -48,14 +72,16 @@ public struct RPCIDGenerator: Sendable {
 
     /// The next id.
     ///
-    /// - Throws: `RPCError` with code `invalid-id` where the source gives one outside 1..<2^53.
+    /// - Throws: `RPCError` with code `invalid-id` where the source gives a number outside 1..<2^53, or
+    ///   a string that is empty or longer than 128 bytes.
     public func next() throws(RPCError) -> RPCID {
-        let id = make()
-        guard (1...Self.largest).contains(id) else {
+        guard let id = make() else {
             throw RPCError(
-                code: .invalidID, message: "the id generator gave a number that is not in 1..<2^53")
+                code: .invalidID,
+                message: "the id generator gave a number that is not in 1..<2^53, or a string that "
+                    + "has not 1 to \(Self.longest) bytes")
         }
-        return .number(JSONNumber(id))
+        return id
     }
 
     private final class Counter: Sendable {

@@ -4,7 +4,36 @@ public import SignetJSON
 ///
 /// `data` often holds what no log should (an exception's arguments, a traceback), so neither the
 /// description nor a dump shows it.
-public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable
+{
+    /// The codes that the protocols name.
+    public enum Standard: Int64, Sendable, Hashable, CaseIterable {
+        /// The text is no JSON (JSON-RPC 2.0, section 5.1).
+        case parseError = -32700
+        /// The JSON is no request.
+        case invalidRequest = -32600
+        /// There is no such method.
+        case methodNotFound = -32601
+        /// The method takes other parameters.
+        case invalidParameters = -32602
+        /// The server failed.
+        case internalError = -32603
+        /// The caller cancelled the call (Language Server Protocol 3.17, ErrorCodes).
+        case requestCancelled = -32800
+
+        /// The words that the protocols give the code.
+        public var message: String {
+            switch self {
+            case .parseError: "Parse error"
+            case .invalidRequest: "Invalid Request"
+            case .methodNotFound: "Method not found"
+            case .invalidParameters: "Invalid params"
+            case .internalError: "Internal error"
+            case .requestCancelled: "Request cancelled"
+            }
+        }
+    }
+
     /// What a code means by its range (JSON-RPC 2.0, section 5.1).
     public enum Kind: Sendable, Hashable {
         /// −32700.
@@ -48,6 +77,20 @@ public struct RPCServerError: Sendable, Hashable, CustomStringConvertible, Custo
         self.textCode = textCode
         self.message = message
         self.data = data
+    }
+
+    /// Makes an error with a code that the protocols name; its own words where `message` is nil.
+    public init(_ standard: Standard, message: String? = nil, data: JSONValue? = nil) {
+        self.init(
+            code: JSONNumber(standard.rawValue), message: message ?? standard.message, data: data)
+    }
+
+    /// Decodes `data`; nil where there is none.
+    ///
+    /// - Throws: `JSONError` that names path and byte offset, and no value.
+    public func decodeData<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value? {
+        guard let data else { return nil }
+        return try StrictJSONDecoder().decode(type, from: data.serialized())
     }
 
     /// What the code means by its range.

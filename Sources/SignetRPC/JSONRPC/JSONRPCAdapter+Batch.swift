@@ -96,10 +96,10 @@ extension JSONRPCAdapter {
         switch reader.root.kind {
         case .array:
             for element in reader.elements(of: reader.root) {
-                matching.take(JSONRPCReply(element, in: reader, version: version), reader)
+                matching.take(JSONRPCReply(element, in: reader, self), reader)
             }
         case .object:
-            let answer = JSONRPCReply(reader.root, in: reader, version: version)
+            let answer = JSONRPCReply(reader.root, in: reader, self)
             if case .defect(let defect) = answer.content {
                 guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
                 throw .malformedReply(defect, status: reply.status)
@@ -123,6 +123,7 @@ private struct BatchMatching {
     private(set) var open: [RPCID: Int] = [:]
     private var all: [RPCID: Int] = [:]
     private var warnings: [RPCWarning] = []
+    private var untold = 0
     private var rejection: RPCError?
 
     init(_ ids: [RPCID?], _ adapter: JSONRPCAdapter, _ status: Int) {
@@ -135,6 +136,7 @@ private struct BatchMatching {
     }
 
     mutating func take(_ answer: JSONRPCReply, _ reader: JSONReader) {
+        if answer.hasBoth { warn(.resultAndError) }
         let outcome: BatchReply.Outcome
         switch answer.content {
         case .result(let element):
@@ -157,7 +159,7 @@ private struct BatchMatching {
         } else if all[id] != nil {
             warn(.duplicateReply, "a call of the batch has a second reply; the first one counts")
         } else if acceptsStringified, let position = positionOfStringified(id) {
-            warnings.append(.stringifiedID)
+            warn(.stringifiedID)
             outcomes[position] = outcome
         } else {
             warn(.unknownReply, "a reply of the batch belongs to no call of it")
@@ -170,10 +172,21 @@ private struct BatchMatching {
     }
 
     private mutating func warn(_ code: RPCWarning.Code, _ message: String) {
-        warnings.append(RPCWarning(code: code, message: message))
+        warn(RPCWarning(code: code, message: message))
+    }
+
+    /// Keeps so many; a server that floods must not fill the memory.
+    private mutating func warn(_ warning: RPCWarning) {
+        if warnings.count < 100 { warnings.append(warning) } else { untold += 1 }
     }
 
     func finished(_ more: [RPCWarning]) -> BatchReply {
+        var warnings = warnings
+        if untold > 0 {
+            warnings.append(
+                RPCWarning(
+                    code: .furtherWarnings, message: "there were \(untold) further warnings"))
+        }
         let rest = rejection.map(BatchReply.Outcome.rejected) ?? .unanswered
         return BatchReply(
             outcomes: outcomes.map { $0 ?? rest }, ids: ids, status: status,

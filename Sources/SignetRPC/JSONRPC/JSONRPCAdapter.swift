@@ -23,10 +23,15 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Whether a string id of the digits of a call's number counts as that call's, where no call has
     /// that string as its id; some gateways turn numbers into strings.
     public var acceptsStringifiedNumericIDs = false
+    /// Whether a reply of version 2.0 may have both result and error: an error of null leaves the
+    /// result, any other is the call's. The specification forbids both; some servers write them.
+    public var acceptsResultBesideError = false
     /// Members that each request carries beside the protocol's own; they cannot replace those.
     public var additionalMembers: JSONObject = [:]
     /// The largest body of a reply, in bytes.
     public var maximumReplySize = 64 << 20
+    /// How deep a reply may be nested, in 1...512; more counts as 512.
+    public var maximumDepth = JSONReader.maximumDepth
     /// The largest count of calls in a batch.
     public var maximumBatchCount = 100
 
@@ -62,8 +67,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
             return try unboxNotification(reply)
         }
         let reader = try read(reply, recordedDepth: 1)
-        let answer = JSONRPCReply(reader.root, in: reader, version: version)
-        var warnings: [RPCWarning] = []
+        let answer = JSONRPCReply(reader.root, in: reader, self)
+        var warnings: [RPCWarning] = answer.hasBoth ? [.resultAndError] : []
         switch answer.content {
         case .defect(let defect):
             guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
@@ -126,7 +131,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         return object
     }
 
-    private static let ownMembers = ["jsonrpc", "id", "method", "params"]
+    static let ownMembers = ["jsonrpc", "id", "method", "params"]
 
     func nextID() throws(RPCError) -> RPCID { try ids.next() }
 
@@ -144,7 +149,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Reads a body that must be JSON, unless the status says why it is none.
     func read(_ reply: RawReply, recordedDepth: Int) throws(RPCError) -> JSONReader {
         do {
-            return try JSONReader(reply.body, recordedDepth: recordedDepth)
+            return try JSONReader(
+                reply.body, maximumDepth: maximumDepth, recordedDepth: recordedDepth)
         } catch {
             guard reply.isSuccess else { throw .httpStatus(reply) }
             guard !reply.body.isEmpty else {
@@ -173,9 +179,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
     func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
         guard reply.isSuccess else {
-            if let reader = try? JSONReader(reply.body, recordedDepth: 1),
-                case .error(let error) =
-                    JSONRPCReply(reader.root, in: reader, version: version).content
+            if let reader = try? read(reply, recordedDepth: 1),
+                case .error(let error) = JSONRPCReply(reader.root, in: reader, self).content
             {
                 throw .rpcError(error, status: reply.status)
             }
@@ -194,6 +199,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 }
 
 extension RPCWarning {
+    static let resultAndError = RPCWarning(
+        code: .resultAndError, message: "a reply has both result and error, wanted one of them")
     static let stringifiedID = RPCWarning(
         code: .stringifiedID, message: "the server turned a number id into a string")
 }

@@ -20,12 +20,15 @@ struct JSONRPCReply {
     let content: Content
     /// Whether the object names its protocol, even if the rest is wrong.
     let isRPC: Bool
+    /// Whether it has both result and error, and that was let pass.
+    let hasBoth: Bool
 
-    init(_ element: JSONReader.Element, in reader: JSONReader, version: JSONRPCAdapter.Version) {
+    init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
             self.content = .defect("found a JSON value that is no object, wanted a reply object")
             self.isRPC = false
+            self.hasBoth = false
             return
         }
         var members = Members()
@@ -49,8 +52,14 @@ struct JSONRPCReply {
         self.isRPC =
             members.version != nil
             || members.id != nil && (members.result != nil || members.error != nil)
-        self.content =
-            version == .v2 ? members.content(reader, id) : members.contentOfVersion1(reader, id)
+        guard adapter.version == .v2 else {
+            self.content = members.contentOfVersion1(reader, id)
+            self.hasBoth = false
+            return
+        }
+        let takesBoth = adapter.acceptsResultBesideError
+        self.hasBoth = takesBoth && members.result != nil && members.error != nil
+        self.content = members.content(reader, id, takesBoth: takesBoth)
     }
 
     private struct Members {
@@ -60,7 +69,7 @@ struct JSONRPCReply {
         var error: JSONReader.Element?
 
         /// JSON-RPC 2.0, section 5: exactly one of result and error, whatever their values.
-        func content(_ reader: JSONReader, _ id: ID) -> Content {
+        func content(_ reader: JSONReader, _ id: ID, takesBoth: Bool) -> Content {
             guard let version else { return .defect("the member jsonrpc is missing") }
             guard reader.isString(version, "2.0") else {
                 return .defect("the member jsonrpc is not the string 2.0")
@@ -70,6 +79,8 @@ struct JSONRPCReply {
             case (let result?, nil): return .result(result)
             case (nil, let error?): return serverError(error, reader)
             case (nil, nil): return .defect("found neither result nor error, wanted one of them")
+            case (let result?, let error?) where takesBoth:
+                return error.kind == .null ? .result(result) : serverError(error, reader)
             default: return .defect("found both result and error, wanted one of them")
             }
         }

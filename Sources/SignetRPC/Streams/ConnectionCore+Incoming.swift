@@ -1,0 +1,234 @@
+import SignetJSON
+import Synchronization
+
+/// What the peer says.
+extension ConnectionCore {
+    /// Takes one message: a request, a notification, a reply, or an array of them.
+    func take(_ message: [UInt8]) async {
+        let reader: JSONReader
+        do {
+            reader = try JSONReader(message, maximumDepth: adapter.maximumDepth, recordedDepth: 2)
+        } catch {
+            fault("a message is no strict JSON: \(error.message)")
+            return send(.invalid(.parseError))
+        }
+        guard reader.root.kind == .array, adapter.version == .v2 else {
+            return await take(reader.root, in: reader, message.count) { [weak self] answer in
+                if let answer { self?.send(answer) }
+            }
+        }
+        let elements = reader.elements(of: reader.root)
+        guard !elements.isEmpty, elements.count <= adapter.maximumBatchCount else {
+            fault("a batch has \(elements.count) elements, wanted 1...\(adapter.maximumBatchCount)")
+            return send(.invalid(.invalidRequest))
+        }
+        let answers = BatchAnswers(count: elements.count) { [weak self] in self?.send($0) }
+        for element in elements {
+            await take(element, in: reader, element.range.count) { answers.take($0) }
+        }
+    }
+
+    /// Takes one object; `answer` is called once.
+    private func take(
+        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
+        answer: @escaping @Sendable (RPCAnswer?) -> Void
+    ) async {
+        guard element.kind == .object else {
+            fault("found a JSON value that is no object, wanted a request or a reply")
+            return answer(.invalid(.invalidRequest))
+        }
+        var method: JSONReader.Element?
+        var isReply = false
+        var hasID = false
+        for (name, value) in reader.members(of: element) {
+            if reader.isString(name, "method") {
+                method = value
+            } else if reader.isString(name, "id") {
+                hasID = true
+            } else if reader.isString(name, "result") || reader.isString(name, "error") {
+                isReply = true
+            }
+        }
+        if let method, !isReply || (adapter.version == .v1 && method.kind == .string) {
+            return await takeRequest(element, in: reader, size, answer: answer)
+        }
+        let reply = JSONRPCReply(element, in: reader, adapter)
+        if isReply || (hasID && isOpen(reply.id)) {
+            answer(nil)
+            return take(reply, in: reader, isAlsoRequest: method != nil)
+        }
+        fault("found an object that is neither a request nor a reply")
+        answer(.invalid(.invalidRequest))
+    }
+
+    // MARK: Replies
+
+    private func isOpen(_ id: JSONRPCReply.ID) -> Bool {
+        if case .id(let id) = id { calls.isOpen(id) } else { false }
+    }
+
+    private func take(_ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool) {
+        let outcome: Result<RPCResult, any Error>
+        switch reply.content {
+        case _ where isAlsoRequest:
+            outcome = .failure(malformed("found a method beside result or error"))
+        case .result(let element):
+            outcome = .success(RPCResult(validated: reader.bytes(of: element)))
+        case .error(let error):
+            let error = RPCError.rpcError(error, status: nil)
+            if case .null = reply.id {
+                // The peer could not read some message of ours, and does not say which.
+                if calls.count == 0 {
+                    warn(.unknownReply, "an error names no call, and none is open")
+                }
+                return calls.failAll(error)
+            }
+            outcome = .failure(error)
+        case .defect(let defect): outcome = .failure(malformed(defect))
+        }
+        guard case .id(let id) = reply.id else {
+            return fault("found a reply without an id of a call")
+        }
+        if reply.hasBoth { options.onWarning?(.resultAndError) }
+        switch calls.finish(id, outcome) {
+        case .finished, .abandoned: break
+        case .duplicate: warn(.duplicateReply, "a call has a second reply; the first one counts")
+        case .unknown: takeUnknown(id, outcome)
+        }
+    }
+
+    /// A reply with no call's id may have a call's id in another spelling: it is not the reply, unless
+    /// that is allowed, but no other will come.
+    private func takeUnknown(_ id: RPCID, _ outcome: Result<RPCResult, any Error>) {
+        if case .string(let text) = id, let number = JSONNumber(text: text),
+            calls.isOpen(.number(number))
+        {
+            let isAccepted = adapter.acceptsStringifiedNumericIDs
+            if isAccepted { options.onWarning?(.stringifiedID) }
+            _ = calls.finish(
+                .number(number),
+                isAccepted ? outcome : .failure(malformed(Self.otherID)))
+        } else if case .number(let number) = id, let value = number.int64,
+            calls.isOpen(.number(JSONNumber(value)))
+        {
+            _ = calls.finish(
+                .number(JSONNumber(value)), .failure(malformed(Self.otherID)))
+        } else {
+            warn(.unknownReply, "a reply belongs to no call")
+        }
+    }
+
+    private static let otherID = "the member id is not the call's id in type and value"
+
+    private func malformed(_ what: String) -> RPCError { .malformedReply(what, status: nil) }
+
+    private func warn(_ code: RPCWarning.Code, _ message: String) {
+        options.onWarning?(RPCWarning(code: code, message: message))
+    }
+
+    /// A message that may have been the reply to any call.
+    private func fault(_ what: String) {
+        calls.failAll(malformed(what))
+        countMalformed(what)
+    }
+
+    private func countMalformed(_ what: String) {
+        warn(.malformedReply, what)
+        let count = malformedCount.add(1, ordering: .relaxed).newValue
+        if count > options.maximumMalformedMessages {
+            end(malformed("\(count) messages are none of JSON-RPC; the last: \(what)"))
+        }
+    }
+
+    // MARK: Requests
+
+    private func takeRequest(
+        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
+        answer: @escaping @Sendable (RPCAnswer?) -> Void
+    ) async {
+        guard let (call, id) = request(reader.value(element)) else {
+            countMalformed("found a request that is none")
+            return answer(.invalid(.invalidRequest))
+        }
+        guard let id else {
+            answer(nil)
+            if let cancelled = options.cancellation.cancelled(by: call) {
+                return incoming.cancel(cancelled)
+            }
+            return await incoming.add(
+                IncomingCalls.Item(call: call, id: nil, size: size, answer: answer))
+        }
+        if let error = incoming.admit(id) {
+            let isKnown = error.kind == .invalidRequest
+            return answer(RPCAnswer(id: isKnown ? .null : id.json, outcome: .failure(error)))
+        }
+        await incoming.add(IncomingCalls.Item(call: call, id: id, size: size, answer: answer))
+    }
+
+    /// Reads a request; nil where it is none, an id of nil for a notification.
+    private func request(_ value: JSONValue) -> (RPCCall, RPCID?)? {
+        guard let object = value.object, let method = object["method"]?.string else { return nil }
+        if adapter.version == .v2, object["jsonrpc"] != "2.0" { return nil }
+        var call = RPCCall(RPCMethod(method))
+        switch object["params"] {
+        case .array(let values): call.parameters = .array(values)
+        case .object(let members) where adapter.version == .v2: call.parameters = .object(members)
+        case nil where adapter.version == .v2: break
+        default: return nil
+        }
+        switch object["id"] {
+        case .string(let text): return (call, .string(text))
+        case .number(let number): return (call, .number(number))
+        case nil where adapter.version == .v2: break
+        case .null where adapter.version == .v1: break
+        default: return nil
+        }
+        call.isNotification = true
+        return (call, nil)
+    }
+
+    /// Hands notifications to the handler one after another, and begins requests between them.
+    func deliver() async {
+        let peer = RPCPeer(core: self)
+        while let item = await incoming.next() {
+            guard let id = item.id else {
+                await handler.notification(item.call, peer)
+                continue
+            }
+            incoming.serve(id, Task { await serve(item, id, peer) })
+        }
+    }
+
+    private func serve(_ item: IncomingCalls.Item, _ id: RPCID, _ peer: RPCPeer) async {
+        let outcome: Result<JSONValue, RPCServerError>
+        do {
+            outcome = .success(try await handler.request(item.call, peer))
+        } catch let error as RPCServerError {
+            outcome = .failure(error)
+        } catch is CancellationError {
+            outcome = .failure(RPCServerError(.requestCancelled))
+        } catch {
+            outcome = .failure(RPCServerError(.internalError))
+        }
+        let isUnwanted = incoming.finish(id) && !options.cancellation.answersCancelled
+        item.answer(isUnwanted ? nil : RPCAnswer(id: id.json, outcome: outcome))
+    }
+
+    private func send(_ answer: RPCAnswer) {
+        if let frame = try? framed(answer.object(adapter.version)) {
+            outgoing.add(frame)
+        } else if let frame = try? framed(
+            RPCAnswer.invalid(.internalError, answer.id).object(adapter.version))
+        {
+            outgoing.add(frame)
+        }
+    }
+
+    private func send(_ answers: [RPCAnswer]) {
+        if let frame = try? framed(.array(answers.map { .object($0.object(adapter.version)) })) {
+            outgoing.add(frame)
+        } else {
+            for answer in answers { send(RPCAnswer.invalid(.internalError, answer.id)) }
+        }
+    }
+}

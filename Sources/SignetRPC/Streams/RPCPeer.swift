@@ -1,0 +1,39 @@
+/// The other side of a connection: what can be asked of it and told to it. It does not keep the
+/// connection open.
+public struct RPCPeer: Sendable {
+    let core: ConnectionCore
+
+    /// Calls a method and waits for its reply, while other calls go on.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - parameters: By position or by name; nil is none.
+    ///   - timeout: How long the reply may take, with the time until the peer takes the call; nil is the
+    ///     connection's own.
+    /// - Throws: `CancellationError` at once where the task is cancelled. Else `RPCError`: what boxing
+    ///   throws, `rpc-error`, `malformed-reply`, `timeout`, `message-too-large` or `too-many-calls` for
+    ///   this call; `cut-off`, `connection-closed`, `malformed-frame`, `message-too-large` or
+    ///   `malformed-reply` where the connection has ended.
+    public func call(
+        _ method: RPCMethod, _ parameters: RPCParameters? = nil, timeout: Duration? = nil
+    ) async throws -> RPCResult {
+        try await core.call(RPCCall(method, parameters), timeout: timeout)
+    }
+
+    /// Calls a method and decodes its result; otherwise as `call(_:_:timeout:)`.
+    ///
+    /// - Throws: `JSONError` too, where the result is not of the type.
+    public func call<Value: Decodable>(
+        _ method: RPCMethod, _ parameters: RPCParameters? = nil, as type: Value.Type,
+        timeout: Duration? = nil
+    ) async throws -> Value {
+        try await call(method, parameters, timeout: timeout).decode(type)
+    }
+
+    /// Sends a notification, and returns when it has been handed to the stream.
+    ///
+    /// - Throws: As `call(_:_:timeout:)` without what belongs to replies.
+    public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
+        try await core.notify(RPCCall(method, parameters, isNotification: true))
+    }
+}
