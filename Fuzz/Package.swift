@@ -4,6 +4,7 @@ import PackageDescription
 // Built with --sanitize=fuzzer,address only, by Scripts/fuzz: libFuzzer brings the main function.
 let signing: Target.Dependency = .product(name: "SignetSigning", package: "signet")
 let json: Target.Dependency = .product(name: "SignetJSON", package: "signet")
+let rpc: Target.Dependency = .product(name: "SignetRPC", package: "signet")
 let settings: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
 
 let package = Package(
@@ -17,6 +18,11 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "fuzz-schemes", dependencies: ["FuzzSupport", signing, json],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "fuzz-json", dependencies: ["FuzzSupport", json], swiftSettings: settings),
+        .executableTarget(
+            name: "fuzz-replies", dependencies: ["FuzzSupport", json, rpc],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -39,7 +39,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         _ bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth, recordedDepth: Int = .max
     ) throws(JSONError) {
         self.nodes = try JSONScanner.nodes(
-            of: bytes.span, maximumDepth: min(maximumDepth, Self.maximumDepth),
+            of: bytes, maximumDepth: min(maximumDepth, Self.maximumDepth),
             recordedDepth: recordedDepth)
         self.bytes = bytes
         self.isComplete = recordedDepth >= Self.maximumDepth

@@ -20,8 +20,6 @@ struct JSONScanner {
     private var names = MemberNames()
     /// Where the next value or member name begins.
     private var at = 0
-    /// How many nodes have been recorded.
-    private var used = 0
 
     private init(maximumDepth: Int, recordedDepth: Int) {
         self.maximumDepth = maximumDepth
@@ -32,26 +30,32 @@ struct JSONScanner {
 
     /// Validates a whole JSON text and gives its nodes, the root first.
     static func nodes(
-        of bytes: borrowing Span<UInt8>, maximumDepth: Int, recordedDepth: Int
+        of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int
     ) throws(JSONError) -> [JSONNode] {
         let count = bytes.count
         guard count < Int(Int32.max) else {
             throw JSONError(
                 code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
-        if count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf {
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
             throw .malformed(at: 0, found: "a byte order mark", wanted: "a JSON value")
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
-        scanner.at = skipSpace(bytes, 0)
-        let first = recordedDepth < 3 ? 16 : min(count / 8 + 4, 1 << 10)
-        var nodes = [JSONNode](repeating: JSONNode(), count: first)
-        while true {
-            var room = nodes.mutableSpan
-            if try scanner.scan(bytes, &room) { break }
-            nodes.append(contentsOf: repeatElement(JSONNode(), count: nodes.count))
+        scanner.at = skipSpace(bytes.span, 0)
+        let room = recordedDepth < 3 ? 16 : min(count / 8 + 4, 1 << 12)
+        var isWhole = false
+        var nodes = try [JSONNode](capacity: room) {
+            (room: inout OutputSpan<JSONNode>) throws(JSONError) in
+            isWhole = try scanner.scan(bytes.span, &room)
         }
-        nodes.removeLast(nodes.count - scanner.used)
+        while !isWhole {
+            let known = nodes
+            nodes = try [JSONNode](capacity: known.count * 2 + 2) {
+                (room: inout OutputSpan<JSONNode>) throws(JSONError) in
+                for node in known { room.append(node) }
+                isWhole = try scanner.scan(bytes.span, &room)
+            }
+        }
         return nodes
     }
 
@@ -59,13 +63,13 @@ struct JSONScanner {
     ///
     /// What changes with every byte is kept in variables of its own, so that it stays in registers.
     private mutating func scan(
-        _ bytes: borrowing Span<UInt8>, _ nodes: inout MutableSpan<JSONNode>
+        _ bytes: borrowing Span<UInt8>, _ nodes: inout OutputSpan<JSONNode>
     ) throws(JSONError) -> Bool {
         let count = bytes.count
-        var (at, used, top, depth) = (self.at, self.used, self.top, outer.count)
+        var (at, top, depth) = (self.at, self.top, outer.count)
         while true {
-            guard used <= nodes.count &- 2 else {
-                (self.at, self.used, self.top) = (at, used, top)
+            guard nodes.freeCapacity >= 2 else {
+                (self.at, self.top) = (at, top)
                 return false
             }
             let isRecorded = depth <= recordedDepth
@@ -74,8 +78,7 @@ struct JSONScanner {
                 var isEscaped = false
                 at = try nameEnd(bytes, name, &top.names, &isEscaped)
                 if isRecorded {
-                    nodes[used] = JSONNode(.string, name, at, isEscaped: isEscaped)
-                    used &+= 1
+                    nodes.append(JSONNode(.string, name, at, isEscaped: isEscaped))
                 }
                 at = try Self.colonEnd(bytes, at)
             }
@@ -86,15 +89,15 @@ struct JSONScanner {
             if byte == ASCII.openBrace || byte == ASCII.openBracket {
                 guard depth < maximumDepth else { throw .tooDeep(maximumDepth, at: start) }
                 let isObject = byte == ASCII.openBrace
-                if isRecorded {
-                    nodes[used] = JSONNode(isObject ? .object : .array, start, start)
-                }
                 outer.append(top)
                 depth &+= 1
                 top = Frame(
-                    isObject: isObject, node: isRecorded ? Int32(truncatingIfNeeded: used) : -1,
+                    isObject: isObject,
+                    node: isRecorded ? Int32(truncatingIfNeeded: nodes.count) : -1,
                     names: names.open())
-                used &+= isRecorded ? 1 : 0
+                if isRecorded {
+                    nodes.append(JSONNode(isObject ? .object : .array, start, start))
+                }
                 at = Self.skipSpace(bytes, start &+ 1)
                 guard
                     at < count,
@@ -122,10 +125,7 @@ struct JSONScanner {
                 default:
                     throw .malformed(bytes, start, wanted: "a JSON value")
                 }
-                if isRecorded {
-                    nodes[used] = JSONNode(kind, start, at, isEscaped: isEscaped)
-                    used &+= 1
-                }
+                if isRecorded { nodes.append(JSONNode(kind, start, at, isEscaped: isEscaped)) }
                 at = Self.skipSpace(bytes, at)
             }
             // Behind a value, or at the end of an empty container: to the next value.
@@ -142,7 +142,7 @@ struct JSONScanner {
                     let node = Int(top.node)
                     nodes[node].end = UInt32(truncatingIfNeeded: at)
                     nodes[node].count = top.count
-                    nodes[node].size = UInt32(truncatingIfNeeded: used &- node)
+                    nodes[node].size = UInt32(truncatingIfNeeded: nodes.count &- node)
                 }
                 top = outer.removeLast()
                 depth &-= 1
@@ -152,7 +152,6 @@ struct JSONScanner {
                 guard at == count else {
                     throw .malformed(bytes, at, wanted: "the end of the text")
                 }
-                self.used = used
                 return true
             }
             at = Self.skipSpace(bytes, at &+ 1)
@@ -170,6 +169,18 @@ struct JSONScanner {
     ) throws(JSONError) -> Int {
         guard start < bytes.count, bytes[start] == ASCII.quote else {
             throw .malformed(bytes, start, wanted: "a member name")
+        }
+        // Most names have fewer than eight bytes: one word says where they end and is their fingerprint.
+        if let word = word(bytes, at: start &+ 1) {
+            let special = specialBytes(word)
+            let length = special.trailingZeroBitCount &>> 3
+            if special != 0, bytes[start &+ 1 &+ length] == ASCII.quote {
+                let end = start &+ 2 &+ length
+                guard names.insertShort(word, length, bytes, at: start &+ 1, in: &scope) else {
+                    throw .duplicateMember(at: start)
+                }
+                return end
+            }
         }
         let end = try Self.stringEnd(bytes, start, &isEscaped)
         guard
@@ -207,9 +218,6 @@ struct JSONNode: Sendable, Hashable {
     var count: UInt32 = 0
     /// How many nodes belong to it, itself included.
     var size: UInt32 = 1
-
-    /// Room for a node.
-    init() { self.init(.null, 0, 0) }
 
     @inline(__always)
     init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {

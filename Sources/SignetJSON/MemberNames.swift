@@ -93,7 +93,32 @@ struct MemberNames {
                 return true
             }
         }
-        // The scope's copy, so that the caller's may stay in registers.
+        return insertOther(bytes, start, end, isEscaped, &scope)
+    }
+
+    /// Adds a name of fewer than eight bytes, which the word holds lowest first, and no escape.
+    @inline(__always)
+    mutating func insertShort(
+        _ word: UInt64, _ length: Int, _ bytes: borrowing Span<UInt8>, at start: Int,
+        in scope: inout Scope
+    ) -> Bool {
+        let first = Int(scope.firstEntry)
+        if used &- first < Self.searchedFromEndToEnd {
+            let fingerprint = Self.shortFingerprint(word, length)
+            if !holds(fingerprint, from: first) {
+                append(Entry(start, start &+ length, fingerprint, isScratch: false))
+                return true
+            }
+        }
+        return insertOther(bytes, start, start &+ length, false, &scope)
+    }
+
+    /// Adds a name the slow way, with a copy of the scope, so that the caller's may stay in registers.
+    @inline(__always)
+    private mutating func insertOther(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int, _ isEscaped: Bool,
+        _ scope: inout Scope
+    ) -> Bool {
         var changed = scope
         let isNew = insertSlowly(bytes, start, end, isEscaped, &changed)
         scope = changed
@@ -183,17 +208,20 @@ struct MemberNames {
     ) -> UInt64 {
         let count = end &- start
         if count < 8 {
+            if let word = word(bytes, at: start) { return shortFingerprint(word, count) }
             var packed: UInt64 = 0
-            if let word = word(bytes, at: start) {
-                packed = word & (1 &<< (8 &* UInt64(truncatingIfNeeded: count)) &- 1)
-            } else {
-                for at in start..<end { packed |= UInt64(bytes[at]) << (8 * UInt64(at - start)) }
-            }
-            return UInt64(truncatingIfNeeded: count) << 56 | packed
+            for at in start..<end { packed |= UInt64(bytes[at]) << (8 * UInt64(at - start)) }
+            return shortFingerprint(packed, count)
         }
         let first = word(bytes, at: start) ?? 0
         let last = word(bytes, at: end &- 8) ?? 0
         return (first &+ UInt64(truncatingIfNeeded: count)) &* 0x9e37_79b9_7f4a_7c15 ^ last
+    }
+
+    @inline(__always)
+    private static func shortFingerprint(_ word: UInt64, _ count: Int) -> UInt64 {
+        let length = UInt64(truncatingIfNeeded: count)
+        return length << 56 | word & (1 &<< (8 &* length) &- 1)
     }
 
     private func isEqual(_ left: Entry, _ right: Entry, _ bytes: borrowing Span<UInt8>) -> Bool {

@@ -7,7 +7,7 @@ extension EncodedNodes {
         // The bytes are our own and valid; what cannot be read again is a text beyond 2 GiB.
         guard
             let written = try? JSONScanner.nodes(
-                of: bytes.span, maximumDepth: .max, recordedDepth: .max)
+                of: bytes, maximumDepth: .max, recordedDepth: .max)
         else {
             isLost = true
             return [Int](repeating: 0, count: places.count)
