@@ -44,6 +44,7 @@ let package = Package(
         .library(name: "SignetRedis", targets: ["SignetRedis"]),
         .library(name: "SignetPinning", targets: ["SignetPinning"]),
         .library(name: "SignetRPC", targets: ["SignetRPC"]),
+        .library(name: "SignetRPCStreams", targets: ["SignetRPCStreams"]),
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
@@ -85,6 +86,8 @@ let package = Package(
             "SignetCrypto", ["CSignetOpenSSL", "SignetJSON"],
             settings: [.enableExperimentalFeature("Lifetimes")]),
         module("SignetRPC", ["SignetJSON", httpTypes]),
+        .target(name: "CSignetStreams"),
+        module("SignetRPCStreams", ["CSignetStreams", "SignetRPC"]),
         module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
         module(
             "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
@@ -133,7 +136,9 @@ let package = Package(
             swiftSettings: houseRules),
         tests("SignetJSON", ["SignetJSON", "TestSupport"]),
         tests("SignetCrypto", ["SignetCrypto", "SignetJSON", "TestSupport"]),
-        tests("SignetRPC", ["SignetRPC", "SignetJSON", "TestSupport", httpTypes]),
+        tests(
+            "SignetRPC",
+            ["SignetRPC", "SignetRPCStreams", "SignetJSON", "TestSupport", httpTypes]),
         tests("SignetPinning", ["SignetPinning", "SignetCrypto", "SignetJSON", "TestSupport"]),
         tests(
             "SignetSigning",

@@ -108,7 +108,8 @@ extension ConnectionCore {
             _ = calls.finish(
                 .number(number),
                 isAccepted ? outcome : .failure(malformed(Self.otherID)))
-        } else if case .number(let number) = id, let value = number.int64,
+        } else if case .number(let number) = id,
+            let value = number.double.flatMap(Int64.init(exactly:)),
             calls.isOpen(.number(JSONNumber(value)))
         {
             _ = calls.finish(

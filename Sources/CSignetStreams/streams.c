@@ -1,0 +1,181 @@
+#define _GNU_SOURCE
+#include "CSignetStreams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+int csignet_stream_waker(void) {
+    int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return waker < 0 ? -errno : waker;
+}
+
+void csignet_stream_wake(int waker) {
+    eventfd_t one = 1;
+    (void)eventfd_write(waker, one);
+}
+
+// Waits until `file` is ready for `events`. Returns 0, or as the header says.
+static int await_ready(int file, int waker, short events) {
+    struct pollfd files[2] = {
+        {.fd = file, .events = events, .revents = 0},
+        {.fd = waker, .events = POLLIN, .revents = 0},
+    };
+    for (;;) {
+        int ready = poll(files, 2, -1);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0) return -errno;
+        if (files[1].revents != 0) return CSIGNET_STREAM_WOKEN;
+        if (files[0].revents & POLLNVAL) return -EBADF;
+        if (files[0].revents != 0) return 0;
+    }
+}
+
+ssize_t csignet_stream_read(int file, int waker, void *buffer, size_t count) {
+    for (;;) {
+        int status = await_ready(file, waker, POLLIN);
+        if (status != 0) return status;
+        ssize_t found = read(file, buffer, count);
+        if (found >= 0) return found;
+        if (errno != EINTR && errno != EAGAIN) return -errno;
+    }
+}
+
+// Writes some bytes without waiting; a pipe that poll calls ready takes PIPE_BUF at least.
+static ssize_t write_some(int file, const unsigned char *bytes, size_t count) {
+    ssize_t sent = send(file, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK) return sent;
+    return write(file, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+}
+
+int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
+    // SIGPIPE is this thread's own: held back, and taken away where this write made it.
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&pending);
+    int was_pending = sigismember(&pending, SIGPIPE);
+    if (pthread_sigmask(SIG_BLOCK, &broken, &before) != 0) return -EINVAL;
+
+    const unsigned char *rest = bytes;
+    int status = 0;
+    while (count > 0 && status == 0) {
+        status = await_ready(file, waker, POLLOUT);
+        if (status != 0) break;
+        ssize_t written = write_some(file, rest, count);
+        if (written >= 0) {
+            rest += written;
+            count -= (size_t)written;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            status = -errno;
+        }
+    }
+    if (status == -EPIPE && !was_pending) {
+        struct timespec now = {0, 0};
+        while (sigtimedwait(&broken, NULL, &now) < 0 && errno == EINTR) {
+        }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+int csignet_stream_connect(const char *path) {
+    struct sockaddr_un address;
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (file < 0) return -errno;
+    if (connect(file, (struct sockaddr *)&address, sizeof address) != 0) {
+        int error = errno;
+        close(file);
+        return -error;
+    }
+    return file;
+}
+
+// Starts the child with its two descriptors. Returns the error.
+static int start(char *const arguments[], int input, int output, pid_t *child) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &all);
+        if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (error == 0)
+            error = posix_spawnattr_setflags(
+                &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        if (error == 0)
+            error = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+// Moves a descriptor above the standard ones, where dup2 to one of them would keep it from children.
+static int raised(int file) {
+    if (file < 0 || file > STDERR_FILENO) return file;
+    int higher = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(file);
+    return higher;
+}
+
+int csignet_stream_spawn(char *const arguments[], int *input, int *output, pid_t *child) {
+    int to[2] = {-1, -1}, from[2] = {-1, -1};
+    int error = pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0 ? errno : 0;
+    for (int end = 0; end < 2; end++) {
+        to[end] = raised(to[end]);
+        from[end] = raised(from[end]);
+        if (error == 0 && (to[end] < 0 || from[end] < 0)) error = EMFILE;
+    }
+    if (error == 0) error = start(arguments, to[0], from[1], child);
+    if (to[0] >= 0) close(to[0]);
+    if (from[1] >= 0) close(from[1]);
+    if (error != 0) {
+        if (to[1] >= 0) close(to[1]);
+        if (from[0] >= 0) close(from[0]);
+        return -error;
+    }
+    *input = to[1];
+    *output = from[0];
+    return 0;
+}
+
+void csignet_stream_await_end(pid_t child) {
+    siginfo_t ended;
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+}
+
+int csignet_stream_wait(pid_t child) {
+    int status = 0;
+    pid_t waited;
+    do {
+        waited = waitpid(child, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    if (waited != child) return -1;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : -1;
+}

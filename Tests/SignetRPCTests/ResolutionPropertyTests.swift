@@ -1,0 +1,83 @@
+import SignetJSON
+import SignetRPC
+import Testing
+
+/// Any set of replies with unique ids resolves each call exactly once, whatever stands between them.
+struct ResolutionPropertyTests {
+    /// What the replies say to each call; nil where there is none.
+    private struct Plan {
+        var outcomes: [String?]
+        var replies: [String]
+
+        init(_ count: Int, isWhole: Bool, _ random: inout Random) {
+            outcomes = []
+            replies = []
+            for id in 7..<(7 + count) {
+                switch Int.random(in: 0..<(isWhole ? 6 : 7), using: &random) {
+                case 0...3:
+                    let result = "[\(id),\(UInt32.random(in: 0 ... .max, using: &random))]"
+                    outcomes.append(result)
+                    replies.append(#"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#)
+                case 4:
+                    outcomes.append("rpc-error")
+                    replies.append(
+                        #"{"id":\#(id),"error":{"message":"","code":\#(id)},"jsonrpc":"2.0"}"#)
+                case 5:
+                    outcomes.append("malformed-reply")
+                    replies.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":null}"#)
+                default: outcomes.append(nil)
+                }
+            }
+            // Replies to nobody.
+            for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                let stray = ["-1", "0", "\"a\"", "1e3", "7.5", "\"\""]
+                    .randomElement(using: &random)
+                replies.append(#"{"jsonrpc":"2.0","id":\#(stray ?? ""),"result":0}"#)
+            }
+            replies.shuffle(using: &random)
+        }
+    }
+
+    @Test(arguments: 0..<40)
+    func ofABatch(_ seed: Int) throws {
+        var random = Random(seed: UInt64(seed))
+        for _ in 0..<5 {
+            let count = Int.random(in: 1...40, using: &random)
+            let plan = Plan(count, isWhole: false, &random)
+            let adapter = JSONRPCAdapter.fromSeven()
+            let request = try adapter.box(batch: Array(repeating: RPCCall("a"), count: count))
+            let body = "[" + plan.replies.joined(separator: ",") + "]"
+            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            let names = reply.outcomes.map { outcome -> String? in
+                switch outcome {
+                case .result(let result): text(result.bytes)
+                case .failure(let error): error.code.name
+                default: nil
+                }
+            }
+            #expect(names == plan.outcomes)
+        }
+    }
+
+    @Test(arguments: 0..<20)
+    func ofAStream(_ seed: Int) async throws {
+        var random = Random(seed: UInt64(seed))
+        let count = Int.random(in: 1...40, using: &random)
+        let plan = Plan(count, isWhole: true, &random)
+        let (connection, peer) = HostilePeer.pair(seed % 2 == 0 ? .languageServer : .modelContext)
+        var calls: [Task<String, Never>] = []
+        for _ in 0..<count {
+            calls.append(Task { await outcome { try await connection.call("a") } })
+            _ = try await peer.message()
+        }
+        // Some twice: the first one counts.
+        for reply in plan.replies {
+            try await peer.send(reply)
+            if Bool.random(using: &random) { try await peer.send(reply) }
+        }
+        var names: [String?] = []
+        for call in calls { names.append(await call.value) }
+        #expect(names == plan.outcomes)
+        connection.close()
+    }
+}

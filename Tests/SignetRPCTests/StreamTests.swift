@@ -1,0 +1,95 @@
+import Foundation
+import SignetJSON
+import SignetRPC
+import SignetRPCStreams
+import TestSupport
+import Testing
+
+/// Streams of the system: children, pipes and sockets, and how they end.
+struct StreamTests {
+    @Test func aChildTakesAndGivesMoreThanAPipeHolds() async throws {
+        let child = try ChildStream("cat")
+        let sent = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        async let written: Void = child.write(sent)
+        var found: [UInt8] = []
+        while found.count < sent.count { found += try await child.read(atMost: 100_000) }
+        try await written
+        #expect(found == sent)
+        child.close()
+        #expect(await child.ended() == 0)
+    }
+
+    @Test(arguments: ["", "/nowhere/at/all", "a\u{0}b", "/"])
+    func aProgramThatCannotBeStarted(_ program: String) {
+        let error = #expect(throws: RPCStreamError.self) { try ChildStream(program) }
+        #expect(error?.operation == "start")
+    }
+
+    /// No SIGPIPE reaches the program.
+    @Test func aChildThatHasGoneTakesNothing() async throws {
+        let child = try ChildStream("sh", ["-c", "exit 3"])
+        #expect(await child.ended() == 3)
+        #expect(try await child.read(atMost: 10).isEmpty)
+        let error = await #expect(throws: RPCStreamError.self) { try await child.write([1]) }
+        #expect(error?.operation == "write")
+        child.close()
+        child.close()
+        await #expect(throws: RPCStreamError.self) { try await child.read(atMost: 1) }
+    }
+
+    @Test func closingEndsAReadUnderWay() async throws {
+        let child = try ChildStream("cat", gracePeriod: .zero)
+        let read = Task { try await child.read(atMost: 1) }
+        let write = Task { try await child.write(Array(repeating: 0, count: 10_000_000)) }
+        child.close()
+        // A read that had not begun finds the stream closed.
+        await #expect(throws: RPCStreamError.self) { try await read.value }
+        await #expect(throws: RPCStreamError.self) { try await write.value }
+        _ = await child.ended()
+    }
+
+    @Test func aChildThatDoesNotEndIsMadeTo() async throws {
+        let stubborn = try ChildStream(
+            "sh", ["-c", "trap '' TERM; while :; do sleep 0.1; done"],
+            gracePeriod: .milliseconds(100))
+        stubborn.close()
+        #expect(await stubborn.ended() == 137)
+        let willing = try ChildStream(
+            "sh", ["-c", "while :; do sleep 0.1; done"], gracePeriod: .milliseconds(100))
+        willing.close()
+        #expect([137, 143].contains(await willing.ended()))
+    }
+
+    @Test func aSocket() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "socket").path
+        let script = """
+            import socket, sys
+            s = socket.socket(socket.AF_UNIX)
+            s.bind(sys.argv[1])
+            s.listen()
+            print('ready', flush=True)
+            c = s.accept()[0]
+            while data := c.recv(65536): c.sendall(data)
+            """
+        let server = try await ServerProcess.start(
+            "python3", ["-I", "-c", script, path], ready: .output("ready"))
+        let connection = RPCConnection(try DescriptorStream(socketAt: path), options: .modelContext)
+        // The server sends our own request back, which nobody here serves, and our answer then.
+        #expect(await outcome { try await connection.call("a") } == "rpc-error")
+        connection.close()
+        try await server.stop()
+        for path in [path + "x", String(repeating: "x", count: 200)] {
+            let error = #expect(throws: RPCStreamError.self) {
+                try DescriptorStream(socketAt: path)
+            }
+            #expect(error?.operation == "connect")
+        }
+    }
+
+    @Test func descriptorsThatAreNone() async throws {
+        let stream = try DescriptorStream(reading: 1_000_000, writing: 1_000_001)
+        await #expect(throws: RPCStreamError.self) { try await stream.read(atMost: 1) }
+        await #expect(throws: RPCStreamError.self) { try await stream.write([1]) }
+    }
+}
