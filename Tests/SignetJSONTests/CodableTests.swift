@@ -150,6 +150,18 @@ struct CodableTests {
         #expect(try StrictJSONDecoder().decode([String: Int].self, from: text) == numbers)
     }
 
+    /// Each object is left and taken up again for its next member.
+    @Test func objectsInManyMembers() throws {
+        var lines: [String: [String: Order.Line]] = [:]
+        for index in 0..<2000 {
+            lines["n\(index)"] = ["a": .init(sku: "s\(index)", quantity: index, price: 0.5)]
+        }
+        let text = try StrictJSONEncoder().encode(lines)
+        let decoded = try StrictJSONDecoder().decode(
+            [String: [String: Order.Line]].self, from: text)
+        #expect(decoded == lines)
+    }
+
     @Test func scalarsAtTheRoot() throws {
         #expect(try StrictJSONEncoder().encode("a\"b") == bytes(#""a\"b""#))
         #expect(try StrictJSONEncoder().encode(Optional<Int>.none) == bytes("null"))

@@ -298,7 +298,7 @@ struct StreamTests {
         while try reader.next() != nil { records += 1 }
         #expect(records >= read / chunk.count * 900)
         #expect(reader.pendingCount == 0)
-        // The other tests of the process are not running in a soak.
+        // A soak runs this test alone.
         if isSoak { #expect(peak - start < 16 << 20, "\(peak - start) bytes") }
     }
 

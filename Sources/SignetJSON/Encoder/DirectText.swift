@@ -2,7 +2,7 @@
 ///
 /// A place is where one value goes; it is open until its container goes on. Each function that may come
 /// out of order (a container that was left and is filled again, a name that comes twice, a second value
-/// for one place) gives false and has then changed nothing that counts: `EncodingState` turns what is
+/// for one place) gives false and has then changed nothing that counts: `EncodedText` turns what is
 /// written into `EncodedNodes`, which take everything in any order.
 struct DirectText {
     /// What stands at a place.
@@ -126,7 +126,9 @@ struct DirectText {
 
     @inline(__always)
     private mutating func beginMember(_ name: String, of place: Int) -> Bool {
-        guard top.place == place || leave(to: place), top.kind == .object else { return false }
+        guard top.place == place || leave(to: place), top.kind == .object,
+            text.count < Int(Int32.max)  // beyond it names cannot be looked up
+        else { return false }
         let mark = text.count
         let isFirst = top.count == 0
         let isEscaped = text.appendName(name, isFirst: isFirst)
@@ -181,7 +183,7 @@ struct DirectText {
     }
 
     /// The text, once the root is closed.
-    consuming func taken() -> [UInt8] { text.taken() }
+    mutating func taken() -> [UInt8] { text.taken() }
 
     /// The text with all that is open closed, and a null for each place that waits for a value.
     consuming func completed() -> (bytes: [UInt8], places: [Place], waiting: Set<Int>) {

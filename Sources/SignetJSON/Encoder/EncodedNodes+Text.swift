@@ -3,6 +3,7 @@ extension EncodedNodes {
     ///
     /// - Returns: The node of each of the text's places.
     mutating func take(_ text: consuming DirectText) -> [Int] {
+        let root = addRoot()
         let (bytes, places, waiting) = text.completed()
         // The bytes are our own and valid; what cannot be read again is a text beyond 2 GiB.
         guard
@@ -10,13 +11,13 @@ extension EncodedNodes {
                 of: bytes, maximumDepth: .max, recordedDepth: .max)
         else {
             isLost = true
-            return [Int](repeating: 0, count: places.count)
+            return [Int](repeating: root, count: places.count)
         }
         let reader = JSONReader(bytes, nodes: written)
         var nodeOfPlace: [Int] = []
         nodeOfPlace.reserveCapacity(places.count)
         var index = 0
-        fill(0, from: reader, &index, places, waiting, &nodeOfPlace)
+        fill(root, from: reader, &index, places, waiting, &nodeOfPlace)
         return nodeOfPlace
     }
 

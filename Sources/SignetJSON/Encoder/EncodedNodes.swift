@@ -23,9 +23,10 @@ struct EncodedNodes {
     /// The members of large objects by name.
     private var indexes: [Int: [JSONName: Int]] = [:]
 
-    init() {
-        nodes.reserveCapacity(64)
+    /// Makes the root's node.
+    mutating func addRoot() -> Int {
         nodes.append(Node(parent: Self.none))
+        return 0
     }
 
     // MARK: Encoding

@@ -19,7 +19,7 @@ public struct StrictJSONEncoder: Sendable {
     ///   `encode(to:)` threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
         let state = try state(value, isDirect: style == .compact)
-        return style == .compact ? try state.written() : try state.value().serialized(style)
+        return style == .compact ? try state.bytes() : try state.value().serialized(style)
     }
 
     /// Encodes a value as a tree; otherwise as `encode(_:)`.

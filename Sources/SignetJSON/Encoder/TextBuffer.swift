@@ -18,8 +18,8 @@ struct TextBuffer {
         names.insert(storage.span, from: start, to: end, isEscaped: isEscaped, in: &scope)
     }
 
-    /// What is written.
-    consuming func taken() -> [UInt8] {
+    /// What is written, when nothing more comes.
+    mutating func taken() -> [UInt8] {
         storage.removeLast(storage.count - count)
         return storage
     }

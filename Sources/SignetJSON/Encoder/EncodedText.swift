@@ -1,0 +1,112 @@
+/// A text written at once as long as its values come in their order, and a tree of nodes, for good, where
+/// they do not or where a path is asked for.
+struct EncodedText {
+    private var isDirect: Bool
+    private var text = DirectText()
+    private var nodes = EncodedNodes()
+    /// By place: its node.
+    private var nodeOfPlace: [Int] = []
+
+    init(isDirect: Bool) {
+        self.isDirect = isDirect
+        if !isDirect { nodeOfPlace = [nodes.addRoot()] }
+    }
+
+    mutating func set(_ value: JSONScalar, at place: Int) {
+        if isDirect, text.set(value, at: place) { return }
+        goOverToNodes()
+        nodes.set(value.value, at: nodeOfPlace[place])
+    }
+
+    mutating func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
+        if isDirect, text.setMember(name, value, of: parent) { return }
+        goOverToNodes()
+        nodes.setMember(name, value.value, of: nodeOfPlace[parent])
+    }
+
+    mutating func setMember(_ name: String, _ value: String, of parent: Int) {
+        if isDirect, text.setMember(name, value, of: parent) { return }
+        goOverToNodes()
+        nodes.setMember(name, .string(value), of: nodeOfPlace[parent])
+    }
+
+    mutating func append(_ value: JSONScalar, to parent: Int) {
+        if isDirect, text.append(value, to: parent) { return }
+        goOverToNodes()
+        nodes.set(value.value, at: nodes.element(of: nodeOfPlace[parent]))
+    }
+
+    mutating func begin(_ kind: DirectText.Kind, at place: Int) {
+        if isDirect, text.begin(kind, at: place) { return }
+        goOverToNodes()
+        nodes.begin(kind == .array ? .array : .object, at: nodeOfPlace[place])
+    }
+
+    mutating func count(of place: Int) -> Int {
+        if isDirect, let count = text.count(at: place) { return count }
+        goOverToNodes()
+        return nodes.count(of: nodeOfPlace[place])
+    }
+
+    mutating func element(of parent: Int) -> Int {
+        if isDirect, let place = text.openElement(of: parent) { return place }
+        goOverToNodes()
+        nodeOfPlace.append(nodes.element(of: nodeOfPlace[parent]))
+        return nodeOfPlace.count - 1
+    }
+
+    mutating func member(_ name: String, of parent: Int) -> Int {
+        if isDirect, let place = text.openMember(name, of: parent) { return place }
+        goOverToNodes()
+        nodeOfPlace.append(nodes.member(name, of: nodeOfPlace[parent]))
+        return nodeOfPlace.count - 1
+    }
+
+    mutating func path(to place: Int) -> [any CodingKey] {
+        goOverToNodes()
+        return nodes.path(to: nodeOfPlace[place])
+    }
+
+    /// Closes a place whose value has been encoded.
+    mutating func finish(_ place: Int) {
+        if isDirect, !text.finish(place) { goOverToNodes() }
+    }
+
+    /// Leaves a place out.
+    mutating func drop(_ place: Int) {
+        goOverToNodes()
+        nodes.drop(nodeOfPlace[place])
+    }
+
+    @inline(never)
+    private mutating func goOverToNodes() {
+        guard isDirect else { return }
+        isDirect = false
+        nodeOfPlace = nodes.take(text)
+        text = DirectText()
+    }
+
+    /// The tree of the whole.
+    mutating func value() throws(JSONError) -> JSONValue {
+        goOverToNodes()
+        try requireAll()
+        return nodes.value(of: nodeOfPlace[EncodingState.root])
+    }
+
+    /// The compact text of the whole.
+    mutating func bytes() throws(JSONError) -> [UInt8] {
+        finish(EncodingState.root)
+        if isDirect { return text.taken() }
+        try requireAll()
+        var writer = JSONWriter(.compact, reserving: 512)
+        nodes.write(nodeOfPlace[EncodingState.root], to: &writer)
+        return writer.bytes
+    }
+
+    private func requireAll() throws(JSONError) {
+        guard !nodes.isLost else {
+            throw JSONError(
+                code: .tooLarge, message: "a text over 2 GiB can be encoded only in its order")
+        }
+    }
+}
