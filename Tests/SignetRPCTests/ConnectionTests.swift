@@ -208,6 +208,15 @@ struct ConnectionTests {
         connection.close()
     }
 
+    @Test func aNotificationThatNobodyTakesEndsWithItsTime() async throws {
+        var options = RPCConnection.Options()
+        options.timeout = .milliseconds(20)
+        let (connection, _) = HostilePeer.pair(options, capacity: 4)
+        let error = await #expect(throws: RPCError.self) { try await connection.notify("a") }
+        #expect(error?.code == .timeout)
+        connection.close()
+    }
+
     @Test func limits() async throws {
         var options = RPCConnection.Options()
         options.maximumOpenCalls = 1

@@ -23,6 +23,11 @@ package enum PythonPeer {
         }
     }
 
+    /// The path of the Python that has the peers.
+    package static var path: String {
+        get async throws { try await interpreter.value }
+    }
+
     /// Runs a script, given as text, with the peers importable.
     package static func run(
         _ script: String, _ arguments: [String] = [], stdin: [UInt8] = [],
@@ -31,5 +36,15 @@ package enum PythonPeer {
         try await ChildProcess.run(
             interpreter.value, ["-I", "-c", script] + arguments, stdin: stdin,
             environment: environment)
+    }
+
+    /// Starts a server, given as a script's text, with the peers importable; its arguments are the port and
+    /// then `arguments`.
+    package static func serve(
+        _ script: String, on port: Int, _ arguments: [String] = []
+    ) async throws -> ServerProcess {
+        try await .start(
+            interpreter.value, ["-I", "-c", script, "\(port)"] + arguments,
+            ready: .listening(port: port))
     }
 }

@@ -75,7 +75,8 @@ final class ConnectionCore: Sendable {
     func notify(_ call: RPCCall) async throws {
         try Task.checkCancellation()
         if let error = calls.ending { throw error }
-        try await outgoing.write(framed(adapter.request(call, nil)))
+        try await outgoing.write(
+            framed(adapter.request(call, nil)), timeout: options.timeout)
     }
 
     private func expire(_ id: RPCID, _ method: RPCMethod, _ timeout: Duration) {

@@ -51,18 +51,29 @@ final class OutgoingQueue: Sendable {
 
     /// Queues a frame and returns when it has been written.
     ///
-    /// - Throws: `RPCError` where the connection ends first; `CancellationError`.
-    func write(_ bytes: [UInt8]) async throws {
+    /// - Throws: `RPCError` where the connection ends first, or the time passes; `CancellationError`.
+    func write(_ bytes: [UInt8], timeout: Duration) async throws {
         let number = Mutex<UInt64?>(nil)
+        let timer = Mutex<Task<Void, any Error>?>(nil)
+        defer { timer.withLock { $0 }?.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
                 enqueue(bytes, continuation) { added in number.withLock { $0 = added } }
-                if Task.isCancelled { giveUp(number.withLock { $0 }) }
+                let task = Task { [added = number.withLock { $0 }] in
+                    try await Task.sleep(for: timeout)
+                    giveUp(added, Self.notTaken(timeout))
+                }
+                timer.withLock { $0 = task }
+                if Task.isCancelled { giveUp(number.withLock { $0 }, CancellationError()) }
             }
         } onCancel: {
-            giveUp(number.withLock { $0 })
+            giveUp(number.withLock { $0 }, CancellationError())
         }
+    }
+
+    private static func notTaken(_ timeout: Duration) -> RPCError {
+        RPCError(code: .timeout, message: "the peer took no notification within \(timeout)")
     }
 
     private func enqueue(
@@ -88,11 +99,11 @@ final class OutgoingQueue: Sendable {
         if let writer, let frame { writer.resume(returning: frame) }
     }
 
-    private func giveUp(_ number: UInt64?) {
+    private func giveUp(_ number: UInt64?, _ error: any Error) {
         guard let number else { return }
         remove(number)
         state.withLock { $0.waiting.removeValue(forKey: number) }?
-            .resume(throwing: CancellationError())
+            .resume(throwing: error)
     }
 
     /// Takes back a frame; says whether it had not been begun.

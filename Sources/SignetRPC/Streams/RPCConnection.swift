@@ -12,7 +12,7 @@ public final class RPCConnection: Sendable {
         public var framing = RPCFraming.contentLength
         /// How calls are cancelled at the peer, and the peer's here.
         public var cancellation = RPCCancellation.languageServer
-        /// How long a call may take that names no time of its own.
+        /// How long a call may take that names no time of its own, and a notification until it is taken.
         public var timeout = Duration.seconds(60)
         /// The longest message in either direction, in bytes.
         public var maximumMessageSize = 64 << 20

@@ -32,7 +32,8 @@ public struct RPCPeer: Sendable {
 
     /// Sends a notification, and returns when it has been handed to the stream.
     ///
-    /// - Throws: As `call(_:_:timeout:)` without what belongs to replies.
+    /// - Throws: As `call(_:_:timeout:)` without what belongs to replies; `timeout` where the peer does not
+    ///   take it within the connection's time for calls.
     public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
         try await core.notify(RPCCall(method, parameters, isNotification: true))
     }
