@@ -29,7 +29,9 @@ struct LanguageServerTests {
     {
         let child = try ChildStream(
             await PythonPeer.path, ["-I", "-W", "ignore", "-c", Self.script])
-        return (RPCConnection(child, handler: handler), child)
+        var options = RPCConnection.Options.languageServer
+        options.timeout = .seconds(600)  // a busy machine starts Python slowly
+        return (RPCConnection(child, options: options, handler: handler), child)
     }
 
     @Test func callsAndErrors() async throws {
