@@ -206,8 +206,9 @@ struct TextBuffer {
     /// Appends any other value.
     mutating func append(_ value: JSONScalar) {
         switch value {
-        case .null: append(Self.null)
-        case .bool(let value): append(value ? Self.true : Self.false)
+        case .null: append(word: 0x6c6c_756e, length: 4)
+        case .bool(true): append(word: 0x6575_7274, length: 4)
+        case .bool(false): append(word: 0x65_736c_6166, length: 5)
         case .signed(let value): append(value.magnitude, isNegative: value < 0)
         case .unsigned(let value): append(value, isNegative: false)
         case .double(let value): append(value)
@@ -217,7 +218,17 @@ struct TextBuffer {
         }
     }
 
-    private static let null = Array("null".utf8)
-    private static let `true` = Array("true".utf8)
-    private static let `false` = Array("false".utf8)
+    /// Appends up to eight bytes, the lowest first.
+    private mutating func append(word: UInt64, length: Int) {
+        reserve(8)
+        let start = count
+        Self.store(word, in: &storage, at: start)
+        count = start &+ length
+    }
+
+    @inline(__always)
+    private static func store(_ word: UInt64, in storage: inout [UInt8], at start: Int) {
+        var room = storage.mutableSpan
+        store(word, to: &room, at: start)
+    }
 }
