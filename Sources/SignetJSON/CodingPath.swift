@@ -8,12 +8,15 @@ struct AnyCodingKey: CodingKey {
 }
 
 extension JSONError {
+    /// How many keys of a path a message shows.
+    static let shownKeys = 32
+
     /// A path for messages: `$.orders[2].price`.
     ///
     /// Names that are not plain are escaped and long ones shortened, since a name may be input too.
     static func text(of path: [any CodingKey]) -> String {
         var text = "$"
-        for key in path.prefix(32) {
+        for key in path.prefix(shownKeys) {
             if let index = key.intValue {
                 text += "[\(index)]"
                 continue
@@ -25,7 +28,7 @@ extension JSONError {
             }
             if key.stringValue.unicodeScalars.count > 64 { text += "…" }
         }
-        return path.count > 32 ? text + "…" : text
+        return path.count > shownKeys ? text + "…" : text
     }
 
     /// An error at a path, without an offset.

@@ -150,6 +150,51 @@ struct CodableTests {
         #expect(try StrictJSONDecoder().decode([String: Int].self, from: text) == numbers)
     }
 
+    /// Elements that are passed over, each with an error that nobody sees, deep in the text.
+    @Test func errorsThatAreSwallowedCostLittle() throws {
+        struct Lossy: Decodable {
+            var count = 0
+            init(from decoder: any Decoder) throws {
+                var container = try decoder.unkeyedContainer()
+                while !container.isAtEnd {
+                    if let inner = try? container.decode(Lossy.self) {
+                        count += inner.count
+                    } else {
+                        #expect(throws: JSONError.self) { try container.decode(Int.self) }
+                        _ = try container.decode(String.self)
+                        count += 1
+                    }
+                }
+            }
+        }
+        let elements = [String](repeating: "\"x\"", count: 5000).joined(separator: ",")
+        let depth = 200
+        let text =
+            String(repeating: "[", count: depth) + elements + String(repeating: "]", count: depth)
+        #expect(try StrictJSONDecoder().decode(Lossy.self, from: bytes(text)).count == 5000)
+        let wanted = String(repeating: "[0]", count: 32)
+        let error = #expect(throws: JSONError.self) {
+            try StrictJSONDecoder().decode(
+                Deep.self, from: bytes(text.replacing("\"x\",", with: "")))
+        }
+        #expect(
+            error?.message.contains("$\(wanted)… (byte 200)") == true, "\(error?.message ?? "")")
+    }
+
+    /// Arrays in arrays around a number.
+    indirect enum Deep: Decodable {
+        case number(Int)
+        case deeper([Deep])
+
+        init(from decoder: any Decoder) throws {
+            if (try? decoder.unkeyedContainer()) != nil {
+                self = .deeper(try [Deep](from: decoder))
+            } else {
+                self = .number(try Int(from: decoder))
+            }
+        }
+    }
+
     /// Each object is left and taken up again for its next member.
     @Test func objectsInManyMembers() throws {
         var lines: [String: [String: Order.Line]] = [:]

@@ -186,20 +186,24 @@ final class JSONDocument {
         return places
     }
 
-    /// The way from the root to a value.
-    func path(to index: Int) -> [any CodingKey] {
-        var keys: [any CodingKey] = []
+    /// The way from the root to a value, or its first keys.
+    func path(to index: Int, limit: Int = .max) -> [any CodingKey] {
+        var way: [Int] = []
         var index = index
         while index > 0 {
-            let place = places[index]
-            let parent = Int(place.parent)
-            keys.append(
-                kind(at: parent) == .object
-                    ? AnyCodingKey(stringValue: reader.string(at: index - 1))
-                    : AnyCodingKey(intValue: Int(place.position)))
-            index = parent
+            way.append(index)
+            index = Int(places[index].parent)
         }
-        return keys.reversed()
+        return way.reversed().prefix(limit).map { index in
+            kind(at: Int(places[index].parent)) == .object
+                ? AnyCodingKey(stringValue: reader.string(at: index - 1))
+                : AnyCodingKey(intValue: Int(places[index].position))
+        }
+    }
+
+    /// As much of a path as a message shows, and one key more.
+    private func shownPath(to index: Int) -> [any CodingKey] {
+        path(to: index, limit: JSONError.shownKeys + 1)
     }
 
     // MARK: Errors
@@ -208,14 +212,14 @@ final class JSONDocument {
     func missing(_ name: String, in object: Int) -> JSONError {
         error(
             .missingMember, "the member is missing", at: object,
-            path(to: object) + [AnyCodingKey(stringValue: name)])
+            shownPath(to: object) + [AnyCodingKey(stringValue: name)])
     }
 
     @inline(never)
     func noElement(_ position: Int, of array: Int) -> JSONError {
         error(
             .missingMember, "found the end of the array, wanted one more element", at: array,
-            path(to: array) + [AnyCodingKey(intValue: position)])
+            shownPath(to: array) + [AnyCodingKey(intValue: position)])
     }
 
     @inline(never)
@@ -233,7 +237,7 @@ final class JSONDocument {
     }
 
     private func error(_ code: JSONError.Code, _ what: String, at index: Int) -> JSONError {
-        error(code, what, at: index, path(to: index))
+        error(code, what, at: index, shownPath(to: index))
     }
 
     private func error(
