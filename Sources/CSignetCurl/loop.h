@@ -84,7 +84,24 @@ struct signet_transfer {
     char error[CURL_ERROR_SIZE];
 };
 
+// For setting options of `easy`.
+#define SET(option, value) (curl_easy_setopt(easy, option, value) == CURLE_OK)
+
+#define BODY_ROOM ((size_t)64 << 10)
+// libcurl takes this buffer anew for each request that it encrypts, for the request's header too. Its
+// own default of 64 KiB is what makes the C library give memory back to the system, and ask for it
+// again, with every call.
+#define HEAD_BUFFER 16384L
+#define UPLOAD_BUFFER 65536L
+
 bool signet_transfer_close(signet_transfer *transfer);
+// What stays with a handle from call to call, the functions that libcurl calls among it.
+bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_CHECKED;
+// Adds bytes to a buffer that grows. False where memory ran out.
+bool signet_append(
+    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count)
+    SIGNET_CHECKED;
+int64_t signet_now_microseconds(void);
 // A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);

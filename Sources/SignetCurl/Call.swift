@@ -7,7 +7,17 @@ internal import Synchronization
 /// cancellation or the engine's end.
 final class Call: Sendable {
     typealias Outcome = Result<Answer, TransportError>
-    typealias Waiter = CheckedContinuation<Outcome, Never>
+
+    /// Who waits. It is told once, since it leaves the call's phase before it is.
+    @safe struct Waiter: Sendable {
+        private let continuation: UnsafeContinuation<Outcome, Never>
+
+        init(_ continuation: UnsafeContinuation<Outcome, Never>) {
+            unsafe self.continuation = continuation
+        }
+
+        func resume(returning outcome: Outcome) { unsafe continuation.resume(returning: outcome) }
+    }
 
     /// What a caller waits for.
     enum Answer: Sendable {

@@ -33,6 +33,8 @@ final class EventLoop: Sendable {
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
+    /// Whether the loop has something to do before it waits; written under the lock.
+    private let hasCommands = Atomic<Bool>(false)
     private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle
 
@@ -102,22 +104,23 @@ final class EventLoop: Sendable {
         call: Call, outcome: Call.Outcome
     ) {
         let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
+        // They hold the loop, which lets go of all calls when it stops.
         let body = BodyBuffer(
             capacity: configuration.bodyBufferSize,
-            drained: { [weak self] in self?.enqueue(.drain(identifier)) },
-            abandoned: { [weak self] in self?.enqueue(.cancel(identifier)) })
+            drained: { self.enqueue(.drain(identifier)) },
+            abandoned: { self.enqueue(.cancel(identifier)) })
         let upload =
             plan.body.bytes == nil
-            ? UploadFeed(plan.body, capacity: configuration.bodyBufferSize) { [weak self] in
-                self?.enqueue(.feed(identifier))
+            ? UploadFeed(plan.body, capacity: configuration.bodyBufferSize) {
+                self.enqueue(.feed(identifier))
             } : nil
         let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
         let call = Call(
             identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
             upload: upload)
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                if call.wait(waiter) { submit(call) }
+            await unsafe withUnsafeContinuation { waiter in
+                if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
             }
         } onCancel: {
             call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
@@ -134,7 +137,7 @@ final class EventLoop: Sendable {
             shared.calls[call.identifier] = call
             shared.commands.append(.start(call))
             if shared.calls.count == 1 { handle.setGate(open: true) }
-            if shared.commands.count == 1 { handle.wake() }
+            if shared.commands.count == 1 { wake() }
             return false
         }
         if isStopping { call.fail(Self.stopped) }
@@ -144,8 +147,13 @@ final class EventLoop: Sendable {
         shared.withLock { shared in
             if shared.isStopping { return }
             shared.commands.append(command)
-            if shared.commands.count == 1 { handle.wake() }
+            if shared.commands.count == 1 { wake() }
         }
+    }
+
+    private func wake() {
+        hasCommands.store(true, ordering: .sequentiallyConsistent)
+        handle.wake()
     }
 
     /// Ends every call and lets the threads end.
@@ -154,7 +162,8 @@ final class EventLoop: Sendable {
             if shared.isStopping { return [] }
             shared.isStopping = true
             handle.setGate(open: true)
-            handle.wake()
+            wake()
+            shared.commands = []
             defer { shared.calls = [:] }
             return Array(shared.calls.values)
         }
@@ -236,7 +245,7 @@ final class EventLoop: Sendable {
         mutating func run() {
             var nextLook: Int64 = 0
             while true {
-                let (commands, isStopping) = loop.takeCommands()
+                let (commands, isStopping) = loop.takeCommands(forgetting: driver.takeOver())
                 if isStopping { break }
                 for command in commands {
                     switch command {
@@ -249,7 +258,8 @@ final class EventLoop: Sendable {
                 driver.deliver()
                 loop.handle.willWait()
                 loop.handle.step(
-                    mayWait: loop.hasNoCommands,
+                    mayWait: !loop.hasCommands.load(ordering: .sequentiallyConsistent)
+                        && !driver.hasOver,
                     atMost: driver.waiting > 0 ? EventLoop.lookPause : nil)
                 driver.handleReady()
                 driver.deliver()
@@ -257,33 +267,26 @@ final class EventLoop: Sendable {
                     nextLook = Clock.milliseconds + Int64(EventLoop.lookPause)
                     driver.endOverdue(now: Clock.milliseconds)
                 }
-                loop.forget(driver.takeOver())
             }
             driver.cancelAll()
             loop.threadEnded()
         }
     }
 
-    private func takeCommands() -> ([Command], Bool) {
-        shared.withLock { shared in
-            if shared.commands.isEmpty || shared.isStopping { return ([], shared.isStopping) }
-            defer { shared.commands = [] }
-            return (shared.commands, false)
-        }
-    }
-
-    private var hasNoCommands: Bool {
-        shared.withLock { $0.commands.isEmpty && !$0.isStopping }
-    }
-
-    private func forget(_ identifiers: [UInt64]) {
-        if identifiers.isEmpty { return }
-        let areLast = shared.withLock { shared in
+    /// Forgets calls that are over and takes what there is to do.
+    private func takeCommands(forgetting over: [UInt64]) -> ([Command], isStopping: Bool) {
+        if over.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return ([], false) }
+        let (commands, isStopping, areLast) = shared.withLock {
+            shared -> ([Command], Bool, Bool) in
+            if shared.isStopping { return ([], true, false) }
             let had = shared.calls.count
-            for identifier in identifiers { shared.calls.removeValue(forKey: identifier) }
-            return had > 0 && shared.calls.isEmpty && !shared.isStopping
+            for identifier in over { shared.calls.removeValue(forKey: identifier) }
+            hasCommands.store(false, ordering: .sequentiallyConsistent)
+            defer { shared.commands = [] }
+            return (shared.commands, false, had > 0 && shared.calls.isEmpty)
         }
         if areLast { closeGate() }
+        return (commands, isStopping)
     }
 
     /// Closes the gate unless a call came meanwhile.

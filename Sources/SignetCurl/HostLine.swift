@@ -5,7 +5,7 @@
 final class HostLine {
     /// How many calls libcurl has.
     private(set) var active = 0
-    /// Whether the host chose HTTP/1.1: its calls do not wait for a connection to share.
+    /// Whether it speaks HTTP/1.1, by its choice or ours: no calls wait for a connection to share.
     var isWithoutMultiplexing = false
     private var line: [Call] = []
     private var first = 0

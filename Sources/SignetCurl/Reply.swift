@@ -4,7 +4,7 @@ internal import SignetTransport
 
 /// A reply's header as libcurl gave it; it is read on the caller's thread, so that the loop's thread
 /// goes on with other calls.
-struct Reply: Sendable {
+final class Reply: Sendable {
     /// The start line and fields, line by line.
     let head: [UInt8]
     let timings: Timings
@@ -15,11 +15,23 @@ struct Reply: Sendable {
     /// Where the timings of the whole will be.
     let record: TimingsRecord
 
+    init(
+        head: [UInt8], timings: Timings, chain: [SeenCertificate], served: [[UInt8]],
+        record: TimingsRecord
+    ) {
+        self.head = head
+        self.timings = timings
+        self.chain = chain
+        self.served = served
+        self.record = record
+    }
+
     /// The response that a call's caller gets.
     ///
     /// - Throws: `TransportError`: `malformed-reply`, or the policy's refusal.
     func response(to plan: RequestPlan, body: BodyBuffer) throws(TransportError) -> EngineResponse {
-        guard let head = ReplyHead(head.span) else {
+        let lines = head
+        guard let head = ReplyHead(lines.span) else {
             throw TransportError(
                 code: .malformedReply,
                 message: "\(plan.host.uriText) sent a header that is no HTTP (RFC 9110)")

@@ -1,24 +1,33 @@
 internal import CSignetCurl
-internal import HTTPTypes
 internal import SignetPinning
 internal import SignetTransport
 
 /// What the loop's thread does with transfers: starts them, hands on what came, ends them.
 struct TransferDriver {
-    private struct Active {
+    private final class Active {
         let call: Call
         let transfer: Transfer
         let host: HostLine
         var isAnswered = false
+
+        init(call: Call, transfer: Transfer, host: HostLine) {
+            self.call = call
+            self.transfer = transfer
+            self.host = host
+        }
     }
 
     private static let knownChains = 256
     private static let knownHosts = 1024
+    /// How many callers this thread wakes by itself.
+    private static let fewAnswers = 8
     /// How many calls more than connections libcurl is given for one host: those that share one.
     private static let sharing = 256
+    /// The same for a host whose connections carry one call each: those that are ready to go.
+    private static let next = 16
 
     private let loop: LoopHandle
-    private let configuration: CurlEngine.Configuration
+    let configuration: CurlEngine.Configuration
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
     private var hosts: [String: HostLine] = [:]
@@ -38,8 +47,8 @@ struct TransferDriver {
 
     /// Begins a call, or lets it wait while its host has as many as it gets.
     mutating func start(_ call: Call) {
-        let host = host(call.plan.url)
-        if call.hasEnded || host.active < configuration.maximumConnectionsPerHost + Self.sharing {
+        let host = host(call.plan)
+        if call.hasEnded || hasRoom(host) {
             start(call, host)
         } else {
             host.append(call)
@@ -81,19 +90,23 @@ struct TransferDriver {
         over.append(call.identifier)
     }
 
-    private mutating func host(_ url: String) -> HostLine {
-        if let known = hosts[url] { return known }
+    private mutating func host(_ plan: RequestPlan) -> HostLine {
+        if let known = hosts[plan.url] { return known }
         if hosts.count >= Self.knownHosts { hosts = hosts.filter { !$0.value.isIdle } }
         let host = HostLine()
-        hosts[url] = host
+        host.isWithoutMultiplexing = !plan.isSecure || !configuration.offersHTTP2
+        hosts[plan.url] = host
         return host
+    }
+
+    private func hasRoom(_ host: HostLine) -> Bool {
+        let more = host.isWithoutMultiplexing ? Self.next : Self.sharing
+        return host.active < configuration.maximumConnectionsPerHost + more
     }
 
     /// Begins calls that waited for a place.
     private mutating func admit(_ host: HostLine) {
-        while host.active < configuration.maximumConnectionsPerHost + Self.sharing,
-            let call = host.next()
-        {
+        while hasRoom(host), let call = host.next() {
             waiting -= 1
             start(call, host)
         }
@@ -109,6 +122,9 @@ struct TransferDriver {
             }
         }
     }
+
+    /// Whether calls are over since `takeOver` was last asked.
+    var hasOver: Bool { !over.isEmpty }
 
     /// The calls that are over since this was last asked.
     mutating func takeOver() -> [UInt64] {
@@ -173,10 +189,11 @@ struct TransferDriver {
 
     /// Wakes the callers whose answers are there.
     ///
-    /// To wake one costs this thread as much as all else that it does for a call beside libcurl, so
-    /// several are handed to the pool at once, whose threads wake them.
+    /// The first wakes a sleeping thread of the pool, which finds the others. Many are handed to the
+    /// pool as one, so that this thread goes on with the network.
     mutating func deliver() {
-        if answers.count > 1 {
+        if answers.isEmpty { return }
+        if answers.count > Self.fewAnswers {
             Task.detached { [answers] in
                 for (call, answer) in answers { call.answer(answer) }
             }
@@ -205,14 +222,14 @@ struct TransferDriver {
             reply = Reply(
                 head: head, timings: transfer.timings(), chain: chain, served: served,
                 record: call.timings)
-            active[identifier]?.isAnswered = true
+            entry.isAnswered = true
             transfer.wakeUpload()
         }
         let isDrained = moveBody(transfer, call)
         var isOver = false
         if isDrained, transfer.isDone {
             isOver = true
-            finish(transfer, call, isAnswered: entry.isAnswered || reply != nil)
+            finish(transfer, call, reply)
         }
         if let reply { answers.append((call, .reply(reply))) }
         if isOver { cancel(identifier) } else if call.upload != nil { feed(identifier) }
@@ -231,13 +248,13 @@ struct TransferDriver {
         return true
     }
 
-    private mutating func finish(_ transfer: Transfer, _ call: Call, isAnswered: Bool) {
+    private mutating func finish(_ transfer: Transfer, _ call: Call, _ reply: Reply?) {
         if call.isProbe {
             finishProbe(transfer, call)
             return
         }
         let result = transfer.result
-        call.timings.record(transfer.timings())
+        call.timings.record(reply?.timings ?? transfer.timings())
         if result == SIGNET_OK {
             if transfer.hasHead {
                 call.body.finish()
@@ -251,7 +268,7 @@ struct TransferDriver {
             return
         }
         let error = error(transfer, call, result)
-        if isAnswered { call.body.finish(error) } else { call.fail(error) }
+        if transfer.hasHead { call.body.finish(error) } else { call.fail(error) }
     }
 
     private mutating func finishProbe(_ transfer: Transfer, _ call: Call) {
@@ -290,140 +307,7 @@ struct TransferDriver {
         return chain.contains { wanted.contains($0.pin) } ? (chain, []) : transfer.certificates()
     }
 
-    /// The verdict with the certificates, as reports tell of it.
-    private func fullVerdict(_ transfer: Transfer, _ plan: RequestPlan) -> PinVerdict? {
-        let (chain, served) = transfer.certificates()
-        return plan.policy?.verdict(
-            for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
-    }
-
     private mutating func chain(of transfer: Transfer) -> [SeenCertificate] {
         transfer.chain(&chains, limit: TransferDriver.knownChains)
     }
-
-    // MARK: Errors
-
-    private mutating func error(
-        _ transfer: Transfer, _ call: Call, _ result: signet_result
-    ) -> TransportError {
-        let plan = call.plan
-        let host = "\(plan.host.uriText):\(plan.port)"
-        let words = transfer.message
-        switch result {
-        case SIGNET_FAILED_REFUSED:
-            return refusal(transfer, call)
-        case SIGNET_FAILED_NAME:
-            return TransportError(code: .name, message: "\(host): \(words)")
-        case SIGNET_FAILED_CONNECT:
-            return TransportError(code: .connect, message: "\(host): \(words)")
-        case SIGNET_FAILED_TLS:
-            return TransportError(
-                code: .tls,
-                message: transfer.isUntrusted
-                    ? "\(host) is not trusted: \(words)" : "\(host): \(words)")
-        case SIGNET_FAILED_PROXY, SIGNET_FAILED_PROXY_REFUSED, SIGNET_FAILED_PROXY_LOGIN:
-            return proxyFailure(transfer, plan, result)
-        case SIGNET_FAILED_TIMEOUT:
-            guard transfer.isAtProxy, let proxy = plan.proxy else {
-                return TransferDriver.timeout(plan, words)
-            }
-            return TransportError(
-                code: .timeout,
-                message: "the proxy \(proxy) did not open the way to \(host) in time: \(words)")
-        case SIGNET_FAILED_CUT_OFF:
-            return TransportError(
-                code: .cutOff, message: "\(host): the connection ended early: \(words)")
-        case SIGNET_FAILED_MALFORMED:
-            return TransportError(
-                code: .malformedReply, message: "\(host) sent no HTTP that is taken: \(words)")
-        case SIGNET_FAILED_TRUST_STORE:
-            return TransportError(code: .trustStore, message: words)
-        case SIGNET_FAILED_RESOURCES:
-            return TransferDriver.noMemory
-        default:
-            return TransportError(code: .connect, message: "\(host): \(words)")
-        }
-    }
-
-    private func proxyFailure(
-        _ transfer: Transfer, _ plan: RequestPlan, _ result: signet_result
-    ) -> TransportError {
-        let status = transfer.proxyStatus
-        let answer = status > 0 ? "answered CONNECT with \(status)" : transfer.message
-        let (code, what): (TransportError.Code, String) =
-            switch result {
-            case SIGNET_FAILED_PROXY_REFUSED: (.proxyRefused, "refused")
-            case SIGNET_FAILED_PROXY_LOGIN:
-                (
-                    .proxyAuthentication,
-                    plan.proxy?.hasCredentials == true
-                        ? "does not take the credentials it was given for"
-                        : "wants credentials for"
-                )
-            default: (.proxy, "cannot be used for")
-            }
-        return TransportError(
-            code: code,
-            message: "the proxy \(plan.proxy?.url ?? "") \(what)"
-                + " \(plan.host.uriText):\(plan.port): \(answer)")
-    }
-
-    private mutating func refusal(_ transfer: Transfer, _ call: Call) -> TransportError {
-        let plan = call.plan
-        let host = plan.host.uriText
-        switch transfer.refusal {
-        case SIGNET_PIN_MISMATCH:
-            return fullVerdict(transfer, plan)?.refusal.map(TransportError.init)
-                ?? TransportError(code: .pinMismatch, message: "no pin matches for \(host)")
-        case SIGNET_NO_CHAIN:
-            return TransportError(
-                code: .pinMismatch,
-                message: "\(host): the connection has no verified chain to judge, so it is refused")
-        case SIGNET_NO_TLS:
-            return TransportError(
-                code: .tls, message: "\(host): https was asked for, and the connection has no TLS")
-        case SIGNET_HEAD_TOO_LARGE:
-            return TransportError(
-                code: .replyTooLarge,
-                message: "\(host) sent a header of more than \(configuration.maximumHeaderSize)"
-                    + " bytes or \(configuration.maximumHeaderFields) fields")
-        case SIGNET_PROXY_HEAD_TOO_LARGE:
-            return TransportError(
-                code: .proxy,
-                message: "the proxy \(plan.proxy?.url ?? "") answered CONNECT with a header of more"
-                    + " than \(configuration.maximumHeaderSize) bytes")
-        case SIGNET_BODY_TOO_LARGE:
-            return TransferDriver.tooLarge(plan)
-        case SIGNET_NO_MEMORY:
-            return TransferDriver.noMemory
-        case SIGNET_NOT_REPEATED:
-            return TransportError(
-                code: .cutOff,
-                message: "\(host) closed a pooled connection after the request had been sent, and"
-                    + " \(plan.method) is not sent twice")
-        case SIGNET_BODY_SPENT:
-            return TransportError(
-                code: .bodyNotReplayable,
-                message: "\(host) closed a pooled connection while the request's body was sent, and"
-                    + " the body can be read once")
-        default:
-            return TransportError(
-                code: .malformedReply, message: "\(host) sent a header that is no HTTP (RFC 9110)")
-        }
-    }
-
-    private static func timeout(_ plan: RequestPlan, _ words: String) -> TransportError {
-        TransportError(
-            code: .timeout, message: "\(plan.host.uriText):\(plan.port): no reply in time: \(words)"
-        )
-    }
-
-    private static func tooLarge(_ plan: RequestPlan) -> TransportError {
-        TransportError(
-            code: .replyTooLarge,
-            message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
-    }
-
-    private static let noMemory = TransportError(
-        code: .resources, message: "the system gave no memory or socket for the call")
 }

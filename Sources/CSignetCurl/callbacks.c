@@ -1,0 +1,291 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+bool signet_append(
+    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count) {
+    if (more_count > SIZE_MAX / 4 - *count) return false;
+    if (*count + more_count > *room) {
+        size_t wanted = *room ? *room : 512;
+        while (wanted < *count + more_count) wanted *= 2;
+        uint8_t *grown = realloc(*bytes, wanted);
+        if (!grown) return false;
+        *bytes = grown;
+        *room = wanted;
+    }
+    memcpy(*bytes + *count, more, more_count);
+    *count += more_count;
+    return true;
+}
+
+// --- What libcurl calls ----------------------------------------------------------------------
+
+static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
+    if (!transfer->refusal) transfer->refusal = refusal;
+    return 0;
+}
+
+static size_t head_came(char *bytes, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t count = size * number;
+    // What a proxy answers to CONNECT is none of the reply's.
+    if (transfer->proxy.is_used && !transfer->proxy.is_passed) {
+        transfer->proxy.head_total += count;
+        if (transfer->proxy.head_total > transfer->head_limit)
+            return refuse(transfer, SIGNET_PROXY_HEAD_TOO_LARGE);
+        return count;
+    }
+    transfer->head_total += count;
+    if (transfer->head_total > transfer->head_limit)
+        return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
+    if (transfer->has_head) return count;  // a trailer: counted, not kept
+    bool is_end = (count == 2 && bytes[0] == '\r' && bytes[1] == '\n')
+        || (count == 1 && bytes[0] == '\n');
+    if (!is_end) {
+        if (++transfer->field_count > transfer->field_limit + 1)
+            return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
+        if (!signet_append(
+                &transfer->head, &transfer->head_count, &transfer->head_room, bytes, count))
+            return refuse(transfer, SIGNET_NO_MEMORY);
+        return count;
+    }
+    // "HTTP/1.1 100 …" and "HTTP/2 103 …" come before the reply.
+    const uint8_t *space = memchr(transfer->head, ' ', transfer->head_count);
+    size_t left = space ? transfer->head_count - (size_t)(space - transfer->head) : 0;
+    if (left < 4) return refuse(transfer, SIGNET_MALFORMED_HEAD);
+    if (space[1] == '1') {
+        if (memcmp(space + 1, "101", 3) == 0) return refuse(transfer, SIGNET_MALFORMED_HEAD);
+        transfer->head_count = 0;
+        return count;
+    }
+    transfer->has_head = true;
+    signet_transfer_make_ready(transfer);
+    return count;
+}
+
+static size_t body_came(char *bytes, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t count = size * number;
+    if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
+    if (count > transfer->body_limit - transfer->body_total)
+        return refuse(transfer, SIGNET_BODY_TOO_LARGE);
+    if (transfer->body_count > 0 && transfer->body_count + count > BODY_ROOM) {
+        transfer->is_paused = true;
+        signet_transfer_make_ready(transfer);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (!signet_append(&transfer->body, &transfer->body_count, &transfer->body_room, bytes, count))
+        return refuse(transfer, SIGNET_NO_MEMORY);
+    transfer->body_total += count;
+    signet_transfer_make_ready(transfer);
+    return count;
+}
+
+static size_t upload_wanted(char *buffer, size_t size, size_t number, void *context) {
+    signet_transfer *transfer = context;
+    size_t left = transfer->upload.count - transfer->upload.taken;
+    if (left > 0 && !transfer->upload.restarts) {
+        size_t count = left < size * number ? left : size * number;
+        memcpy(buffer, transfer->upload.bytes + transfer->upload.taken, count);
+        transfer->upload.taken += count;
+        transfer->upload.was_taken_from = true;
+        return count;
+    }
+    if (transfer->upload.is_ended && !transfer->upload.restarts) return 0;
+    transfer->upload.is_wanted = transfer->upload.is_paused = true;
+    signet_transfer_make_ready(transfer);
+    return CURL_READFUNC_PAUSE;
+}
+
+// Back to the body's first byte, where it was left.
+static bool rewind_upload(signet_transfer *transfer) {
+    if (!transfer->upload.was_taken_from) return true;
+    if (!transfer->upload.is_replayable) {
+        refuse(transfer, SIGNET_BODY_SPENT);
+        return false;
+    }
+    transfer->upload.was_taken_from = transfer->upload.is_ended = false;
+    transfer->upload.restarts = true;
+    transfer->upload.count = transfer->upload.taken = 0;
+    return true;
+}
+
+static int upload_sought(void *context, curl_off_t offset, int origin) {
+    if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
+    return rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+// libcurl tries again by itself where a pooled connection ends without a byte of a reply. Over HTTP/2
+// that is also how it answers a stream that the server refused unread (RFC 9113, section 8.7).
+static bool may_repeat(signet_transfer *transfer) {
+    long sent = 0;
+    if (transfer->has_head) return false;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
+    if (sent > 0 && !transfer->is_repeatable && !transfer->was_http2) return false;
+    return rewind_upload(transfer);
+}
+
+int64_t signet_now_microseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static CURLcode context_made(CURL *easy, void *context, void *data) {
+    (void)easy;
+    signet_transfer *transfer = data;
+    // Behind an HTTPS proxy the first handshake of a connection is the proxy's: its keys are not the
+    // policy's business. There the early look is left out; before_request judges the origin as ever.
+    transfer->proxy.handshakes += 1;
+    bool is_proxys = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
+    if (!is_proxys) {
+        transfer->proxy.is_passed = true;
+        if (transfer->proxy.is_used) transfer->tunnelled = signet_now_microseconds();
+    }
+    signet_handshake *handshake =
+        signet_handshake_new(transfer->proxy.is_tls ? NULL : transfer->wanted);
+    if (!handshake) return CURLE_OUT_OF_MEMORY;
+    handshake->is_proxys = is_proxys;
+    bool attached = signet_handshake_attach(handshake, context);
+    signet_handshake_release(transfer->handshake);
+    transfer->handshake = handshake;
+    return attached ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+}
+
+// The authority: before each request, on a new, a pooled or a resumed connection.
+static int before_request(
+    void *data, char *remote, char *local, int remote_port, int local_port) {
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    signet_transfer *transfer = data;
+    transfer->proxy.is_passed = true;
+    struct curl_tlssessioninfo *info = NULL;
+    SSL *ssl = NULL;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info
+        && info->backend == CURLSSLBACKEND_OPENSSL)
+        ssl = info->internals;
+    signet_chain_release(transfer->chain);
+    transfer->chain = NULL;
+    if (transfer->is_sent && !may_repeat(transfer)) {
+        refuse(transfer, SIGNET_NOT_REPEATED);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (ssl) {
+        const unsigned char *chosen = NULL;
+        unsigned count = 0;
+        SSL_get0_alpn_selected(ssl, &chosen, &count);
+        transfer->was_http2 = count == 2 && memcmp(chosen, "h2", 2) == 0;
+    }
+    if (transfer->is_secure && !ssl) {
+        refuse(transfer, SIGNET_NO_TLS);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (!transfer->wanted && !transfer->is_probe) {
+        transfer->is_sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
+    if (!chain) {
+        refuse(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    signet_chain_retain(chain);
+    transfer->chain = chain;
+    signet_wanted *wanted = transfer->wanted;
+    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted)) {
+        refuse(transfer, SIGNET_PIN_MISMATCH);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (transfer->is_probe) {
+        refuse(transfer, SIGNET_PROBED);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    transfer->is_sent = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+static curl_socket_t open_socket(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    signet_transfer *transfer = context;
+    signet_loop *loop = transfer->loop;
+    // A new connection begins, perhaps in the place of a pooled one that had died.
+    transfer->proxy.is_passed = false;
+    transfer->proxy.handshakes = 0;
+    transfer->proxy.head_total = 0;
+    int type = address->socktype;
+#ifdef SOCK_CLOEXEC
+    type |= SOCK_CLOEXEC;
+#endif
+    curl_socket_t opened = socket(address->family, type, address->protocol);
+    if (opened < 0) {
+        transfer->lacks_resources =
+            errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return CURL_SOCKET_BAD;
+    }
+    signet_loop_note_socket(loop, opened, true);
+    pthread_mutex_lock(&loop->lock);
+    loop->last_opened = opened;
+    pthread_mutex_unlock(&loop->lock);
+    return opened;
+}
+
+// Under the lock, so that a watching thread never shuts down a number that is another's by now.
+static int close_socket(void *context, curl_socket_t closed) {
+    signet_loop *loop = context;
+    pthread_mutex_lock(&loop->lock);
+    if (loop->busy_on == closed) loop->busy_on = -1;
+    if (loop->last_opened == closed) loop->last_opened = -1;
+    signet_loop_note_socket(loop, closed, false);
+    loop->was_short = signet_loop_lacks_descriptors(loop);
+    int failed = close(closed);
+    pthread_mutex_unlock(&loop->lock);
+    return failed;
+}
+
+// --- What is set once ------------------------------------------------------------------------
+
+bool signet_transfer_set_once(signet_transfer *transfer) {
+    CURL *easy = transfer->easy;
+    signet_loop *loop = transfer->loop;
+    return SET(CURLOPT_PRIVATE, transfer) && SET(CURLOPT_ERRORBUFFER, transfer->error)
+        && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
+        && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
+        && SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER)
+        // Only what is asked for: no proxy or credentials of the surroundings, no other protocol.
+        && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
+        && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
+        && SET(CURLOPT_PROTOCOLS_STR, "http,https")
+        && SET(CURLOPT_REDIR_PROTOCOLS_STR, "https") && SET(CURLOPT_FOLLOWLOCATION, 0L)
+        && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
+        && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
+        // Trust; nothing turns it off.
+        && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
+        && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
+        && SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
+        // A proxy's certificate is checked like any, and our fields are for the origin alone.
+        && SET(CURLOPT_PROXY_SSL_VERIFYPEER, 1L) && SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L)
+        && SET(CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
+        && SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
+        && SET(CURLOPT_PROXY_CAPATH, NULL) && SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE)
+        && SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC)
+        && SET(CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC)
+        && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
+        && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
+        && SET(CURLOPT_SSL_CTX_FUNCTION, context_made) && SET(CURLOPT_SSL_CTX_DATA, transfer)
+        && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
+        && SET(CURLOPT_HEADERFUNCTION, head_came) && SET(CURLOPT_HEADERDATA, transfer)
+        && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
+        && SET(CURLOPT_READFUNCTION, upload_wanted) && SET(CURLOPT_READDATA, transfer)
+        && SET(CURLOPT_SEEKFUNCTION, upload_sought) && SET(CURLOPT_SEEKDATA, transfer)
+        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
+        && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
+}
