@@ -131,6 +131,15 @@ let package = Package(
             ],
             swiftSettings: houseRules),
 
+        // What the documentation of SignetRPC goes through; part of no product.
+        .target(
+            name: "ParleyExample", dependencies: ["SignetClient"], path: "Examples/parley/Sources",
+            swiftSettings: houseRules),
+        .testTarget(
+            name: "ParleyExampleTests",
+            dependencies: ["ParleyExample", "SignetClient", "TestSupport"],
+            path: "Examples/parley/Tests", swiftSettings: houseRules),
+
         .target(
             name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
             swiftSettings: houseRules),

@@ -84,7 +84,8 @@ public struct RawReply: Sendable, Hashable {
         self.body = body
     }
 
-    var isSuccess: Bool { (200..<300).contains(status) }
+    /// Whether the status is 2xx.
+    public var isSuccess: Bool { (200..<300).contains(status) }
 }
 
 /// What came back for one call.
@@ -116,6 +117,9 @@ public struct RPCResult: Sendable, Hashable {
 
     /// Takes a text that has been validated.
     init(validated bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Takes a tree.
+    public init(_ value: JSONValue) { self.bytes = value.serialized() }
 
     /// Takes a JSON text.
     ///

@@ -133,13 +133,15 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 }
 
 extension RPCError {
-    static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
+    /// The server's own error.
+    public static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
         RPCError(
             code: .rpcError, message: "the server answered with \(error.description)",
             status: status, server: error)
     }
 
-    static func httpStatus(_ reply: RawReply) -> RPCError {
+    /// A status that is not 2xx, of a reply that says nothing in the protocol.
+    public static func httpStatus(_ reply: RawReply) -> RPCError {
         let problem = ProblemDetails(reply)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return RPCError(
@@ -148,7 +150,8 @@ extension RPCError {
             status: reply.status, body: reply.body, problem: problem)
     }
 
-    static func malformedReply(_ what: String, status: Int?) -> RPCError {
+    /// A reply that is not what the protocol demands; `what` holds no value of it.
+    public static func malformedReply(_ what: String, status: Int?) -> RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(

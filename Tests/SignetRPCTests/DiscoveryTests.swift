@@ -237,6 +237,12 @@ struct DiscoveryTests {
         #expect(error?.code.name == "malformed-description")
     }
 
+    @Test func schemasThatReferToThemselvesTwiceEnd() throws {
+        let schema = try JSONValue(
+            parsing: bytes(##"{"allOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}]}"##))
+        #expect(ParameterSchema(schema, in: schema).mismatch(1) == nil)
+    }
+
     @Test func loopsOfReferencesEnd() throws {
         let document =
             ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/p"}]}}},"components":{"parameters":{"p":{"$ref":"#/components/parameters/p"}}}}"##

@@ -43,33 +43,37 @@ public struct Pages: AsyncSequence, Sendable {
     /// Asks for page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pages: Pages
-        fileprivate var step: PageStep? = .first
+        /// How the next page is asked for, or why it is not.
+        fileprivate var upcoming: Result<PageStep?, ClientError> = .success(.first)
         fileprivate var seen: Set<[UInt8]> = []
+        fileprivate var count = 0
 
-        /// The next page, or nil behind the last.
+        /// The next page, or nil behind the last; what ends a list early comes behind all pages that were
+        /// read.
         ///
         /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
         public mutating func next() async throws(ClientError) -> UnboxedReply? {
-            guard let step else { return nil }
+            let now = upcoming
             // A list that failed does not go on.
-            self.step = nil
+            upcoming = .success(nil)
+            guard let step = try now.get() else { return nil }
+            if case .first = step {
+            } else {
+                guard seen.insert(Array(step.name.utf8)).inserted else {
+                    throw Pages.failure(
+                        "paging-loop", "the list leads back to a page that was there before")
+                }
+                guard count < pages.paging.maximumPages else {
+                    throw Pages.failure(
+                        "too-many-pages",
+                        "the list goes on behind \(count) pages, which is the limit")
+                }
+            }
             let (reply, page, next) = try await pages.read(step)
-            guard let next else { return reply }
             if case .first = step { seen.insert(Array(page.utf8)) }
-            guard seen.insert(Array(next.name.utf8)).inserted else {
-                throw ClientError(
-                    .processing, ClientError.Code("paging-loop"),
-                    "the list leads back to a page that was there before", status: reply.status)
-            }
-            // One more has been seen than was read.
-            guard seen.count <= pages.paging.maximumPages else {
-                throw ClientError(
-                    .processing, ClientError.Code("too-many-pages"),
-                    "the list goes on behind \(seen.count - 1) pages, which is the limit",
-                    status: reply.status)
-            }
-            self.step = next
+            count += 1
+            upcoming = next
             return reply
         }
 
@@ -105,7 +109,7 @@ extension Pages {
     /// Asks for a page; tells its own name too, and how the next one is asked for.
     fileprivate func read(
         _ step: PageStep
-    ) async throws(ClientError) -> (UnboxedReply, String, PageStep?) {
+    ) async throws(ClientError) -> (UnboxedReply, String, Result<PageStep?, ClientError>) {
         try await system.admitted(service, scenario) { admission throws(ClientError) in
             guard request.method == .get else {
                 throw ClientError(
@@ -129,7 +133,11 @@ extension Pages {
             let reply = try await system.complete(boxed, at: base, admission)
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { asked.target } else { "" }
-            return (reply, name, try next(after: reply, at: asked))
+            do throws(ClientError) {
+                return (reply, name, .success(try next(after: reply, at: asked)))
+            } catch {
+                return (reply, name, .failure(error))
+            }
         }
     }
 
@@ -153,18 +161,17 @@ extension Pages {
         do throws(TransportError) {
             next = try url.resolving(reference)
         } catch {
-            throw Self.refusal("is no link to an http or https URL", reply)
+            throw Self.failure(
+                "paging-refused", "the list's next page is no link to an http or https URL")
         }
         guard next.origin == url.origin else {
-            throw Self.refusal("leads to another origin", reply)
+            throw Self.failure("paging-refused", "the list's next page is of another origin")
         }
         return .at(next)
     }
 
-    private static func refusal(_ what: String, _ reply: UnboxedReply) -> ClientError {
-        ClientError(
-            .processing, ClientError.Code("paging-refused"), "the list's next page \(what)",
-            status: reply.status)
+    fileprivate static func failure(_ code: String, _ message: String) -> ClientError {
+        ClientError(.processing, ClientError.Code(code), message)
     }
 
     private static func webURL(

@@ -44,7 +44,15 @@ public struct ParameterSchema: Sendable, Hashable {
 /// One look at a value.
 private struct Check {
     let document: JSONValue
+    private let budget = Budget()
     private static let maximumDepth = 64
+
+    init(document: JSONValue) { self.document = document }
+
+    /// How many schemas are looked at: those that refer to themselves in several ways would never end.
+    private final class Budget {
+        var left = 20_000
+    }
 
     typealias Mismatch = ParameterSchema.Mismatch
 
@@ -54,8 +62,9 @@ private struct Check {
         if schema.bool == false { return Mismatch(place: place, found: "a value", wanted: "none") }
         // A schema with an identifier of its own may mean other places by its references.
         guard let rules = schema.object, depth < Self.maximumDepth,
-            rules["$id"] == nil || depth == 0
+            rules["$id"] == nil || depth == 0, budget.left > 0
         else { return nil }
+        budget.left -= 1
         if let reference = rules["$ref"] {
             guard let target = target(of: reference) else { return nil }
             return mismatch(value, target, place, depth + 1)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPTypes
+import SignetCrypto
 import SignetJSON
 import SignetRPC
 
@@ -32,11 +33,22 @@ struct CallContentOptions: ParsableArguments {
         help: ArgumentHelp("A field of the request.", valueName: "name: value"))
     var headers: [String] = []
 
+    @Option(
+        name: .customLong("secret-header"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A field whose value is a secret, such as Authorization: NAME=SOURCE, where SOURCE is FILE, \
+            env:NAME, fd:N, credential:NAME or command:LINE.
+            """,
+            valueName: "name=source"))
+    var secretHeaders: [String] = []
+
     /// Whether no parameter is given.
     var hasNoParameters: Bool { parameters == nil && named.isEmpty && texts.isEmpty }
 
     func validate() throws {
-        _ = try fields()
+        _ = try plainFields()
+        for header in secretHeaders { _ = try Self.secretField(header) }
         for pair in named + texts where pair.utf8.first == 0x3D || !pair.utf8.contains(0x3D) {
             throw ValidationError("--param and --text-param are NAME=VALUE")
         }
@@ -80,8 +92,42 @@ struct CallContentOptions: ParsableArguments {
         return json
     }
 
-    /// The fields of `--header`, in their order.
+    /// All fields; the sources of the secret ones are read.
     func fields() throws -> HTTPFields {
+        var fields = try plainFields()
+        for header in secretHeaders {
+            let (name, source) = try Self.secretField(header)
+            let secret = try KeySource(source).loadSecret("field", limit: 65_536)
+            let span = secret.bytes
+            guard let text = String(validating: span.indices.map { span[$0] }, as: UTF8.self),
+                HTTPField.isValidValue(text)
+            else { throw ToolError.usage("a secret header's value is none of an HTTP field") }
+            fields.append(HTTPField(name: name, value: text))
+        }
+        return fields
+    }
+
+    private static func secretField(
+        _ header: String
+    ) throws -> (name: HTTPField.Name, source: String) {
+        let bytes = Array(header.utf8)
+        let mark = bytes.firstIndex(of: 0x3D) ?? bytes.endIndex
+        let source = String(decoding: bytes[mark...].dropFirst(), as: UTF8.self)
+        guard let name = HTTPField.Name(String(decoding: bytes[..<mark], as: UTF8.self)),
+            !source.isEmpty
+        else { throw ValidationError("--secret-header is NAME=SOURCE") }
+        try refuseOwn(name, "--secret-header")
+        return (name, source)
+    }
+
+    private static func refuseOwn(_ name: HTTPField.Name, _ option: String) throws {
+        guard !own.contains(name.canonicalName) else {
+            throw ValidationError("\(option) cannot set \(name.canonicalName): the call makes it")
+        }
+    }
+
+    /// The fields of `--header`, in their order.
+    private func plainFields() throws -> HTTPFields {
         var fields: HTTPFields = [:]
         for header in headers {
             let bytes = Array(header.utf8)
@@ -94,9 +140,12 @@ struct CallContentOptions: ParsableArguments {
                 let name = HTTPField.Name(String(decoding: bytes[..<colon], as: UTF8.self)),
                 HTTPField.isValidValue(text)
             else { throw ValidationError("--header is 'NAME: VALUE', without control characters") }
-            guard !Self.own.contains(name.canonicalName) else {
+            try Self.refuseOwn(name, "--header")
+            // Arguments are there for all of the machine to read.
+            guard !["authorization", "cookie", "proxy-authorization"].contains(name.canonicalName)
+            else {
                 throw ValidationError(
-                    "--header cannot set \(name.canonicalName): the call makes it")
+                    "\(name.canonicalName) is a secret: give it with --secret-header NAME=SOURCE")
             }
             fields.append(HTTPField(name: name, value: text))
         }

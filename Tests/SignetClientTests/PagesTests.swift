@@ -1,0 +1,135 @@
+import SignetClient
+import Testing
+
+/// Lists page by page: a server leads nowhere else, and keeps nobody for ever.
+@Suite struct PagesTests {
+    private static let link = HTTPField.Name("Link")
+
+    /// Answers with bodies and, where there is one, a Link field.
+    private func answers(_ pages: (body: String, link: String?)...) -> [RecordingEngine.Answer] {
+        pages.map { page in
+            var fields: HTTPFields = [:]
+            if let name = Self.link, let link = page.link { fields[name] = link }
+            return RecordingEngine.Answer(body: page.body, fields: fields)
+        }
+    }
+
+    private func read(
+        _ answers: [RecordingEngine.Answer], by paging: Paging = .link(),
+        request: RESTRequest = RESTRequest(.get, "/orders", query: ["size": 2])
+    ) async throws -> (bodies: [String], targets: [String], error: ClientError?) {
+        let engine = RecordingEngine(answers: answers)
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
+        let system = try await NetworkSystem.start(
+            services: ["shop": service], policy: nil, options: options)
+        var bodies: [String] = []
+        var failure: ClientError?
+        do throws(ClientError) {
+            for try await page in system.pages("shop", request, by: paging) {
+                bodies.append(page.result?.value.text ?? "")
+            }
+        } catch {
+            failure = error
+        }
+        await system.shutdown()
+        return (bodies, engine.requests.map { $0.request.path ?? "" }, failure)
+    }
+
+    @Test func linksAreFollowed() async throws {
+        let result = try await read(
+            answers(
+                ("[1]", "</v1/orders?page=2>; rel=\"next\""),
+                ("[2]", "<https://api.example.com:443/v1/orders?page=3>; rel=next, </>; rel=first"),
+                ("[3]", "<?page=2>; rel=prev")))
+        #expect(result.error == nil)
+        #expect(result.bodies == ["[1]", "[2]", "[3]"])
+        #expect(
+            result.targets == ["/v1/orders?size=2", "/v1/orders?page=2", "/v1/orders?page=3"])
+    }
+
+    @Test func cursorsAreRepeated() async throws {
+        let result = try await read(
+            answers(
+                (#"{"meta":{"next":"a&b"}}"#, nil), (#"{"meta":{"next":7}}"#, nil),
+                (#"{"meta":{"next":null}}"#, nil)),
+            by: .cursor(at: ["meta", "next"], as: "after"))
+        #expect(result.error == nil)
+        #expect(
+            result.targets == [
+                "/v1/orders?size=2", "/v1/orders?size=2&after=a%26b", "/v1/orders?size=2&after=7",
+            ])
+    }
+
+    @Test(arguments: [#"{}"#, #"{"next":""}"#, #"{"next":null}"#, "[]", "null"])
+    func anEmptyCursorIsTheEnd(_ body: String) async throws {
+        let result = try await read(answers((body, nil)), by: .cursor(at: ["next"], as: "after"))
+        #expect(result.error == nil && result.bodies.count == 1)
+    }
+
+    @Test(arguments: [
+        ("<https://evil.example/v1/orders?page=2>; rel=next", "paging-refused"),
+        ("<//evil.example/>; rel=next", "paging-refused"),
+        ("<http://api.example.com/v1/orders?page=2>; rel=next", "paging-refused"),
+        ("<https://api.example.com:444/>; rel=next", "paging-refused"),
+        ("<https://u:p@api.example.com/>; rel=next", "paging-refused"),
+        ("<file:///etc/passwd>; rel=next", "paging-refused"),
+        ("<javascript:x>; rel=next", "paging-refused"), ("<a b>; rel=next", "paging-refused"),
+        ("</a>; rel=next, </b>; rel=next", "malformed-reply"),
+        ("</a>; rel=\"next", "malformed-reply"),
+        ("<?size=2>; rel=next", "paging-loop"), ("<>; rel=next", "paging-loop"),
+    ])
+    func linksThatAreNotFollowed(_ link: String, _ code: String) async throws {
+        let result = try await read(answers(("[1]", link), ("[2]", nil)))
+        #expect(result.error?.code.name == code)
+        // The page that came is not lost.
+        #expect(result.targets.count == 1 && result.bodies == ["[1]"])
+    }
+
+    @Test func loopsEnd() async throws {
+        let back = "</v1/orders?page=2>; rel=next"
+        let result = try await read(
+            answers(("[1]", back), ("[2]", "</v1/orders?page=3>; rel=next"), ("[3]", back)))
+        #expect(result.error?.code.name == "paging-loop")
+        #expect(result.targets.count == 3)
+        let cursor = try await read(
+            answers((#"{"next":"a"}"#, nil)), by: .cursor(at: ["next"], as: "after"))
+        #expect(cursor.error?.code.name == "paging-loop")
+        #expect(cursor.targets.count == 2)
+    }
+
+    @Test func aListWithoutEndIsAnError() async throws {
+        let endless = (1...9).map { page in
+            RecordingEngine.Answer(body: #"{"next":\#(page)}"#)
+        }
+        for paging in [Paging.cursor(at: ["next"], as: "after")] {
+            var paging = paging
+            paging.maximumPages = 3
+            let result = try await read(endless, by: paging)
+            #expect(result.error?.code.name == "too-many-pages")
+            #expect(result.targets.count == 3)
+            #expect(result.bodies.count == 3)
+        }
+        var links = Paging.link()
+        links.maximumPages = 1
+        let result = try await read(
+            answers(("[1]", "<?page=2>; rel=next"), ("[2]", nil)), by: links)
+        #expect(result.error?.code.name == "too-many-pages")
+        let one = try await read(answers(("[1]", nil)), by: links)
+        #expect(one.error == nil && one.bodies == ["[1]"])
+    }
+
+    @Test(arguments: [#"{"next":{}}"#, #"{"next":[1]}"#, #"{"next":true}"#])
+    func cursorsOfAnotherType(_ body: String) async throws {
+        let result = try await read(answers((body, nil)), by: .cursor(at: ["next"], as: "after"))
+        #expect(result.error?.code.name == "malformed-reply")
+    }
+
+    @Test func onlyGETIsRepeated() async throws {
+        let result = try await read(answers(("[1]", nil)), request: RESTRequest(.post, "/orders"))
+        #expect(result.error?.code.name == "unsupported-call")
+        #expect(result.targets.isEmpty)
+    }
+}

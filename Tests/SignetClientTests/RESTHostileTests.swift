@@ -1,0 +1,163 @@
+import Foundation
+import SignetClient
+import TestSupport
+import Testing
+
+/// A REST server that means ill: no body makes a call hang, end twice or end well.
+@Suite struct RESTHostileTests {
+    /// Sends, for each path, bytes as they stand; `~` waits for ever.
+    private static let script = #"""
+        import json, socket, sys, threading, time
+        answers = json.loads(sys.argv[2])
+        def run(c):
+            data = b''
+            try:
+                while b'\r\n\r\n' not in data:
+                    more = c.recv(65536)
+                    if not more: return
+                    data += more
+                text = answers[data.split(b' ')[1].decode()].encode('latin-1')
+                if text == b'flood':
+                    c.sendall(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+                    while True: c.sendall(b'10000\r\n' + b'[' * 65536 + b'\r\n')
+                c.sendall(text.removesuffix(b'~'))
+                while text.endswith(b'~') and c.recv(1): pass
+            except OSError: pass
+            finally: c.close()
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(('127.0.0.1', int(sys.argv[1])))
+        s.listen(64)
+        while True:
+            threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+        """#
+
+    private struct Case: Sendable {
+        var answer: String
+        var code: String
+    }
+
+    private static func reply(
+        _ body: String, status: String = "200 OK", type: String = "application/json",
+        length: Int? = nil
+    ) -> String {
+        "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nConnection: close\r\nContent-Length: "
+            + "\(length ?? body.unicodeScalars.count)\r\n\r\n\(body)"
+    }
+
+    private static let cases: [String: Case] = [
+        "html": Case(answer: reply("<html>no", type: "text/html"), code: "malformed-reply"),
+        "html-500": Case(
+            answer: reply("<html>no", status: "500 No", type: "text/html"), code: "http-status"),
+        "empty-500": Case(answer: reply("", status: "500 No"), code: "http-status"),
+        "spaces": Case(answer: reply("  \r\n"), code: "malformed-reply"),
+        "cut-json": Case(answer: reply(#"{"a":1"#), code: "malformed-reply"),
+        "cut-off": Case(answer: reply(#"{"a":1}"#, length: 100), code: "cut-off"),
+        "cut-off-500": Case(
+            answer: reply("x", status: "500 No", length: 100), code: "cut-off"),
+        "twice": Case(answer: reply(#"{"a":1,"a":2}"#), code: "malformed-reply"),
+        "two": Case(answer: reply("{}{}"), code: "malformed-reply"),
+        "bom": Case(answer: reply("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
+        "latin-1": Case(answer: reply("\"\u{E9}\""), code: "malformed-reply"),
+        "nan": Case(answer: reply("NaN"), code: "malformed-reply"),
+        "deep": Case(
+            answer: reply(String(repeating: "[", count: 600) + String(repeating: "]", count: 600)),
+            code: "malformed-reply"),
+        "flood": Case(answer: "flood", code: "reply-too-large"),
+        "long": Case(answer: reply("[]", length: 1 << 40), code: "reply-too-large"),
+        "silent": Case(answer: "~", code: "timeout"),
+        "drip": Case(answer: reply("{", length: 2) + "~", code: "timeout"),
+        "half-head": Case(answer: "HTTP/1.1 200 OK\r\nContent-Ty~", code: "timeout"),
+        "problem-html": Case(
+            answer: reply("<html>", status: "500 No", type: "application/problem+json"),
+            code: "http-status"),
+        "json-302": Case(answer: reply("{}", status: "302 Found"), code: ""),
+    ]
+
+    private func withSystem(
+        _ answers: [String: String], timeout: Duration, _ work: (NetworkSystem) async throws -> Void
+    ) async throws {
+        let port = freePort()
+        let paths = Dictionary(uniqueKeysWithValues: answers.map { ("/\($0.key)", $0.value) })
+        let table = String(decoding: try JSONEncoder().encode(paths), as: UTF8.self)
+        let server = try await ServerProcess.start(
+            "python3", ["-I", "-c", Self.script, "\(port)", table], ready: .listening(port: port))
+        var options = NetworkSystem.Options()
+        options.maximumReplySize = 1 << 20
+        let service = ServiceConfiguration(
+            baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest, timeout: timeout)
+        let system = try await NetworkSystem.start(
+            services: ["bad": service], policy: nil, options: options)
+        do {
+            try await work(system)
+        } catch {
+            await system.shutdown()
+            throw error
+        }
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func eachBadReplyHasItsName() async throws {
+        try await withSystem(Self.cases.mapValues(\.answer), timeout: .seconds(120)) { system in
+            for (name, bad) in Self.cases.sorted(by: { $0.key < $1.key })
+            where bad.code != "timeout" {
+                let error = await #expect(throws: ClientError.self, "\(name)") {
+                    try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                }
+                guard !bad.code.isEmpty else { continue }
+                #expect(error?.code.name == bad.code, "\(name): \(error?.message ?? "")")
+                #expect(error?.problem == nil)
+            }
+        }
+    }
+
+    @Test func aServerThatStopsIsGivenUp() async throws {
+        let slow = Self.cases.filter { $0.value.code == "timeout" }
+        try await withSystem(slow.mapValues(\.answer), timeout: .milliseconds(500)) { system in
+            for name in slow.keys.sorted() {
+                let error = await #expect(throws: ClientError.self, "\(name)") {
+                    try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                }
+                #expect(error?.code.name == "timeout", "\(name): \(error?.message ?? "")")
+            }
+        }
+    }
+
+    @Test func whatIsOnlyUnusualIsTaken() async throws {
+        let answers = [
+            "plain": Self.reply("[1]", type: "text/plain"), "typeless": Self.reply("[1]", type: ""),
+            "html-type": Self.reply("[1]", type: "text/html"), "spaced": Self.reply(" [1]\r\n"),
+        ]
+        try await withSystem(answers, timeout: .seconds(120)) { system in
+            for name in answers.keys {
+                let reply = try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                #expect(reply.result?.value == [1], "\(name)")
+            }
+        }
+    }
+
+    @Test func aProblemReachesTheCaller() async throws {
+        let body = #"{"type":"/probs/stock","title":"No tea","detail":"s3cr3t","left":0}"#
+        let answers = [
+            "problem": Self.reply(body, status: "409 No", type: "application/problem+json"),
+            "own": Self.reply(#"{"why":"no tea"}"#, status: "409 No"),
+        ]
+        try await withSystem(answers, timeout: .seconds(120)) { system in
+            let error = await #expect(throws: ClientError.self) {
+                try await system.call("bad", RESTRequest(.get, "/problem"))
+            }
+            #expect(error?.problem?.type == "/probs/stock")
+            let left = try error?.problem?.decode(Int.self, named: "left")
+            #expect(left == 0)
+            #expect(error.map { "\($0)".contains("No tea") && !"\($0)".contains("s3cr3t") } == true)
+            struct Own: Decodable { var why: String }
+            let own = await #expect(throws: ClientError.self) {
+                try await system.call("bad", RESTRequest(.get, "/own"))
+            }
+            #expect(own?.problem == nil)
+            let why = try own?.decodeReply(Own.self).why
+            #expect(why == "no tea")
+        }
+    }
+}

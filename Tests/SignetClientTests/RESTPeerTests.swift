@@ -1,0 +1,172 @@
+import Foundation
+import SignetClient
+import SignetCurl
+import TestSupport
+import Testing
+
+/// REST against httpbin, which tells what reached it.
+@Suite struct RESTPeerTests {
+    private static let peer = Task {
+        let port = freePort()
+        let script = """
+            import sys
+            from werkzeug.serving import run_simple
+            from httpbin import app
+            run_simple('127.0.0.1', int(sys.argv[1]), app, threaded=True)
+            """
+        return (port: port, server: try await PythonPeer.serve(script, on: port))
+    }
+
+    private let base: String
+
+    init() async throws { base = "http://127.0.0.1:\(try await Self.peer.value.port)" }
+
+    private func withSystem<Result>(
+        _ adapter: RESTAdapter = RESTAdapter(), _ work: (NetworkSystem) async throws -> Result
+    ) async throws -> Result {
+        var service = ServiceConfiguration(baseURL: base, payloadProtocol: .rest)
+        service.adapter = adapter
+        let system = try await NetworkSystem.start(services: ["bin": service], policy: nil)
+        do {
+            let result = try await work(system)
+            await system.shutdown()
+            return result
+        } catch {
+            await system.shutdown()
+            throw error
+        }
+    }
+
+    private func value(_ request: RESTRequest, _ adapter: RESTAdapter = RESTAdapter()) async throws
+        -> JSONValue
+    {
+        let reply = try await withSystem(adapter) { try await $0.call("bin", request) }
+        return try #require(reply.result).value
+    }
+
+    private static let nasty = "a&b=c+d e%20f/?#é😀\"\\\u{7f}\r\n"
+
+    @Test func queriesArriveAsTheyWereGiven() async throws {
+        let query: JSONObject = [
+            "a b": .string(Self.nasty), "list": [1, "two", true], "empty": "",
+        ]
+        let value = try await value(RESTRequest(.get, "/get", query: query))
+        #expect(value["args"]?["a b"] == .string(Self.nasty))
+        #expect(value["args"]?["list"] == ["1", "two", "true"])
+        #expect(value["args"]?["empty"] == "")
+    }
+
+    @Test func stylesArrive() async throws {
+        var adapter = RESTAdapter()
+        adapter.queryStyles = [
+            "p": .pipeDelimited, "s": .spaceDelimited, "f": .form, "d": .deepObject,
+        ]
+        let list: JSONValue = ["x", "y"]
+        let query: JSONObject = ["p": list, "s": list, "f": list, "d": ["k&": "v"]]
+        let args = try await value(RESTRequest(.get, "/get", query: query), adapter)["args"]
+        #expect(args == ["d[k&]": "v", "f": "x,y", "p": "x|y", "s": "x y"])
+    }
+
+    @Test(arguments: ["a b", "é", "..a", "a?b#c", "a;b=c", "+"])
+    func aValueInAPathIsOneSegment(_ text: String) async throws {
+        // httpbin undoes the escapes of the path and shows what it took it for.
+        let value = try await value(RESTRequest(.get, "/anything/\(text)", query: ["q": "1"]))
+        let url = try #require(value["url"]?.string)
+        let path = try #require(
+            URL(string: url)?.path(percentEncoded: true).removingPercentEncoding)
+        #expect(path == "/anything/\(text)" || url.contains("/anything/\(text)?q=1"))
+        #expect(value["args"] == ["q": "1"])
+    }
+
+    @Test func formsArrive() async throws {
+        let form: JSONObject = ["a b": .string(Self.nasty), "list": ["1", "2"]]
+        let value = try await value(RESTRequest(.post, "/post", body: .form(form)))
+        #expect(value["form"] == .object(form))
+    }
+
+    @Test func jsonArrivesAsItWasWritten() async throws {
+        let json: JSONValue = [
+            "n": 9_007_199_254_740_993, "s": .string(Self.nasty), "x": [nil, 1.5],
+        ]
+        let value = try await value(RESTRequest(.patch, "/patch", body: .json(json)))
+        #expect(value["json"] == json)
+        #expect(value["data"]?.string == json.text)
+    }
+
+    @Test func rawBytesArrive() async throws {
+        let body = try RESTBody.bytes([0, 1, 254, 255], contentType: "application/x-own")
+        let value = try await value(RESTRequest(.put, "/put", body: body))
+        #expect(value["data"] == "data:application/octet-stream;base64,AAH+/w==")
+        #expect(value["headers"]?["Content-Type"] == "application/x-own")
+    }
+
+    @Test func multipartArrivesAndInjectsNothing() async throws {
+        var form = MultipartForm()
+        form.append(Self.nasty, named: "field")
+        form.append("1", named: "x\"; filename=\"evil")
+        form.append("2", named: "y\r\nX-Evil: 1\r\n\r\nevil")
+        form.append(
+            file: Array("<\r\n--B\r\n>".utf8), named: "file", fileName: "a\"\r\n.txt",
+            contentType: "text/plain")
+        let value = try await value(RESTRequest(.post, "/post", body: .multipart(form)))
+        #expect(value["form"]?["field"] == .string(Self.nasty))
+        #expect(value["form"]?.object?.count == 3)
+        #expect(value["files"]?.object?.memberNames == ["file"])
+        #expect(value["files"]?["file"] == "<\r\n--B\r\n>")
+    }
+
+    @Test func filesAreStreamed() async throws {
+        let folder = try TemporaryDirectory()
+        let content = String(repeating: "0123456789abcdef", count: 40_000)
+        let file = try folder.write(content, to: "big")
+        let upload = try MultipartUpload(
+            fields: MultipartForm([.init(name: "a", content: Array("b".utf8))]),
+            files: [
+                .init(name: "one", fileName: "one.bin", content: .file(file)),
+                .init(name: "two", fileName: "two.bin", content: RequestBody(Array("2".utf8))),
+            ])
+        let reply = try await withSystem {
+            try await $0.upload("bin", RESTRequest(.post, "/post", query: ["q": 1]), upload)
+        }
+        let value = try #require(reply.result).value
+        #expect(value["form"] == ["a": "b"] && value["args"] == ["q": "1"])
+        #expect(value["files"]?["one"]?.string == content && value["files"]?["two"] == "2")
+    }
+
+    @Test(arguments: [200, 204])
+    func anEmptyBodyIsNull(_ status: Int) async throws {
+        let request = RESTRequest(.get, "/status/\(status)")
+        let reply = try await withSystem { try await $0.call("bin", request) }
+        #expect(reply.status == status)
+        #expect(reply.result?.value == .null)
+    }
+
+    @Test(arguments: [304, 400, 404, 418, 429, 500, 503])
+    func anotherStatusIsTold(_ status: Int) async throws {
+        let request = RESTRequest(.get, "/status/\(status)")
+        let error = await #expect(throws: ClientError.self) {
+            try await withSystem { try await $0.call("bin", request) }
+        }
+        #expect(error?.kind == .status)
+        #expect(error?.status == status)
+        // 418 comes with a picture, for those who know what to do with it.
+        #expect((error?.replyBody.isEmpty == false) == (status == 418))
+    }
+
+    @Test func aTypedResourceArrives() async throws {
+        struct Anything: RESTEndpoint {
+            static let service: Service = "bin"
+            static let verb: HTTPRequest.Method = .delete
+            var path: RESTPath { "/anything/\(id)" }
+            var id: String
+            private enum CodingKeys: CodingKey { case id }
+            struct Success: Decodable, Sendable {
+                var method: String
+                var url: String
+            }
+        }
+        let reply = try await withSystem { try await $0.send(Anything(id: "../x")) }
+        #expect(reply.method == "DELETE")
+        #expect(!reply.url.hasSuffix("127.0.0.1/x"))
+    }
+}

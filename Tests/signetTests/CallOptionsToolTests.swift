@@ -1,0 +1,332 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+/// What a call of the tool can say, and how it is told that it said it wrongly: as somebody new tries it.
+@Suite struct CallOptionsToolTests {
+    private func json(_ output: ProcessOutput) throws -> JSONValue {
+        try JSONValue(parsing: output.stdout)
+    }
+
+    private func body(_ request: [UInt8]) throws -> JSONValue {
+        let text = String(decoding: request, as: UTF8.self)
+        let body = try #require(text.range(of: "\r\n\r\n"))
+        return try JSONValue(parsing: Array(text[body.upperBound...].utf8))
+    }
+
+    private static let document = #"""
+        {"openrpc":"1.3.2","info":{"title":"Tea"},"methods":[
+         {"name":"order","summary":"Orders tea","params":[
+          {"name":"item","required":true,"schema":{"type":"string"}},
+          {"name":"cups","schema":{"type":"integer","maximum":9}}]},
+         {"name":"rpc.discover","params":[]}]}
+        """#
+
+    private static let openAPI = #"""
+        {"openapi":"3.1.0","info":{"title":"Shop"},"paths":{"/orders/{id}":{
+         "get":{"operationId":"order","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}},
+          {"name":"tags","in":"query","style":"pipeDelimited","schema":{"type":"array"}}]},
+         "put":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}],
+          "requestBody":{"content":{"application/x-www-form-urlencoded":{"schema":{"type":"object"}}}}}}}}
+        """#
+
+    @Test func parametersByNameAreJSONOrText() async throws {
+        let server = try await CaptureServer(
+            answer: #"{"jsonrpc":"2.0","id":1,"result":{"a":1e400}}"#)
+        let output = try await SignetTool.run([
+            "call", server.url, "order", "--param", "item=tea", "--param", "cups=2", "--param",
+            "x=",
+            "--param", "eq=a=b", "--param", "o={\"a\":[null]}", "--param", "q=\"3\"", "--param",
+            "z=007",
+            "--text-param", "t=3", "--text-param", "n=null", "--header", "X-Trace: a:b ",
+            "--header",
+            "X-Trace: c", "--header", "X-Empty:",
+        ])
+        #expect(output.exit == 0, "\(output.stderr)")
+        #expect(output.text == "{\"a\":1e400}\n")
+        let request = try #require(try await server.requests(count: 1).first)
+        let text = String(decoding: request, as: UTF8.self).lowercased()
+        #expect(text.contains("x-trace: a:b\r\n") && text.contains("x-trace: c\r\n"))
+        #expect(
+            try body(request)["params"]?.text
+                == #"{"item":"tea","cups":2,"x":"","eq":"a=b","o":{"a":[null]},"q":"3","z":"007","t":"3","n":"null"}"#
+        )
+        try await server.stop()
+    }
+
+    @Test func parametersJoinThoseOfParams() async throws {
+        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        let output = try await SignetTool.run([
+            "call", server.url, "m", "--params", #"{"a":1}"#, "--param", "b=2", "--json",
+        ])
+        #expect(output.exit == 0 && output.text == "{\"result\":null}\n", "\(output.stderr)")
+        let request = try #require(try await server.requests(count: 1).first)
+        #expect(try body(request)["params"] == ["a": 1, "b": 2])
+        try await server.stop()
+    }
+
+    @Test func aDescriptionTellsTextFromNumber() async throws {
+        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Self.document, to: "tea.json")
+        let output = try await SignetTool.run([
+            "call", server.url, "order", "--param", "item=42", "--param", "cups=2", "--description",
+            file,
+        ])
+        #expect(output.exit == 0 && output.text == "true\n", "\(output.stderr)")
+        let request = try #require(try await server.requests(count: 1).first)
+        #expect(try body(request)["params"] == ["item": "42", "cups": 2])
+        try await server.stop()
+    }
+
+    @Test func aRESTDescriptionSaysWhereParametersGo() async throws {
+        let server = try await CaptureServer()
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Self.openAPI, to: "shop.json")
+        let rest = ["call", "\(server.url)/v1", "--protocol", "rest"]
+        for arguments in [
+            [
+                "order", "--param", "id=a/b", "--params", #"{"tags":["x","y"]}"#, "--description",
+                file,
+            ],
+            ["PUT /orders/{id}", "--param", "id=7", "--param", "note=a b", "--description", file],
+            ["GET /orders/{id}", "--param", "id=../x", "--param", "n=1"],
+        ] {
+            let output = try await SignetTool.run(rest + arguments + ["--json"])
+            #expect(output.exit == 0, "\(output.stderr)")
+            #expect(output.text == "{\"result\":{},\"status\":200}\n")
+        }
+        let requests = try await server.requests(count: 3).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        #expect(requests[0].hasPrefix("GET /v1/orders/a%2Fb?tags=x%7Cy HTTP/1.1\r\n"))
+        #expect(requests[1].hasPrefix("PUT /v1/orders/7 HTTP/1.1\r\n"))
+        #expect(requests[1].hasSuffix("\r\n\r\nnote=a+b"))
+        #expect(requests[2].hasPrefix("GET /v1/orders/..%2Fx?n=1 HTTP/1.1\r\n"))
+        try await server.stop()
+    }
+
+    @Test func methodsAreListed() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Self.document, to: "tea.json")
+        let lines = try await SignetTool.run([
+            "call", "http://localhost:1", "--list", "--description", file,
+        ])
+        #expect(lines.exit == 0)
+        #expect(lines.text == "order(item: string, cups?: integer)  Orders tea\nrpc.discover()\n")
+        let shop = try folder.write(Self.openAPI, to: "shop.json")
+        let object = try await SignetTool.run([
+            "call", "http://localhost:1", "--list", "--description", shop, "--protocol", "rest",
+            "--json",
+        ])
+        #expect(object.exit == 0)
+        #expect(
+            try json(object)["methods"]?.array?.map { $0["name"] } == ["order", "PUT /orders/{id}"])
+        #expect(try json(object)["title"] == "Shop")
+    }
+
+    @Test func aServiceIsAskedForItsMethods() async throws {
+        let document = try JSONValue(parsing: Array(Self.document.utf8)).text
+        let server = try await CaptureServer(
+            answer: #"{"jsonrpc":"2.0","id":1,"result":\#(document)}"#)
+        let listed = try await SignetTool.run(["call", server.url, "--list"])
+        #expect(listed.exit == 0 && listed.text.hasPrefix("order(item: string"), "\(listed.stderr)")
+        let wrong = try await SignetTool.run([
+            "call", server.url, "order", "--param", "cups=1", "--discover", "--json",
+        ])
+        #expect(wrong.exit == 2)
+        #expect(try json(wrong)["error"]?["code"] == "invalid-params")
+        // Both times the service was asked, and no method called.
+        let requests = try await server.requests(count: 2)
+        #expect(requests.count == 2)
+        for request in requests { #expect(try body(request)["method"] == "rpc.discover") }
+        try await server.stop()
+    }
+
+    @Test func aServiceThatDescribesNothing() async throws {
+        for (answer, exit, code) in [
+            (
+                #"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#, 1 as Int32,
+                "rpc-error"
+            ),
+            (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 3, "malformed-reply"),
+            ("<html>", 3, "malformed-reply"),
+        ] {
+            let server = try await CaptureServer(answer: answer)
+            let output = try await SignetTool.run(["call", server.url, "--list", "--json"])
+            #expect(output.exit == exit)
+            #expect(try json(output)["error"]?["code"]?.string == code)
+            try await server.stop()
+        }
+    }
+
+    @Test func aProblemIsPrintedWhole() async throws {
+        let server = try await RouteServer([
+            "/a":
+                "409 No\r\nContent-Type: application/problem+json\r\n\r\n{\"title\":\"No\\u001b[2J tea\",\"left\":1e400}"
+        ])
+        let call = ["call", "\(server.url)/a", "GET", "--protocol", "rest"]
+        let output = try await SignetTool.run(call + ["--json"])
+        #expect(output.exit == 1)
+        #expect(try json(output)["error"]?["code"] == "http-status")
+        #expect(try json(output)["error"]?["problem"]?["left"]?.text == "1e400")
+        let words = try await SignetTool.run(call)
+        #expect(words.exit == 1 && words.text.isEmpty)
+        #expect(words.stderr.contains("409") && words.stderr.contains("tea"))
+        #expect(!words.stderr.contains("\u{1B}"))
+    }
+
+    @Test(
+        arguments: [
+            (["m", "--param", "x"], "usage", "NAME=VALUE"),
+            (["m", "--param", "=x"], "usage", "NAME=VALUE"),
+            (["m", "--text-param", "x"], "usage", "NAME=VALUE"),
+            (["m", "--param"], "usage", "--param"),
+            (["m", "--param", "a=1", "--param", "a=2"], "invalid-params", "twice"),
+            (["m", "--params", "{\"a\":1}", "--param", "a=s3cr3t"], "invalid-params", "twice"),
+            (["m", "--params", "[1]", "--param", "a=1"], "usage", "position"),
+            (["m", "--params", "{"], "invalid-params", "JSON"),
+            (["m", "--params", "null"], "invalid-params", "null"),
+            (["m", "--header", "x"], "usage", "--header"),
+            (["m", "--header", "a b: c"], "usage", "--header"),
+            (["m", "--header", "X-A: b\r\nX-B: s3cr3t"], "usage", "--header"),
+            (["m", "--header", "Host: evil"], "usage", "host"),
+            (["m", "--header", "Authorization: s3cr3t"], "usage", "--secret-header"),
+            (["m", "--header", "cookie: s3cr3t"], "usage", "--secret-header"),
+            (["m", "--secret-header", "X"], "usage", "NAME=SOURCE"),
+            (["m", "--secret-header", "X="], "usage", "NAME=SOURCE"),
+            (["m", "--secret-header", "Host=env:X"], "usage", "host"),
+            (["m", "--secret-header", "X=/nothing"], "unreadable-keys", "/nothing"),
+            (["m", "--header", "Content-Length: 3"], "usage", "content-length"),
+            (["m", "--header", "content-type: x"], "usage", "content-type"),
+            (["m", "--list"], "usage", "--list"),
+            (["--list", "--param", "a=1"], "usage", "--list"),
+            (["--list", "--batch", "f"], "usage", "--list"),
+            (["--batch", "f", "--param", "a=1"], "usage", "batch"),
+            (["--list", "--protocol", "rest"], "usage", "--description"),
+            (["--discover", "m", "--protocol", "jsonrpc-1.0"], "usage", "--description"),
+            (["m", "--discover", "--description", "f"], "usage", "--description"),
+            (["m", "--description", "/nothing"], "unreadable-file", "/nothing"),
+            (
+                ["m", "--params", "{\"a\":1}", "--protocol", "jsonrpc-1.0"], "invalid-params",
+                "position"
+            ),
+            (["rpc.x", "--discover"], "reserved-method", "rpc."),
+            (["GET", "--notify", "--protocol", "rest"], "unsupported-call", "notification"),
+            (["GET", "--params", "[1]", "--protocol", "rest"], "invalid-params", "position"),
+            (["GET", "--params", "{\"a\":null}", "--protocol", "rest"], "invalid-params", "null"),
+            (["GET orders", "--protocol", "rest"], "invalid-method", "method"),
+            (["GET /{id}", "--protocol", "rest"], "invalid-params", "id"),
+            (["GET /{id}", "--param", "id=..", "--protocol", "rest"], "invalid-path", "path"),
+            (["GET /../x", "--protocol", "rest"], "invalid-path", "path"),
+        ] as [([String], String, String)])
+    func saysWhatIsWrong(_ arguments: [String], _ code: String, _ words: String) async throws {
+        let output = try await SignetTool.run(
+            ["call", "http://localhost:1"] + arguments + ["--json"])
+        #expect(output.exit == 2, "\(output.text)")
+        let error = try json(output)["error"]
+        #expect(error?["code"]?.string == code, "\(output.text)")
+        #expect(error?["message"]?.string?.contains(words) == true, "\(output.text)")
+        #expect(!output.text.contains("s3cr3t") && !output.stderr.contains("s3cr3t"))
+    }
+
+    @Test(
+        arguments: [
+            (["tea"], "unknown-method", "\"tea\", wanted one of order"),
+            (["order"], "invalid-params", "\"item\": found nothing, wanted string"),
+            (
+                ["order", "--params", "[1]"], "invalid-params",
+                "\"item\": found number 1, wanted string"
+            ),
+            (
+                ["order", "--param", "item=a", "--param", "cups=x"], "invalid-params",
+                "\"cups\": found string, wanted integer"
+            ),
+            (
+                ["order", "--param", "item=a", "--param", "cups=10"], "invalid-params",
+                "found 10, wanted at most 9"
+            ),
+            (
+                ["order", "--param", "item=a", "--param", "cup=1"], "invalid-params",
+                "wanted one of item, cups"
+            ),
+            (["order", "--param", "item=a", "--protocol", "rest"], "usage", "openrpc"),
+        ] as [([String], String, String)])
+    func aDescriptionRefusesBeforeAnythingIsSent(
+        _ arguments: [String], _ code: String, _ words: String
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Self.document, to: "tea.json")
+        let output = try await SignetTool.run(
+            ["call", "http://localhost:1"] + arguments + ["--description", file, "--json"])
+        #expect(output.exit == 2)
+        #expect(try json(output)["error"]?["code"]?.string == code)
+        #expect(
+            try json(output)["error"]?["message"]?.string?.contains(words) == true, "\(output.text)"
+        )
+    }
+
+    @Test func aBatchIsCheckedToo() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Self.document, to: "tea.json")
+        let batch = try folder.write(
+            #"[{"method":"order","params":["tea"]},{"method":"order"}]"#, to: "batch.json")
+        let output = try await SignetTool.run([
+            "call", "http://localhost:1", "--batch", batch, "--description", file, "--json",
+        ])
+        #expect(output.exit == 2)
+        #expect(try json(output)["error"]?["code"] == "invalid-params")
+        for (content, code) in [
+            ("[]", "empty-batch"), ("{}", "malformed-input"), ("[1]", "malformed-input"),
+            (#"[{"method":"a","id":1}]"#, "malformed-input"),
+            (#"[{"params":[]}]"#, "malformed-input"),
+            (#"[{"method":"a","params":3}]"#, "invalid-params"), ("", "malformed-input"),
+            (#"[{"method":"a","notify":1}]"#, "malformed-input"),
+            (
+                "[" + Array(repeating: #"{"method":"a"}"#, count: 101).joined(separator: ",") + "]",
+                "batch-too-large"
+            ),
+        ] {
+            let bad = try folder.write(content, to: "bad.json")
+            let output = try await SignetTool.run([
+                "call", "http://localhost:1", "--batch", bad, "--json",
+            ])
+            #expect(output.exit == 2)
+            #expect(try json(output)["error"]?["code"]?.string == code, "\(content.prefix(40))")
+        }
+    }
+
+    @Test func reservedMethodsWhereTheyAreAskedFor() async throws {
+        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+        let output = try await SignetTool.run(["call", server.url, "rpc.ping", "--allow-reserved"])
+        #expect(output.exit == 0 && output.text == "1\n", "\(output.stderr)")
+        try await server.stop()
+    }
+
+    @Test func secretHeadersAreNoArguments() async throws {
+        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+        let output = try await SignetTool.run(
+            ["call", server.url, "m", "--secret-header", "Authorization=env:TOKEN", "--trace"],
+            environment: ["TOKEN": "Bearer s3cr3t"])
+        #expect(output.exit == 0, "\(output.stderr)")
+        #expect(!output.text.contains("s3cr3t") && !output.stderr.contains("s3cr3t"))
+        let request = String(decoding: try await server.requests(count: 1)[0], as: UTF8.self)
+        #expect(request.lowercased().contains("authorization: bearer s3cr3t\r\n"))
+        let split = try await SignetTool.run(
+            ["call", server.url, "m", "--secret-header", "Authorization=env:TOKEN"],
+            environment: ["TOKEN": "Bearer s3cr3t\r\nX-Evil: 1"])
+        #expect(split.exit == 2 && !split.stderr.contains("s3cr3t"))
+        #expect(try await server.requests(count: 1).count == 1)
+        try await server.stop()
+    }
+
+    @Test func aNotificationPrintsNothing() async throws {
+        let server = try await CaptureServer(status: "204 No Content", answer: "")
+        let silent = try await SignetTool.run(["call", server.url, "m", "--notify"])
+        #expect(silent.exit == 0 && silent.text.isEmpty)
+        let told = try await SignetTool.run(["call", server.url, "m", "--notify", "--json"])
+        #expect(told.exit == 0 && told.text == "{\"notified\":true}\n")
+        try await server.stop()
+    }
+}
