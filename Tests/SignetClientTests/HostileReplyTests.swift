@@ -1,0 +1,74 @@
+import Foundation
+import SignetClient
+import SignetJSON
+import TestSupport
+import Testing
+
+/// Replies of a hostile server over real HTTP, on a call's whole way: each call ends once, with its own
+/// answer or the error that names what was wrong.
+struct HostileReplyTests {
+    struct Hostility: Decodable, Sendable {
+        let name: String
+        let rule: Int
+        /// `call`, `notification` or `batch` (two calls, with a notification between them).
+        let kind: String
+        let mode: String?
+        /// The result's text, the error's code, `notified`, or those of a batch's calls.
+        let outcome: [String]
+        let warnings: [String]
+    }
+
+    @Test func eachCallEndsOnce() async throws {
+        let url = try #require(
+            Bundle.module.url(forResource: "Vectors/hostile-replies", withExtension: "json"))
+        let cases = try VectorFile<Hostility>.load("hostile-replies", in: .module)
+        let server = try await HostileRPCServer(vectors: url)
+        var services: [Service: ServiceConfiguration] = [:]
+        for (number, hostility) in cases.enumerated() {
+            let isSlow = hostility.mode == "drip" || hostility.mode == "hang"
+            services[Service("\(number)")] = ServiceConfiguration(
+                baseURL: server.url(case: number), payloadProtocol: .jsonRPC2,
+                timeout: .seconds(isSlow ? 1 : 120))
+        }
+        var options = NetworkSystem.Options()
+        options.maximumReplySize = 1 << 20
+        let system = try await NetworkSystem.start(
+            services: services, policy: nil, options: options)
+        for (number, hostility) in cases.enumerated() {
+            let (outcome, warnings) = await Self.made(hostility.kind, Service("\(number)"), system)
+            #expect(outcome == hostility.outcome, "\(hostility.name)")
+            #expect(warnings == hostility.warnings, "\(hostility.name)")
+        }
+        await system.shutdown()
+    }
+
+    /// Makes a call of a kind, and tells what became of it.
+    private static func made(
+        _ kind: String, _ service: Service, _ system: NetworkSystem
+    ) async -> ([String], [String]) {
+        do throws(ClientError) {
+            if kind == "batch" {
+                let reply = try await system.batch(
+                    service,
+                    [RPCCall("a"), RPCCall("n", isNotification: true), RPCCall("b")])
+                return (reply.outcomes.compactMap(name), reply.warnings.map(\.code.name))
+            }
+            let reply = try await system.call(
+                service, RPCCall("a", isNotification: kind == "notification"))
+            let text = reply.result.map { String(decoding: $0.bytes, as: UTF8.self) }
+            return ([text ?? "notified"], reply.warnings.map(\.code.name))
+        } catch {
+            return ([error.code.name], [])
+        }
+    }
+
+    private static func name(_ outcome: BatchReply.Outcome) -> String? {
+        switch outcome {
+        case .result(let result): String(decoding: result.bytes, as: UTF8.self)
+        case .failure(let error): error.code.name
+        case .rejected: "rejected"
+        case .unanswered: "unanswered"
+        case .notified: nil
+        }
+    }
+}
