@@ -95,19 +95,36 @@ public final class CurlEngine: HTTPEngine {
 
     /// Sends a request; see `HTTPEngine`.
     public func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        let plan = try plan(request)
+        if request.body.bytes == nil, request.body.length == 0 {
+            try await Self.readToEnd(request.body)
+        }
+        guard
+            let trust = otherTrust(caFile: request.caFile, authorities: plan.authorities)
+        else { return try await usual.send(plan) }
+        return try await send(plan, trust)
+    }
+
+    // Each in a function of its own: what they need is not kept while a call waits.
+
+    private func plan(_ request: EngineRequest) throws(TransportError) -> RequestPlan {
         if Task.isCancelled {
             throw TransportError(code: .cancelled, message: "the call was cancelled")
         }
         let plan = try RequestPlan(request, now: Clock.unixSeconds)
         if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }
-        if request.body.bytes == nil, request.body.length == 0 {
-            // libcurl would not ask for a byte of it.
-            var reader = try request.body.makeReader()
-            _ = try await reader.next()
-        }
-        guard
-            let trust = otherTrust(caFile: request.caFile, authorities: plan.authorities)
-        else { return try await usual.send(plan) }
+        return plan
+    }
+
+    /// Reads a stream that is said to have no byte: libcurl would not ask for one of it.
+    private static func readToEnd(_ body: RequestBody) async throws(TransportError) {
+        var reader = try body.makeReader()
+        _ = try await reader.next()
+    }
+
+    private func send(
+        _ plan: RequestPlan, _ trust: TrustStore
+    ) async throws(TransportError) -> EngineResponse {
         let loop = try borrow(trust)
         defer { giveBack(loop, trust) }
         return try await loop.send(plan)

@@ -79,14 +79,22 @@ final class EventLoop: Sendable {
 
     // MARK: Callers
 
+    // Ten thousand callers may wait at once: what lives across a wait is kept small.
+
     /// Sends a planned call and waits for its reply.
     func send(_ plan: RequestPlan) async throws(TransportError) -> EngineResponse {
         let (call, outcome) = await perform(plan, isProbe: false)
+        return try response(call, outcome)
+    }
+
+    private func response(
+        _ call: Call, _ outcome: Call.Outcome
+    ) throws(TransportError) -> EngineResponse {
         guard case .reply(let reply) = try outcome.get() else {
             throw TransportError(code: .malformedReply, message: "no reply came")
         }
         do throws(TransportError) {
-            return try reply.response(to: plan, body: call.body)
+            return try reply.response(to: call.plan, body: call.body)
         } catch {
             enqueue(.cancel(call.identifier))
             throw error
@@ -103,6 +111,19 @@ final class EventLoop: Sendable {
     private func perform(_ plan: RequestPlan, isProbe: Bool) async -> (
         call: Call, outcome: Call.Outcome
     ) {
+        let call = makeCall(plan, isProbe: isProbe)
+        let outcome = await withTaskCancellationHandler {
+            await unsafe withUnsafeContinuation { waiter in
+                if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
+            }
+        } onCancel: {
+            call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
+            enqueue(.cancel(call.identifier))
+        }
+        return (call, outcome)
+    }
+
+    private func makeCall(_ plan: RequestPlan, isProbe: Bool) -> Call {
         let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
         // They hold the loop, which lets go of all calls when it stops.
         let body = BodyBuffer(
@@ -115,18 +136,9 @@ final class EventLoop: Sendable {
                 self.enqueue(.feed(identifier))
             } : nil
         let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
-        let call = Call(
+        return Call(
             identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
             upload: upload)
-        let outcome = await withTaskCancellationHandler {
-            await unsafe withUnsafeContinuation { waiter in
-                if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
-            }
-        } onCancel: {
-            call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
-            enqueue(.cancel(identifier))
-        }
-        return (call, outcome)
     }
 
     // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
