@@ -178,6 +178,10 @@ static int before_request(
         refuse(transfer, SIGNET_NOT_REPEATED);
         return CURL_PREREQFUNC_ABORT;
     }
+    // What was said to a proxy, or on a connection that died, is none of the request's.
+    long sent = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
+    transfer->proxy.sent = sent;
     if (ssl) {
         const unsigned char *chosen = NULL;
         unsigned count = 0;

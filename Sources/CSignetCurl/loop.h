@@ -54,12 +54,16 @@ struct signet_transfer {
     signet_refusal refusal;
 
     uint8_t *request_body;
+    struct {
+        size_t count, head_count;  // of the body that is held whole, and about of the header
+    } sent_body;
     bool is_repeatable, was_http2;
     struct {
         bool is_used, is_tls;
         bool is_passed;      // the way to the origin is open: its handshake or request has begun
         unsigned handshakes;  // on this connection, the proxy's own counted
         size_t head_total;
+        long sent;  // to it, or on a connection that died: no byte of the request on this one
     } proxy;
     int64_t started, tunnelled;  // monotonic microseconds; 0: not yet
     struct {

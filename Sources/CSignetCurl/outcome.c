@@ -3,6 +3,9 @@
 #endif
 #include "loop.h"
 
+// libcurl's MAX_INITIAL_POST_SIZE.
+#define HEAD_BODY_LIMIT ((size_t)64 << 10)
+
 // --- What came -------------------------------------------------------------------------------
 
 bool signet_transfer_has_head(const signet_transfer *transfer) { return transfer->has_head; }
@@ -127,6 +130,16 @@ int64_t signet_transfer_content_length(const signet_transfer *transfer) {
         : -1;
 }
 
+// The bytes of a body that libcurl sends in one go with the request's header, and counts with it too.
+static int64_t sent_with_head(const signet_transfer *transfer, int64_t first, int64_t body) {
+    if (transfer->upload.is_streamed || transfer->sent_body.count >= HEAD_BODY_LIMIT) return 0;
+    // TLS gets 16 KiB at once: then it is what the header left of them.
+    bool has_tls = transfer->is_secure || transfer->proxy.is_tls;
+    if (!has_tls || first < CURL_MAX_WRITE_SIZE) return body;
+    int64_t left = first - (int64_t)transfer->sent_body.head_count;
+    return left < 0 ? 0 : left < body ? left : body;
+}
+
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings) {
     long connections = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections) != CURLE_OK)
@@ -138,8 +151,11 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
     long sent = 0, head = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;
-    timings->sent = sent + microseconds(transfer, CURLINFO_SIZE_UPLOAD_T);
-    timings->received = head + microseconds(transfer, CURLINFO_SIZE_DOWNLOAD_T);
+    int64_t first = sent - transfer->proxy.sent;
+    int64_t body = microseconds(transfer, CURLINFO_SIZE_UPLOAD_T);
+    timings->sent = first + body - sent_with_head(transfer, first, body);
+    timings->received = head - (int64_t)transfer->proxy.head_total
+        + microseconds(transfer, CURLINFO_SIZE_DOWNLOAD_T);
     timings->secured = microseconds(transfer, CURLINFO_APPCONNECT_TIME_T);
     timings->first_byte = microseconds(transfer, CURLINFO_STARTTRANSFER_TIME_T);
     timings->reused = connections == 0;

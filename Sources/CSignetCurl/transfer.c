@@ -1,6 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,11 @@ bool signet_transfer_set_request(
     signet_transfer *transfer, const char *url, const char *target, const char *method,
     bool is_head, bool sends_body, const uint8_t *body, size_t body_count) {
     CURL *easy = transfer->easy;
+    // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
+    transfer->sent_body.count = sends_body ? body_count : 0;
+    transfer->sent_body.head_count = strlen(method) + strlen(target) + 14;
+    if (sends_body)
+        transfer->sent_body.head_count += (size_t)snprintf(NULL, 0, "%zu", body_count) + 18;
     if (!SET(CURLOPT_HTTPGET, 1L) || !SET(CURLOPT_NOBODY, is_head ? 1L : 0L)) return false;
     if (!is_head && !sends_body && !SET(CURLOPT_HTTPGET, 1L)) return false;
     if (sends_body) {
@@ -180,6 +186,13 @@ static bool make_list(
 
 bool signet_transfer_set_fields(signet_transfer *transfer, const uint8_t *lines, size_t count) {
     CURL *easy = transfer->easy;
+    size_t start = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i]) continue;
+        // "Accept:" takes a field of libcurl's own away.
+        if (i > start && lines[i - 1] != ':') transfer->sent_body.head_count += i - start + 2;
+        start = i + 1;
+    }
     return make_list(lines, count, &transfer->fields, &transfer->field_bytes)
         && SET(CURLOPT_HTTPHEADER, transfer->fields);
 }

@@ -11,7 +11,11 @@ extension NetworkSystem {
     /// resource has changed sends the whole again, and all begins anew. Each request is signed by itself and
     /// its server's keys are judged, as any other. A digest, the caller's or the server's Repr-Digest, is
     /// computed over what is on the disk before the file gets its name; one that does not fit removes the
-    /// part. Redirects are not followed.
+    /// part.
+    ///
+    /// Redirects are followed by the service's `RedirectPolicy`, as those of calls. The rest is asked for
+    /// only where the bytes that are there came from: led to another origin or path, a download begins anew,
+    /// for an entity tag means nothing elsewhere.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
@@ -20,14 +24,19 @@ extension NetworkSystem {
     ///   - options: Digest, limits, mode.
     ///   - scenario: Whose limits hold; nil for the service's own. Its attempts go on where the one before was
     ///     cut off.
+    ///   - trace: Where requests, redirects and timings are written down; nil for nowhere. Each request for
+    ///     the rest is an attempt.
     /// - Throws: `ClientError`: `http-status` for a reply that is neither 200 nor 206, `malformed-reply` for
     ///   ranges that nobody asked for, `wrong-digest`, `file-busy` where another process fetches into the
     ///   same file, `unwritable-file`, and those of every call.
     public func download(
         _ service: Service, target: String, to path: String, _ options: Download = Download(),
-        scenario: Scenario? = nil
+        scenario: Scenario? = nil, trace: CallTrace? = nil
     ) async throws(ClientError) -> Download.Result {
-        try await admitted(service, scenario) { admission throws(ClientError) in
+        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
+            var admission = admission
+            admission.rules.redirects.changesMethod =
+                admission.service.configuration.redirects.changesMethod
             let base = admission.service.url
             let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
             try admission.snapshot.urlRules.check(url)
@@ -42,305 +51,82 @@ extension NetworkSystem {
         var attempt = 1
         var hasRestarted = false
         while true {
-            let request = FrozenRequest(head: run.request(), body: [])
-            let signed = try await signed(request, by: admission.service.signer)
-            let response = try await open(
-                signed, for: admission, limit: max(options.maximumSize - run.offset, 0))
-            switch try run.begin(response.response) {
-            case .again:
-                guard !hasRestarted else {
-                    throw DownloadRun.malformed("the server refuses the whole as it did the rest")
-                }
-                hasRestarted = true
-                continue
-            case .body: break
-            }
+            let opened = try await reply(to: &run, options, admission)
+            let response = opened.reply
+            var failure: ClientError?
             var cut: TransportError?
-            do {
-                for try await chunk in response.body { try run.take(chunk) }
-                if try !run.isWhole() { continue }  // less than was asked for, but some of it
-            } catch let error as TransportError {
-                cut = error
+            var isWhole = false
+            do throws(ClientError) {
+                switch try run.begin(response.response) {
+                case .again:
+                    admission.trace?.add(opened.hop())
+                    guard !hasRestarted else {
+                        throw DownloadRun.malformed(
+                            "the server refuses the whole as it did the rest")
+                    }
+                    hasRestarted = true
+                    continue
+                case .body: break
+                }
+                do {
+                    for try await chunk in response.body { try run.take(chunk) }
+                    isWhole = try run.isWhole()
+                } catch let error as TransportError {
+                    cut = error
+                } catch {
+                    throw error as? ClientError ?? DownloadRun.malformed("\(error)")
+                }
             } catch {
-                run.keep()
-                throw error as? ClientError ?? DownloadRun.malformed("\(error)")
+                failure = error
             }
-            guard let cut else { return try run.finish(response.response) }
+            let code = failure?.code.name ?? cut?.code.name
+            admission.trace?.add(opened.hop(failure: code))
+            if failure == nil, cut == nil {
+                if isWhole { return try run.finish(response.response) }
+                continue  // less than was asked for, but some of it
+            }
             run.keep()
+            if let failure { throw failure }
             let isWorthwhile =
                 attempt < admission.rules.attempts && run.hasGrown
-                && (cut.code == .cutOff || cut.code == .timeout)
-            guard isWorthwhile else { throw ClientError(cut) }
+                && (cut?.code == .cutOff || cut?.code == .timeout)
+            if let cut, !isWorthwhile { throw ClientError(cut) }
             attempt += 1
             logger.info("going on", metadata: ["from": "\(run.offset)"])
         }
     }
-}
 
-/// One download on its way: its part, and what is to be asked next.
-private struct DownloadRun: ~Copyable {
-    enum Beginning { case body, again }
-
-    private let url: RequestURL
-    private let options: Download
-    private let source: String
-    private var part: PartFile
-    private var state: PartState?
-    /// The bytes that an earlier run left.
-    private let found: Int64
-    private var isFromEarlier: Bool
-    /// Where this reply's bytes began, and where they must end, if that is known.
-    private var start: Int64 = 0
-    private var end: Int64?
-
-    init(_ url: RequestURL, _ path: String, _ options: Download) throws(ClientError) {
-        let source = try Self.source(of: url)
-        var part = try Self.part(for: path)
-        let state = try Self.prepare(&part, source, options)
-        self.url = url
-        self.options = options
-        self.source = source
-        self.state = state
-        found = part.size
-        isFromEarlier = part.size > 0
-        self.part = part
-    }
-
-    private static func source(of url: RequestURL) throws(ClientError) -> String {
-        let address = "GET \(url.scheme)://\(url.authority)\(url.target)"
-        do throws(CryptoFailure) {
-            return Base64.encode(try Digest.of(Array(address.utf8)), .url)
-        } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), error.description)
-        }
-    }
-
-    private static func part(for path: String) throws(ClientError) -> PartFile {
-        do throws(FileFailure) {
-            return try PartFile(for: path)
+    /// Asks for what is missing, follows redirects, and returns when the header of the answer has come.
+    private func reply(
+        to run: inout DownloadRun, _ options: Download, _ admission: Admission
+    ) async throws(ClientError) -> OpenedReply {
+        var chain: RedirectChain
+        do throws(TransportError) {
+            chain = try RedirectChain(run.head, policy: admission.rules.redirects)
         } catch {
             throw ClientError(error)
         }
-    }
-
-    /// What is known of the bytes that are there, where they can be gone on from; else they go.
-    private static func prepare(
-        _ part: inout PartFile, _ source: String, _ options: Download
-    ) throws(ClientError) -> PartState? {
-        let state = PartState(part.state())
-        let isUsable =
-            options.resumes && part.size > 0 && state?.source == source
-            && state?.validator != nil && part.size <= state?.total ?? .max
-        do throws(FileFailure) {
-            if !isUsable, part.size > 0 { try part.shorten(to: 0) }
-            // A whole part lacks only its name; its last byte is asked for to see that it is current.
-            if isUsable, part.size == state?.total { try part.shorten(to: part.size - 1) }
-        } catch {
-            throw ClientError(error)
-        }
-        return isUsable ? state : nil
-    }
-
-    var offset: Int64 { part.size }
-    var hasGrown: Bool { part.size > start }
-
-    func request() -> HTTPRequest {
-        var fields = options.fields
-        fields[.acceptEncoding] = "identity"
-        fields[.range] = nil
-        fields[.ifRange] = nil
-        if part.size > 0, let validator = state?.validator {
-            fields[.range] = "bytes=\(part.size)-"
-            fields[.ifRange] = validator
-        }
-        return HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.authority, path: url.target,
-            headerFields: fields)
-    }
-
-    /// Judges a reply's header and makes the part ready for its body.
-    mutating func begin(_ response: HTTPResponse) throws(ClientError) -> Beginning {
-        let fields = response.headerFields
-        let asked = part.size > 0 && state?.validator != nil
-        let coding = fields[.contentEncoding] ?? "identity"
-        guard coding.lowercased() == "identity" || !(200..<300).contains(response.status.code)
-        else {
-            throw ClientError(
-                .processing, ClientError.Code("unsupported-encoding"),
-                "the server encodes a download that was asked for as it is")
-        }
-        switch response.status.code {
-        case 200:
-            let length = fields[.contentLength].flatMap { Int64($0) }
-            try demand(size: length ?? 0)
-            try restart(PartState(source: source, fields, total: length))
-            end = length
-        case 206:
-            guard asked else {
-                throw Self.malformed("a part came (206), and the whole was asked for")
-            }
-            let text = fields[.contentRange]
-            guard let range = ContentRange(text), let bytes = range.range else {
-                throw Self.malformed("the part that came (206) has no Content-Range of bytes")
-            }
-            let isAnother =
-                (fields[.eTag] != nil && PartState.validator(fields) != state?.validator
-                    && state?.validator?.hasPrefix("\"") == true)
-                || (range.total != nil && state?.total != nil && range.total != state?.total)
-            if isAnother { return try again() }
-            guard bytes.lowerBound == part.size else {
-                throw Self.malformed(
-                    "the part that came (206) begins at byte \(bytes.lowerBound), wanted \(part.size)"
-                )
-            }
-            if let total = range.total {
-                try demand(size: total)
-                state?.total = total
-            }
-            try demand(size: bytes.upperBound)
-            start = part.size
-            end = bytes.upperBound + 1
-        case 416 where asked: return try again()
-        default:
-            throw ClientError(
-                .status, ClientError.Code("http-status"),
-                "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
-                status: response.status.code)
-        }
-        return .body
-    }
-
-    private mutating func again() throws(ClientError) -> Beginning {
-        try restart(nil)
-        return .again
-    }
-
-    private mutating func restart(_ new: PartState?) throws(ClientError) {
-        do throws(FileFailure) {
-            try part.restart(new?.serialized ?? [])
-        } catch {
-            throw ClientError(error)
-        }
-        state = new
-        isFromEarlier = false
-        start = 0
-    }
-
-    private func demand(size: Int64) throws(ClientError) {
-        guard size <= options.maximumSize else {
-            throw ClientError(
-                .noReply, ClientError.Code("reply-too-large"),
-                "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
-        }
-    }
-
-    mutating func take(_ chunk: [UInt8]) throws(ClientError) {
-        let size = part.size + Int64(chunk.count)
-        guard size <= end ?? .max else {
-            throw Self.malformed("more bytes came than the reply's header said")
-        }
-        try demand(size: size)
-        do throws(FileFailure) {
-            try part.append(chunk)
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
-    /// Whether all is there, at the end of a reply's body.
-    func isWhole() throws(TransportError) -> Bool {
-        guard part.size == end ?? part.size else {
-            throw TransportError(
-                code: .cutOff, message: "the reply ended before its range did")
-        }
-        let total = state?.total ?? part.size
-        if part.size < total, !hasGrown {
-            throw TransportError(code: .malformedReply, message: "an empty part came (206)")
-        }
-        return part.size == total
-    }
-
-    /// Brings what came to the disk, as far as that is possible.
-    func keep() { try? part.synchronize() }
-
-    /// Judges the whole and gives it its name.
-    consuming func finish(_ response: HTTPResponse) throws(ClientError) -> Download.Result {
-        let (count, options, resumedFrom) = (part.size, options, isFromEarlier ? found : 0)
-        let part = part
-        let isChecked: Bool
-        do throws(ClientError) {
-            isChecked = try Self.check(part, response, options)
-        } catch {
-            if error.code.name == "wrong-digest" { part.discard() }
-            throw error
-        }
-        do throws(FileFailure) {
-            try part.finish(mode: options.mode)
-        } catch {
-            throw ClientError(error)
-        }
-        return Download.Result(
-            status: response.status.code, fields: response.headerFields, byteCount: count,
-            resumedFrom: resumedFrom, isDigestChecked: isChecked)
-    }
-
-    /// Compares the digests that are known with what is on the disk.
-    private static func check(
-        _ part: borrowing PartFile, _ response: HTTPResponse, _ options: Download
-    ) throws(ClientError) -> Bool {
-        let told = response.headerFields[values: reprDigest]
-        guard options.sha256 != nil || !told.isEmpty else { return false }
-        do {
-            var sha256 = try IncrementalDigest(.sha256)
-            var sha512 = try IncrementalDigest(.sha512)
-            try part.read { bytes throws(CryptoFailure) in
-                try sha256.update(bytes)
-                try sha512.update(bytes)
-            }
-            let found = try sha256.finish()
-            if let wanted = options.sha256, found != wanted {
-                throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
-                    "what came has the SHA-256 \(Base64.encode(found, .standard)), wanted"
-                        + " \(Base64.encode(wanted, .standard))")
-            }
-            guard !told.isEmpty else { return true }
-            let digests = try BodyDigests(
-                byteCount: part.size, [.sha256: found, .sha512: try sha512.finish()])
-            var message = try SignableMessage(
-                response: HTTPResponse(
-                    status: .ok, headerFields: [reprDigest: told.joined(separator: ", ")]))
-            message.setBody(digests)
-            do throws(SigningError) {
-                try ReprDigest.check(message)
-                return true
+        var timeout = try admission.rules.timeLeft()
+        let end = ContinuousClock.now + timeout
+        admission.trace?.begin()
+        while true {
+            let request = FrozenRequest(head: try run.asking(chain.request), body: [])
+            let signer = chain.isWithinOrigin ? admission.service.signer : nil
+            let signed = try await signed(request, by: signer)
+            let opened = try await open(
+                signed, isSigned: signer != nil, for: admission, within: timeout,
+                limit: max(options.maximumSize - run.offset, 0))
+            let redirect: Redirect?
+            do throws(ClientError) {
+                redirect = try follow(
+                    opened.reply.response, to: request, sentAs: signed, for: admission, &chain)
             } catch {
-                guard error.code == .digestMismatch else { return options.sha256 != nil }
-                throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
-                    "what came is not what the server's Repr-Digest says")
+                admission.trace?.add(opened.hop())
+                throw error
             }
-        } catch let error as ClientError {
-            throw error
-        } catch let error as FileFailure {
-            throw ClientError(error)
-        } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), "\(error)")
+            guard redirect != nil else { return opened }
+            admission.trace?.add(opened.hop())
+            timeout = end - .now
         }
-    }
-
-    private static let reprDigest: HTTPField.Name = HTTPField.Name("Repr-Digest") ?? .eTag
-
-    static func malformed(_ message: String) -> ClientError {
-        ClientError(.noReply, ClientError.Code("malformed-reply"), message)
-    }
-}
-
-extension ClientError {
-    /// A file that a download cannot be written to.
-    fileprivate init(_ failure: FileFailure) {
-        self.init(
-            .processing, Code(failure.kind == .busy ? "file-busy" : "unwritable-file"),
-            failure.message)
     }
 }

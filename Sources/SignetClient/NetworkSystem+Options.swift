@@ -71,6 +71,7 @@ extension NetworkSystem.Options {
     ) throws(ClientError) -> PinPolicy {
         var pins: [HostName: [Pin]] = [:]
         var unpinned: Set<HostName> = []
+        let authorities = try Self.authorities(of: services)
         for configuration in services.values where !configuration.pins.isEmpty {
             let host = try RequestURL(configuration.baseURL).host()
             for pin in configuration.pins where pins[host]?.contains(pin) != true {
@@ -92,14 +93,37 @@ extension NetworkSystem.Options {
         }
         do throws(PinError) {
             var rules: [PinRule] = []
-            for (host, pins) in pins { rules.append(try PinRule(host: host.text, pins: pins)) }
+            for (host, pins) in pins {
+                rules.append(
+                    try PinRule(host: host.text, pins: pins, authorities: authorities[host]))
+            }
             for host in unpinned.subtracting(pins.keys) {
-                rules.append(try PinRule(excluding: host.text))
+                rules.append(
+                    try PinRule(excluding: host.text, authorities: authorities[host]))
             }
             return try PinPolicy(rules: rules)
         } catch {
             throw ClientError(.processing, .invalidService, error.message)
         }
+    }
+
+    /// The CAs of each host; those of services that share one are the same.
+    private static func authorities(
+        of services: [Service: ServiceConfiguration]
+    ) throws(ClientError) -> [HostName: PinAuthorities] {
+        var authorities: [HostName: PinAuthorities] = [:]
+        for (service, configuration) in services {
+            guard let own = configuration.authorities else { continue }
+            let host = try RequestURL(configuration.baseURL).host()
+            if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
+                throw ClientError(
+                    .processing, .invalidService,
+                    "services.\(service).caFile and another service of \(host.text) trust different CAs"
+                )
+            }
+            authorities[host] = own
+        }
+        return authorities
     }
 
     /// The key that a service's pins are read from, behind `services.`.

@@ -22,28 +22,42 @@ extension NetworkSystem {
             let signed = try await signed(request, by: signer)
             let reply = try await send(
                 signed, isSigned: signer != nil, for: admission, within: timeout)
-            let redirect: Redirect?
-            do throws(TransportError) {
-                redirect = try chain.follow(
-                    HTTPResponse(status: .init(code: reply.status), headerFields: reply.fields),
-                    body: request.body.length == 0
-                        ? .none : request.body.isReplayable ? .replayable : .once,
-                    pins: admission.snapshot.policy, now: UnixTime.now(),
-                    droppingParameters: signed.parametersAdded(to: request))
-            } catch {
-                throw ClientError(error, status: reply.status)
-            }
+            let redirect = try follow(
+                HTTPResponse(status: .init(code: reply.status), headerFields: reply.fields),
+                to: request, sentAs: signed, for: admission, &chain)
             guard let redirect else { return reply }
-            admission.trace?.add(redirect)
-            logger.debug(
-                "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
             request.head = chain.request
             if !redirect.keepsBody { request.body = [] }
             timeout = end - .now
-            let url = redirect.to
-            try admission.snapshot.urlRules.check(
-                RequestURL("\(url.origin)\(url.target)"))
         }
+    }
+
+    /// The redirect that a reply is, where it is followed; nil where the reply is the answer.
+    ///
+    /// - Parameter signed: What became of the request before it was sent.
+    /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.
+    func follow(
+        _ response: HTTPResponse, to request: FrozenRequest, sentAs signed: FrozenRequest,
+        for admission: Admission, _ chain: inout RedirectChain
+    ) throws(ClientError) -> Redirect? {
+        let redirect: Redirect?
+        do throws(TransportError) {
+            redirect = try chain.follow(
+                response,
+                body: request.body.length == 0
+                    ? .none : request.body.isReplayable ? .replayable : .once,
+                pins: admission.snapshot.policy, now: UnixTime.now(),
+                droppingParameters: signed.parametersAdded(to: request))
+        } catch {
+            throw ClientError(error, status: response.status.code)
+        }
+        guard let redirect else { return nil }
+        admission.trace?.add(redirect)
+        logger.debug(
+            "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
+        try admission.snapshot.urlRules.check(
+            RequestURL("\(redirect.to.origin)\(redirect.to.target)"))
+        return redirect
     }
 
     func signed(

@@ -10,7 +10,7 @@ extension NetworkSystem {
     /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
     /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and hosts.
     ///
-    /// Hosts are only shaken hands with; no request is sent, and nothing is changed.
+    /// Hosts are only shaken hands with, through their proxies; no request is sent, and nothing is changed.
     ///
     /// - Parameters:
     ///   - isOffline: Whether hosts are left out.
@@ -102,6 +102,6 @@ extension NetworkSystem {
         let services = snapshot.services.values.map(\.configuration)
         await run.checkHosts(
             SelfCheckRun.authorities(services, policy), engine, policy,
-            connectTo: options.connectTo, timeout: timeout)
+            connectTo: options.connectTo, proxies: snapshot.proxies, timeout: timeout)
     }
 }

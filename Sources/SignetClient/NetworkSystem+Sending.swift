@@ -160,11 +160,7 @@ extension NetworkSystem {
         try admission.snapshot.mode.simulation.act()
         let rules = admission.rules
         let start = ContinuousClock.now
-        guard timeout > .zero else {
-            throw ClientError(
-                .noReply, ClientError.Code("timeout"),
-                "the time for the call has passed with its redirects")
-        }
+        guard timeout > .zero else { throw Self.timePassed }
         var hop = CallTrace.Hop(
             method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(TransportError) {
@@ -191,20 +187,54 @@ extension NetworkSystem {
     }
 }
 
+/// A reply whose header has come, and what is written down of it when its body has.
+struct OpenedReply: Sendable {
+    let reply: EngineResponse
+    fileprivate var hop: CallTrace.Hop
+    fileprivate let start: ContinuousClock.Instant
+
+    /// What happened, at the end of the body or where it was left.
+    func hop(failure: String? = nil) -> CallTrace.Hop {
+        var hop = hop
+        hop.timings = reply.finalTimings
+        if hop.timings.total == .zero { hop.timings.total = .now - start }
+        hop.failure = failure
+        return hop
+    }
+}
+
 extension NetworkSystem {
     /// Sends one request, and returns when its reply's header has come. Redirects are replies.
+    ///
+    /// A reply is written down by who reads its body; a request without one is here.
     func open(
-        _ request: FrozenRequest, for admission: Admission, limit: Int64
-    ) async throws(ClientError) -> EngineResponse {
+        _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
+        within timeout: Duration, limit: Int64
+    ) async throws(ClientError) -> OpenedReply {
         try requireEngine(for: request.head, admission)
         try admission.snapshot.mode.simulation.act()
-        let timeout = try admission.rules.timeLeft()
+        let start = ContinuousClock.now
+        guard timeout > .zero else { throw Self.timePassed }
+        var hop = CallTrace.Hop(
+            method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(TransportError) {
-            return try await sendReporting(
+            let reply = try await sendReporting(
                 outgoing(request, for: admission, within: timeout, limit: limit))
+            hop.status = reply.response.status.code
+            hop.httpVersion = reply.httpVersion
+            return OpenedReply(reply: reply, hop: hop, start: start)
         } catch {
+            hop.failure = error.code.name
+            hop.timings.total = .now - start
+            admission.trace?.add(hop)
             throw ClientError(error)
         }
+    }
+
+    private static var timePassed: ClientError {
+        ClientError(
+            .noReply, ClientError.Code("timeout"),
+            "the time for the call has passed with its redirects")
     }
 
     private func outgoing(

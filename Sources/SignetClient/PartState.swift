@@ -6,14 +6,17 @@ internal import SignetJSON
 struct PartState: Sendable, Hashable {
     /// SHA-256 of method and URL, so that no query is written down.
     var source: String
+    /// Where the bytes came from, if redirects led away from there, as another such SHA-256.
+    var place: String
     /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil where the server
     /// gave none, and nothing can be gone on from.
     var validator: String?
     /// The whole's length, where the server said it.
     var total: Int64?
 
-    init(source: String, _ fields: HTTPFields, total: Int64?) {
+    init(source: String, place: String, _ fields: HTTPFields, total: Int64?) {
         self.source = source
+        self.place = place
         self.validator = Self.validator(fields)
         self.total = total
     }
@@ -23,12 +26,14 @@ struct PartState: Sendable, Hashable {
             let source = object["source"]?.string
         else { return nil }
         self.source = source
+        place = object["place"]?.string ?? source
         validator = object["validator"]?.string
         total = object["total"]?.number?.int64
     }
 
     var serialized: [UInt8] {
         var object: JSONObject = ["source": .string(source)]
+        if place != source { object["place"] = .string(place) }
         if let validator { object["validator"] = .string(validator) }
         if let total { object["total"] = .number(JSONNumber(total)) }
         return JSONValue.object(object).serialized()

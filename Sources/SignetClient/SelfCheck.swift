@@ -1,7 +1,7 @@
 internal import SignetCrypto
 internal import SignetCurl
 internal import SignetPinning
-internal import SignetTransport
+public import SignetTransport
 internal import SignetVault
 
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
@@ -15,6 +15,11 @@ public struct SelfCheck: Sendable {
     public var isOffline: Bool
     /// How long one host may take.
     public var hostTimeout: Duration
+    /// The proxies that hosts are reached through; nil is what the configuration says (`proxy.…`).
+    public var proxies: ProxyRules?
+    /// The proxies where the configuration names none, or there is no configuration: the environment's, for
+    /// a program that asks it.
+    public var otherProxies = ProxyRules.none
 
     /// Prepares a check.
     public init(
@@ -216,6 +221,7 @@ public struct SelfCheck: Sendable {
     private struct Services {
         var all: [Service: ServiceConfiguration] = [:]
         var mode = ModeSettings()
+        var proxies: ProxyRules?
     }
 
     private func checkConfiguration(
@@ -231,10 +237,12 @@ public struct SelfCheck: Sendable {
                 in: configuration, usesTestServers: mode.usesTestServers, adapters: nil)
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
+            let proxies = try ProxyRules(configuration)
             run.report.add(
                 "configuration", "services", .good, "\(services.count) can be worked with")
             run.checkMode(mode)
-            return Services(all: services, mode: mode)
+            return Services(
+                all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)
         } catch {
             run.report.add(
                 "configuration", "services", .bad, "\(error.code.name): \(error.message)",
@@ -290,6 +298,7 @@ public struct SelfCheck: Sendable {
         }
         await run.checkHosts(
             SelfCheckRun.authorities(services.all.values, policy), engine, policy,
-            connectTo: addresses, timeout: hostTimeout)
+            connectTo: addresses, proxies: proxies ?? services.proxies ?? otherProxies,
+            timeout: hostTimeout)
     }
 }

@@ -138,21 +138,24 @@ struct SelfCheckRun {
     /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
     mutating func checkHosts(
         _ authorities: [Authority], _ engine: CurlEngine, _ policy: PinPolicy,
-        connectTo: [EngineRequest.ConnectTo], timeout: Duration
+        connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         for authority in authorities {
-            await checkHost(authority, engine, policy, connectTo, timeout)
+            await checkHost(authority, engine, policy, connectTo, proxies, timeout)
         }
     }
 
     private mutating func checkHost(
         _ authority: Authority, _ engine: CurlEngine, _ policy: PinPolicy,
-        _ connectTo: [EngineRequest.ConnectTo], _ timeout: Duration
+        _ connectTo: [EngineRequest.ConnectTo], _ proxies: ProxyRules, _ timeout: Duration
     ) async {
         let subject = authority.description
+        let proxy = proxies.proxy(for: WebOrigin(authority))
+        let way = proxy.map { "; through the proxy \($0)" } ?? ""
         do throws(TransportError) {
             let seen = try await engine.probe(
-                authority, connectTo: connectTo, timeout: timeout, policy: policy)
+                authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
+                policy: policy)
             guard seen.isTrusted else {
                 report.add(
                     "hosts", subject, .bad, seen.reason ?? "the certificate is not trusted",
@@ -170,12 +173,15 @@ struct SelfCheckRun {
             } else {
                 report.add(
                     "hosts", subject, .good,
-                    verdict.isMatch ? "shows a pinned key" : "is trusted; nothing is pinned")
+                    (verdict.isMatch ? "shows a pinned key" : "is trusted; nothing is pinned") + way
+                )
             }
         } catch {
             report.add(
                 "hosts", subject, .bad, error.message,
-                remedy: "look at the host with: signet pins show https://\(subject)")
+                remedy: error.isOfProxy
+                    ? "mend the proxy, or what is said of it"
+                    : "look at the host with: signet pins show https://\(subject)")
         }
     }
 
@@ -209,5 +215,19 @@ struct SelfCheckRun {
             addUnlessHostIsThere(Authority(host: rule.pattern.host))
         }
         return authorities.sorted { $0.description < $1.description }
+    }
+}
+
+extension WebOrigin {
+    /// A host that is greeted by TLS.
+    fileprivate init(_ authority: Authority) {
+        self.init(isSecure: true, host: authority.host, port: authority.port(scheme: "https"))
+    }
+}
+
+extension TransportError {
+    /// Whether the way to the host ended at a proxy.
+    fileprivate var isOfProxy: Bool {
+        [.proxy, .proxyRefused, .proxyAuthentication].contains(code)
     }
 }

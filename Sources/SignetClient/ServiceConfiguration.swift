@@ -32,6 +32,9 @@ public struct ServiceConfiguration: Sendable {
     public var signing: Signing?
     /// Pins of the service's host (array of strings `services.NAME.pins`).
     public var pins: [Pin]
+    /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM file, and string
+    /// `services.NAME.caMode`, `replace` or `add`).
+    public var authorities: PinAuthorities?
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
     /// Parameters by name that every call carries; a call's own of the same name wins (object
@@ -127,6 +130,7 @@ extension ServiceConfiguration {
         let ownPins = try Self.pins(reader, "pins") ?? []
         let testPins = test == nil ? nil : try Self.pins(reader, "testPins")
         self.pins = testPins ?? ownPins
+        self.authorities = try Self.authorities(reader)
         self.commonParameters = try reader.read("commonParameters", JSONObject.self) ?? [:]
         for (field, value) in try reader.read("commonFields", JSONObject.self) ?? [:] {
             guard let field = HTTPField.Name(field), let text = value.string,
@@ -145,6 +149,35 @@ extension ServiceConfiguration {
             self.attempts = attempts
         }
         self.redirects = try Self.redirects(reader)
+    }
+
+    /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
+    private static func authorities(
+        _ reader: SettingsReader
+    ) throws(ClientError) -> PinAuthorities? {
+        let modeName = try reader.read("caMode", String.self)
+        guard let file = try reader.read("caFile", String.self) else {
+            guard modeName == nil else {
+                throw reader.invalid("caMode", "has no place without caFile")
+            }
+            return nil
+        }
+        for name in ["caFile", "caMode"] where reader.isFetched(name) {
+            throw reader.invalid(name, "was fetched, and no fetched value says whom to trust")
+        }
+        guard let mode = PinAuthorities.Mode(rawValue: modeName ?? "replace") else {
+            throw reader.invalid("caMode", "is neither add nor replace")
+        }
+        do throws(PinError) {
+            return try PinAuthorities(file: file, mode: mode)
+        } catch {
+            // Its message has the path, which is a value of the configuration.
+            throw reader.invalid(
+                "caFile",
+                error.code == .unreadableFile
+                    ? "names a file that cannot be read"
+                    : "names a file that holds no certificates, broken ones, or too many")
+        }
     }
 
     private static func redirects(_ reader: SettingsReader) throws(ClientError) -> RedirectPolicy {

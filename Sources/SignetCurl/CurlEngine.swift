@@ -38,33 +38,33 @@ public final class CurlEngine: HTTPEngine {
         }
 
         var isStopped = false
-        var byTrust: [TrustStore: Entry] = [:]
+        var byKey: [PoolKey: Entry] = [:]
         var uses = 0
         /// Loops that gave way to others and may not have ended yet.
         var retired: [EventLoop] = []
 
-        mutating func borrow(_ trust: TrustStore) -> EventLoop? {
+        mutating func borrow(_ key: PoolKey) -> EventLoop? {
             uses += 1
-            byTrust[trust]?.borrowers += 1
-            byTrust[trust]?.lastUse = uses
-            return byTrust[trust]?.loop
+            byKey[key]?.borrowers += 1
+            byKey[key]?.lastUse = uses
+            return byKey[key]?.loop
         }
 
         /// Takes out the loop that has been idle for longest.
         mutating func retireOne() -> EventLoop? {
-            let idle = byTrust.filter { $0.value.borrowers == 0 && $0.value.loop.isIdle }
+            let idle = byKey.filter { $0.value.borrowers == 0 && $0.value.loop.isIdle }
             guard let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
                 return nil
             }
-            byTrust[oldest.key] = nil
+            byKey[oldest.key] = nil
             retired.removeAll(where: \.hasEnded)
             retired.append(oldest.value.loop)
             return oldest.value.loop
         }
     }
 
-    /// The most trust stores that one engine has at once; each has a loop of its own.
-    private static let maximumTrustStores = 16
+    /// The most trust stores and proxy logins that one engine has at once; each has a loop of its own.
+    private static let maximumLoops = 16
 
     /// What the engine can do.
     public let capabilities: EngineCapabilities
@@ -90,7 +90,7 @@ public final class CurlEngine: HTTPEngine {
 
     deinit {
         usual.stop()
-        for entry in loops.withLock({ Array($0.byTrust.values) }) { entry.loop.stop() }
+        for entry in loops.withLock({ Array($0.byKey.values) }) { entry.loop.stop() }
     }
 
     /// Sends a request; see `HTTPEngine`.
@@ -99,10 +99,10 @@ public final class CurlEngine: HTTPEngine {
         if request.body.bytes == nil, request.body.length == 0 {
             try await Self.readToEnd(request.body)
         }
-        guard
-            let trust = otherTrust(caFile: request.caFile, authorities: plan.authorities)
-        else { return try await usual.send(plan) }
-        return try await send(plan, trust)
+        let key = otherKey(
+            caFile: request.caFile, authorities: plan.authorities, proxy: plan.proxy)
+        guard let key else { return try await usual.send(plan) }
+        return try await send(plan, key)
     }
 
     // Each in a function of its own: what they need is not kept while a call waits.
@@ -123,10 +123,10 @@ public final class CurlEngine: HTTPEngine {
     }
 
     private func send(
-        _ plan: RequestPlan, _ trust: TrustStore
+        _ plan: RequestPlan, _ key: PoolKey
     ) async throws(TransportError) -> EngineResponse {
-        let loop = try borrow(trust)
-        defer { giveBack(loop, trust) }
+        let loop = try borrow(key)
+        defer { giveBack(loop, key) }
         return try await loop.send(plan)
     }
 
@@ -149,11 +149,10 @@ public final class CurlEngine: HTTPEngine {
             probing: authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
             now: Clock.unixSeconds)
         let authorities = policy?.rule(for: authority.host)?.authorities
-        guard let trust = otherTrust(caFile: caFile, authorities: authorities) else {
-            return try await usual.probe(plan)
-        }
-        let loop = try borrow(trust)
-        defer { giveBack(loop, trust) }
+        let key = otherKey(caFile: caFile, authorities: authorities, proxy: proxy)
+        guard let key else { return try await usual.probe(plan) }
+        let loop = try borrow(key)
+        defer { giveBack(loop, key) }
         return try await loop.probe(plan)
     }
 
@@ -161,42 +160,46 @@ public final class CurlEngine: HTTPEngine {
     public func shutdown() async {
         let all = loops.withLock { loops in
             loops.isStopped = true
-            return [usual] + loops.byTrust.values.map(\.loop) + loops.retired
+            return [usual] + loops.byKey.values.map(\.loop) + loops.retired
         }
         for loop in all { loop.stop() }
         for loop in all { await loop.waitForEnd() }
     }
 
-    // MARK: Trust stores
+    // MARK: Loops
 
     private static let notRunning = TransportError(
         code: .notRunning, message: "the engine has been shut down")
 
-    /// The trust store of a call, where it is not the engine's own.
-    private func otherTrust(caFile: String?, authorities: PinAuthorities?) -> TrustStore? {
-        if caFile == nil && authorities == nil { return nil }
+    /// What a call's loop is known by, where it is not the engine's usual one.
+    private func otherKey(
+        caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
+    ) -> PoolKey? {
+        if caFile == nil && authorities == nil && proxy == nil { return nil }
         let trust = TrustStore(caFile: caFile ?? configuration.caFile, authorities: authorities)
-        return trust == TrustStore(caFile: configuration.caFile, authorities: nil) ? nil : trust
+        let usual = TrustStore(caFile: configuration.caFile, authorities: nil)
+        let key = PoolKey(trust, proxy: proxy)
+        return key == PoolKey(usual, proxy: nil) ? nil : key
     }
 
-    /// The loop of a trust store, made where there is none; it does not end while it is borrowed.
-    private func borrow(_ trust: TrustStore) throws(TransportError) -> EventLoop {
-        let known = loops.withLock { ($0.isStopped, $0.borrow(trust)) }
+    /// The loop of a key, made where there is none; it does not end while it is borrowed.
+    private func borrow(_ key: PoolKey) throws(TransportError) -> EventLoop {
+        let known = loops.withLock { ($0.isStopped, $0.borrow(key)) }
         if known.0 { throw Self.notRunning }
         if let loop = known.1 { return loop }
-        if let caFile = trust.caFile { try LibcurlCheck.check(caFile: caFile) }
-        let loop = try EventLoop(configuration, trust: trust)
+        if let caFile = key.trust.caFile { try LibcurlCheck.check(caFile: caFile) }
+        let loop = try EventLoop(configuration, trust: key.trust)
         let (winner, retired, isFull) = loops.withLock {
             loops -> (EventLoop?, EventLoop?, Bool) in
             if loops.isStopped { return (nil, nil, false) }
-            if let other = loops.borrow(trust) { return (other, nil, false) }
+            if let other = loops.borrow(key) { return (other, nil, false) }
             var retired: EventLoop?
-            if loops.byTrust.count + 1 >= Self.maximumTrustStores {
+            if loops.byKey.count + 1 >= Self.maximumLoops {
                 retired = loops.retireOne()
                 if retired == nil { return (nil, nil, true) }
             }
-            loops.byTrust[trust] = Loops.Entry(loop: loop)
-            return (loops.borrow(trust), retired, false)
+            loops.byKey[key] = Loops.Entry(loop: loop)
+            return (loops.borrow(key), retired, false)
         }
         retired?.stop()
         if winner !== loop { loop.stop() }
@@ -205,13 +208,13 @@ public final class CurlEngine: HTTPEngine {
         throw TransportError(
             code: .trustStore,
             message:
-                "calls of \(Self.maximumTrustStores) different trust stores are under way, and one"
-                + " engine takes no more at once")
+                "calls of \(Self.maximumLoops) different trust stores or proxy logins are under way,"
+                + " and one engine takes no more at once")
     }
 
-    private func giveBack(_ loop: EventLoop, _ trust: TrustStore) {
+    private func giveBack(_ loop: EventLoop, _ key: PoolKey) {
         loops.withLock { loops in
-            if loops.byTrust[trust]?.loop === loop { loops.byTrust[trust]?.borrowers -= 1 }
+            if loops.byKey[key]?.loop === loop { loops.byKey[key]?.borrowers -= 1 }
         }
     }
 }

@@ -1,4 +1,14 @@
 extension HostName {
+    /// The address's bytes, 4 or 16, in the network's order; nil of a name.
+    package var addressBytes: [UInt8]? {
+        switch kind {
+        case .name: nil
+        case .ipv4: text.split(separator: ".").compactMap { UInt8($0) }
+        case .ipv6:
+            Self.ipv6Groups(text)?.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        }
+    }
+
     /// Whether a resolver would take a name that ends in this label for an IPv4 address.
     static func looksNumeric(_ label: String) -> Bool {
         let bytes = Array(label.utf8)

@@ -89,6 +89,24 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     /// Whether the proxy is told who we are.
     public var hasCredentials: Bool { credentials != nil }
 
+    /// Whether another proxy is told the same of us; compared in constant time.
+    package func hasSameCredentials(as other: Proxy) -> Bool {
+        guard let own = credentials, let others = other.credentials else {
+            return credentials == nil && other.credentials == nil
+        }
+        if own === others { return true }
+        let isSameUser = Self.areSame(own.user, others.user)
+        return Self.areSame(own.password, others.password) && isSameUser
+    }
+
+    private static func areSame(
+        _ left: borrowing SecretBytes, _ right: borrowing SecretBytes
+    ) -> Bool {
+        let one = left.bytes
+        let other = right.bytes
+        return constantTimeEqual(one, other)
+    }
+
     /// The URL, without credentials.
     public var url: String { "\(kind.rawValue)://\(host.uriText):\(port)" }
 

@@ -1,5 +1,3 @@
-public import SignetPinning
-
 /// Which requests go through a proxy, and through which.
 public struct ProxyRules: Sendable {
     /// For https URLs; nil is none.
@@ -48,77 +46,5 @@ public struct ProxyRules: Sendable {
     public func proxy(for origin: WebOrigin) -> Proxy? {
         guard let proxy = origin.isSecure ? https : http else { return nil }
         return exceptions.contains(origin.host, port: origin.port) ? nil : proxy
-    }
-}
-
-/// Hosts that are spoken to without a proxy.
-public struct ProxyExceptions: Sendable, Hashable {
-    private enum Entry: Sendable, Hashable {
-        case all
-        case host(HostName, port: Int?)
-        case network(UInt32, bits: Int)
-    }
-
-    private var entries: [Entry] = []
-
-    /// None.
-    public init() {}
-
-    /// Reads a list as `no_proxy` holds it, separated by commas or spaces.
-    ///
-    /// An entry is `*`, a host (which stands for all names below it too; a point or `*.` before it
-    /// changes nothing), an address, either with `:PORT`, or a network of IPv4 addresses, as
-    /// `10.0.0.0/8`. What is none of these matches nothing.
-    public init(parsing text: String) {
-        for word in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
-            if word == "*" {
-                entries.append(.all)
-            } else if let network = Self.network(word) {
-                entries.append(network)
-            } else {
-                var name = word[...]
-                if name.hasPrefix("*.") { name = name.dropFirst() }
-                if name.hasPrefix(".") { name = name.dropFirst() }
-                let isBareIPv6 = name.count(where: { $0 == ":" }) > 1 && !name.hasPrefix("[")
-                let parsed = try? Authority(parsing: isBareIPv6 ? "[\(name)]" : String(name))
-                guard let parsed else { continue }
-                entries.append(.host(parsed.host, port: parsed.writtenPort))
-            }
-        }
-    }
-
-    /// Whether a host is spoken to without a proxy.
-    public func contains(_ host: HostName, port: Int) -> Bool {
-        entries.contains { entry in
-            switch entry {
-            case .all: true
-            case .host(let name, let wanted):
-                (wanted == nil || wanted == port)
-                    && (host == name
-                        || host.kind == .name && name.kind == .name
-                            && host.text.hasSuffix(".\(name.text)"))
-            case .network(let network, let bits):
-                Self.address(host).map { Self.masked($0, bits) == network } ?? false
-            }
-        }
-    }
-
-    private static func network(_ word: Substring) -> Entry? {
-        let parts = word.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let bits = Int(parts[1]), (0...32).contains(bits),
-            let host = try? HostName.canonical(String(parts[0])), let number = address(host)
-        else { return nil }
-        return .network(masked(number, bits), bits: bits)
-    }
-
-    private static func address(_ host: HostName) -> UInt32? {
-        guard host.kind == .ipv4 else { return nil }
-        return host.text.split(separator: ".").reduce(UInt32(0)) { number, part in
-            number << 8 | (UInt32(part) ?? 0)
-        }
-    }
-
-    private static func masked(_ number: UInt32, _ bits: Int) -> UInt32 {
-        bits == 0 ? 0 : number & (UInt32.max << UInt32(32 - bits))
     }
 }

@@ -119,7 +119,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    private static func expectLastGood(_ fixture: FetchFixture, _ code: String) async throws {
+    static func expectLastGood(_ fixture: FetchFixture, _ code: String) async throws {
         let system = try await fixture.start()
         let fetch = try #require(system.startReport.fetch)
         #expect(fetch.source == .lastGood)
@@ -223,97 +223,6 @@ import Testing
         try await fixture.host.stop()
     }
 
-    // MARK: The sealed file
-
-    @Test(arguments: [
-        ("other app", "wrong-app"), ("other version", "older-version"), ("other root", "wrong-key"),
-        ("changed", "tampered"), ("cut short", "malformed-dump"), ("no dump", "malformed-dump"),
-        ("whole configuration", "malformed-input"), ("schema", "out-of-range"),
-    ])
-    func aFileThatIsNotTheLastGoodValuesIsRefusedByName(_ what: String, _ code: String)
-        async throws
-    {
-        var fixture = try await FetchFixture()
-        try await fixture.startOnce()
-        let path = fixture.folder.path("fetched.dump")
-        var bytes = try fixture.dump()
-        switch what {
-        case "other app":
-            fixture.plan.lastGood = try FetchFixture.place(path, app: "com.example.other")
-        case "other version": fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0")
-        case "other root": fixture.plan.lastGood = try FetchFixture.place(path, root: "Wlpb")
-        case "changed":
-            bytes[bytes.count - 40] = bytes[bytes.count - 40] == 65 ? 66 : 65
-            try fixture.folder.write(bytes, to: "fetched.dump")
-        case "cut short": try fixture.folder.write(bytes.dropLast(), to: "fetched.dump")
-        case "no dump": try fixture.folder.write("shop.name", to: "fetched.dump")
-        case "whole configuration":
-            let whole = try GlobalConfiguration(
-                schema: Schema(fixture.schema), defaults: .values(fixture.defaults),
-                fetched: .values(["shop.limit": 9]))
-            let place = try FetchFixture.place(path)
-            try place.file.seal(whole, with: place.sealing.keys, for: place.sealing.binding)
-        default:
-            let narrower = fixture.schema.text.replacingOccurrences(
-                of: #""maximum":10"#, with: #""maximum":2"#)
-            fixture.schema = try JSONValue(parsing: narrower)
-        }
-        try fixture.serve(text: "{")
-        let program = fixture
-        let error = await #expect(throws: ClientError.self) { try await program.start() }
-        #expect(error?.code.name == "malformed-reply")
-        #expect(error?.message.contains(code) == true, "\(error?.message ?? "")")
-        #expect(error?.message.contains("ZZZZ") == false)
-        try await fixture.host.stop()
-    }
-
-    @Test func anOlderVersionsValuesAreUsedWhereThePlanSaysSo() async throws {
-        var fixture = try await FetchFixture()
-        try await fixture.startOnce()
-        let path = fixture.folder.path("fetched.dump")
-        fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0", accepting: ["1.4.2"])
-        try fixture.serve(text: "{")
-        try await Self.expectLastGood(fixture, "malformed-reply")
-        // The same values are sealed anew for the version that runs.
-        try fixture.serve(FetchFixture.good)
-        let system = try await fixture.start()
-        #expect(system.startReport.fetch?.kept?.sequence == 2)
-        await system.shutdown()
-        try await fixture.host.stop()
-    }
-
-    @Test(arguments: ["other app", "whole configuration", "no dump"])
-    func aFileOfSomethingElseIsNotReplacedAndTheSystemRuns(_ what: String) async throws {
-        let fixture = try await FetchFixture()
-        let path = fixture.folder.path("fetched.dump")
-        let whole = try GlobalConfiguration(
-            schema: Schema(fixture.schema), defaults: .values(fixture.defaults))
-        let place = try FetchFixture.place(
-            path, app: what == "other app" ? "com.example.other" : FetchFixture.app)
-        try place.file.seal(whole, with: place.sealing.keys, for: place.sealing.binding)
-        if what == "no dump" { try fixture.folder.write("a letter", to: "fetched.dump") }
-        let before = try fixture.dump()
-        let system = try await fixture.start()
-        let fetch = try #require(system.startReport.fetch)
-        #expect(fetch.source == .fetched)
-        #expect(fetch.kept == nil)
-        #expect(fetch.keepingFailure != nil)
-        #expect(try fixture.dump() == before)
-        await system.shutdown()
-        try await fixture.host.stop()
-    }
-
-    @Test func aFolderThatCannotBeWrittenDoesNotStopTheSystem() async throws {
-        var fixture = try await FetchFixture()
-        fixture.plan.lastGood = try FetchFixture.place(
-            fixture.folder.path("nowhere/fetched.dump"))
-        let system = try await fixture.start()
-        #expect(system.startReport.fetch?.source == .fetched)
-        #expect(system.startReport.fetch?.keepingFailure != nil)
-        await system.shutdown()
-        try await fixture.host.stop()
-    }
-
     // MARK: No way to be locked out
 
     @Test func fetchedValuesDoNotDecideWhereTheNextOnesComeFrom() async throws {
@@ -394,28 +303,5 @@ import Testing
         #expect(!(text + logged).contains("Wlpa"))
         #expect(!String(decoding: try fixture.dump(), as: UTF8.self).contains("ZZZZ"))
         try await fixture.host.stop()
-    }
-}
-
-/// Keeps what is logged.
-final class RecordingLog: LogHandler, Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    var logLevel: Logger.Level {
-        get { .trace }
-        set { _ = newValue }
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set { _ = newValue }
-    }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set { _ = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
     }
 }

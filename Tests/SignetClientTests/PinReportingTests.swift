@@ -168,18 +168,24 @@ import Testing
         #expect(log.text.contains("no room"))
     }
 
+    /// A system that refuses each call, and reports each refusal.
+    private func refusing(_ options: NetworkSystem.Options) async throws -> NetworkSystem {
+        var options = options
+        options.pinReports.repeatsAfter = 0
+        options.pinReports.logs = false
+        return try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost:9", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: []), options: options)
+    }
+
     @Test func aSinkThatStallsHoldsUpNoCallAndNoShutdown() async throws {
         let (stalled, good) = (Sink(.stall), Sink())
         var options = try options([stalled, good])
         options.pinReports.queueLimit = 2
         options.pinReports.flushTime = .milliseconds(50)
-        options.pinReports.repeatsAfter = 0
-        options.pinReports.logs = false
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost:9", payloadProtocol: .rest)
-            ], policy: PinPolicy(rules: []), options: options)
+        let system = try await refusing(options)
         _ = await failure(system)
         #expect(try await eventually { stalled.reports.count == 1 && good.reports.count == 1 })
         for number in 2...10 {
@@ -218,13 +224,7 @@ import Testing
         }
         var options = try options([slow])
         options.pinReports.queueLimit = 1
-        options.pinReports.repeatsAfter = 0
-        options.pinReports.logs = false
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost:9", payloadProtocol: .rest)
-            ], policy: PinPolicy(rules: []), options: options)
+        let system = try await refusing(options)
         _ = await failure(system)
         #expect(try await eventually { gate.waiting.withLock { $0 != nil } })
         for _ in 0..<4 { _ = await failure(system) }

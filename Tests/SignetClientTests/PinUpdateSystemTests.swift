@@ -250,16 +250,27 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func aKeptPolicyWhoseTimeIsOverIsNotUsed() async throws {
+    /// Who keeps newer documents back until the last has expired does not bring back what it took away.
+    @Test func aKeptPolicyWhoseTimeIsOverStaysInUse() async throws {
         try serve(7, policy(authority.root.pin), days: 30)
         let running = try await start()
         #expect(running.lastPinUpdate?.findings.isEmpty == true)
         clock.now.withLock { $0 = Self.now + 31 * Self.day }
-        let system = try await start()
-        #expect(system.startReport.pinUpdate?.keepingFailure?.code == "update-expired")
-        #expect(system.startReport.pinUpdate?.source == .builtIn)
+        let system = try await start(builtIn: policy(PolicyUpdateTests.wrong))
+        let report = try #require(system.startReport.pinUpdate)
+        #expect(report.source == .kept && report.serial == 7 && report.keepingFailure == nil)
+        #expect(report.findings.map(\.code) == ["expired"])
+        #expect(report.failure?.code == "update-expired")
+        #expect(await call(system) == nil)
         await system.shutdown()
         await running.shutdown()
+        // But a program whose own pins are as new.
+        var plan = try plan()
+        plan.builtInSerial = 7
+        let newer = try await start(plan, builtIn: policy(PolicyUpdateTests.wrong))
+        #expect(newer.startReport.pinUpdate?.source == .builtIn)
+        #expect(await call(newer) == "pin-mismatch")
+        await newer.shutdown()
     }
 
     @Test func aPolicyThatEndsSoonIsNamed() async throws {

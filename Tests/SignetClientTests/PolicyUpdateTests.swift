@@ -88,15 +88,22 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func aCallUnderWayKeepsThePolicyThatItBeganWith() async throws {
-        let host = try await OrdersHost.start(directives: Self.directives)
+    /// A system whose engine can be looked at and held up.
+    private func interposed(
+        _ host: OrdersHost, _ policy: PinPolicy
+    ) async throws -> (NetworkSystem, InterposedEngine) {
         var options = try Shop.options()
         var settings = CurlEngine.Configuration()
         settings.caFile = authority.caFile
         let engine = InterposedEngine(try CurlEngine(settings))
         options.engine = engine
+        return (try await Self.start(host, policy, options), engine)
+    }
+
+    @Test func aCallUnderWayKeepsThePolicyThatItBeganWith() async throws {
+        let host = try await OrdersHost.start(directives: Self.directives)
         let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))
-        let system = try await Self.start(host, right, options)
+        let (system, engine) = try await interposed(host, right)
         engine.setBefore { _ in try? system.update(policy: wrong) }
         #expect(await call(system, "/plain?good") == nil)
         engine.setBefore { _ in try? system.update(policy: right) }
@@ -111,13 +118,8 @@ import Testing
 
     @Test func eachCallIsJudgedByItsOwnPolicyWhileTwoThreadsSwapThem() async throws {
         let host = try await OrdersHost.start(directives: Self.directives)
-        var options = try Shop.options()
-        var settings = CurlEngine.Configuration()
-        settings.caFile = authority.caFile
-        let engine = InterposedEngine(try CurlEngine(settings))
-        options.engine = engine
         let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))
-        let system = try await Self.start(host, right, options)
+        let (system, engine) = try await interposed(host, right)
         let isOver = Flag()
         await withTaskGroup(of: Void.self) { swappers in
             for _ in 0..<2 {

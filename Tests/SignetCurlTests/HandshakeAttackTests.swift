@@ -11,6 +11,20 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
+    /// A call without pins, one with the right pin and one with a wrong one: each ends with one of the codes.
+    private func expectFailures(
+        _ name: String, _ server: ScriptedServer, _ engine: CurlEngine, within time: Duration,
+        _ codes: [TransportError.Code]
+    ) async throws {
+        for policy in [nil, try pinned(authority.leaf.pin), try pinned(wrongPin)] {
+            let error = await engine.failure(
+                EngineRequest(get(server.port, "/refused"), policy: policy, timeout: time))
+            #expect(
+                error.map { codes.contains($0.code) } == true,
+                "\(name): \(error?.code.name ?? "no error") \(error?.message ?? "")")
+        }
+    }
+
     private static let stalls: [(String, String)] = [
         ("before the handshake", "time.sleep(600)"),
         ("within a record's header", "c.recv(65536)\nc.sendall(b'\\x16\\x03')\ntime.sleep(600)"),
@@ -30,17 +44,10 @@ import Testing
         let (name, behaviour) = Self.stalls[index]
         let server = try await ScriptedServer(behaviour, setup: Self.setup(authority))
         let engine = try engine(http2: false)
-        for policy in [nil, try pinned(authority.leaf.pin), try pinned(wrongPin)] {
-            var request = EngineRequest(get(server.port, "/refused"), policy: policy)
-            request.timeout = .seconds(1)
-            let error = await engine.failure(request)
-            // Its own flight alone shows the chain: a wrong pin is refused at once.
-            let codes: [TransportError.Code] =
-                name == "behind its own flight" ? [.timeout, .pinMismatch] : [.timeout]
-            #expect(
-                error.map { codes.contains($0.code) } == true, "\(name): \(error?.code.name ?? "-")"
-            )
-        }
+        // Its own flight alone shows the chain: a wrong pin is refused at once.
+        try await expectFailures(
+            name, server, engine, within: .seconds(1),
+            name == "behind its own flight" ? [.timeout, .pinMismatch] : [.timeout])
         var patient = EngineRequest(get(server.port, "/refused"))
         patient.timeout = .seconds(300)
         patient.connectTimeout = .milliseconds(500)
@@ -97,15 +104,8 @@ import Testing
         let (name, behaviour) = Self.breaks[index]
         let server = try await ScriptedServer(behaviour, setup: Self.setup(authority))
         let engine = try engine(http2: false)
-        for policy in [nil, try pinned(authority.leaf.pin), try pinned(wrongPin)] {
-            var request = EngineRequest(get(server.port, "/refused"), policy: policy)
-            request.timeout = .seconds(60)
-            let error = await engine.failure(request)
-            let codes: [TransportError.Code] = [.tls, .cutOff, .connect, .pinMismatch]
-            #expect(
-                error.map { codes.contains($0.code) } == true,
-                "\(name): \(error?.code.name ?? "no error") \(error?.message ?? "")")
-        }
+        try await expectFailures(
+            name, server, engine, within: .seconds(60), [.tls, .cutOff, .connect, .pinMismatch])
         try await expectHealthy(engine)
         await engine.shutdown()
         #expect(!server.gotBytes)

@@ -193,26 +193,61 @@ import Testing
     }
 
     @Test func neverGoesBack() throws {
-        #expect(try store.current(now: Self.now) == nil)
+        #expect(try store.current() == nil)
         let seven = try document(7)
         #expect(accept(seven) == nil && accept(seven) == nil)
-        #expect(try store.current(now: Self.now)?.serial == 7)
+        #expect(try store.current()?.serial == 7)
         #expect(try accept(document(6)) == "rolled-back")
         #expect(try accept(document(7, days: 91)) == "rolled-back")
         #expect(try accept(document(9)) == nil)
         #expect(accept(seven) == "rolled-back")
-        #expect(try store.current(now: Self.now)?.serial == 9)
+        #expect(try store.current()?.serial == 9)
         let mode = try FileManager.default.attributesOfItem(atPath: store.path)[.posixPermissions]
         #expect(mode as? Int == 0o600)
     }
 
-    @Test func remembersTheNumberOfAnExpiredOne() throws {
-        #expect(try accept(document(9, days: 1)) == nil)
+    @Test func keepsAnExpiredOneInUse() throws {
+        let nine = try document(9, days: 1)
+        #expect(accept(nine) == nil)
         let later = Self.now + 2 * Self.day
-        let error = #expect(throws: PinError.self) { try store.current(now: later) }
-        #expect(error?.code == .updateExpired)
+        #expect(try store.current()?.serial == 9)
+        // It is not taken any more, and no older one in its place.
+        #expect(accept(nine, now: later) == "update-expired")
         #expect(try accept(document(8), now: later) == "rolled-back")
+        #expect(try store.current()?.serial == 9)
         #expect(try accept(document(10), now: later) == nil)
+        #expect(try store.current()?.serial == 10)
+    }
+
+    @Test func aProgramWithNewerPinsOfItsOwnUsesNoOlderDocument() throws {
+        #expect(try accept(document(7)) == nil)
+        let path = folder.path("newest.json")
+        for (own, current) in [(0, 7), (6, 7), (7, nil), (8, nil)] as [(Int64, Int64?)] {
+            let store = PinUpdateStore(path: path, verifier: verifier, builtInSerial: own)
+            #expect(try store.current()?.serial == current)
+        }
+        let store = PinUpdateStore(path: path, verifier: verifier, builtInSerial: 8)
+        for serial in [7, 8] as [Int64] {
+            let bytes = try document(serial)
+            let error = #expect(throws: PinError.self) { try store.accept(bytes, now: Self.now) }
+            #expect(error?.code == .rolledBack)
+        }
+        #expect(try store.accept(document(9), now: Self.now).serial == 9)
+        #expect(try store.current()?.serial == 9)
+    }
+
+    @Test func usesNoKeptDocumentOfARevokedKey() throws {
+        #expect(try accept(document(7)) == nil)
+        var object = try #require(JSONValue(parsing: keys.publicHalves.serialized()).object)
+        var key = try #require(object["keys"]?.array?.first?.object)
+        key["revoked"] = .bool(true)
+        object["keys"] = .array([.object(key)])
+        let revoked = PinUpdateStore(
+            path: folder.path("newest.json"),
+            verifier: try PinUpdateVerifier(
+                keys: KeySet(parsing: JSONValue.object(object).serialized(), source: "app")))
+        let error = #expect(throws: PinError.self) { try revoked.current() }
+        #expect(error?.code == .keyRevoked)
     }
 
     @Test func refusedDocumentsLeaveNoTrace() throws {
@@ -238,7 +273,7 @@ import Testing
             bytes[30] ^= 1
         }
         try folder.write(bytes, to: "newest.json")
-        let error = #expect(throws: PinError.self) { try store.current(now: Self.now) }
+        let error = #expect(throws: PinError.self) { try store.current() }
         #expect(error?.code == .stateTampered)
         #expect(try accept(document(8)) == "state-tampered")
     }
@@ -249,7 +284,7 @@ import Testing
         let next = try Self.keys(.ed25519, "pins-2027", in: folder)
         let store = PinUpdateStore(
             path: folder.path("newest.json"), verifier: try PinUpdateVerifier(keys: next))
-        let unknown = #expect(throws: PinError.self) { try store.current(now: Self.now) }
+        let unknown = #expect(throws: PinError.self) { try store.current() }
         #expect(unknown?.code == .unknownKey)
         let old = try document(7, keys: next)
         let error = #expect(throws: PinError.self) { try store.accept(old, now: Self.now) }
@@ -265,6 +300,6 @@ import Testing
                 group.addTask { _ = try? store.accept(document, now: Self.now) }
             }
         }
-        #expect(try store.current(now: Self.now)?.serial == 16)
+        #expect(try store.current()?.serial == 16)
     }
 }

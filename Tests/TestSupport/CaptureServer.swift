@@ -65,12 +65,7 @@ package final class CaptureServer: Sendable {
             lines = server.stdout.split(separator: "\n")
             return lines.count >= count
         }
-        return lines.map { line in
-            let digits = Array(line.utf8)
-            return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-                UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
-            }
-        }
+        return lines.map { bytes(ofHex: $0) }
     }
 
     package func stop() async throws { try await server.stop() }

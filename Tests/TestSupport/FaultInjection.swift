@@ -33,17 +33,21 @@ package enum FaultInjection {
 
     /// The calls about files that an undisturbed run makes, from the first that names `marker` on.
     ///
+    /// With `paths` only calls about these are seen: as they are written, and by descriptors of them.
+    ///
     /// Calls about memory and threads are left out: a process that dies at one of them leaves what it
     /// would leave at the next call about a file.
     package static func calls(
-        of program: URL, _ arguments: [String], directory: URL, from marker: String
+        of program: URL, _ arguments: [String], directory: URL, from marker: String,
+        paths: [String] = []
     ) async throws -> [Call] {
         let folder = try TemporaryDirectory()
         let trace = folder.path("trace")
         let outcome = try await ChildProcess.run(
             "strace",
             ["-f", "--seccomp-bpf", "-qq", "-s", "4096", "-o", trace, "-e"]
-                + ["trace=%file,%desc,prctl,execve", program.path] + arguments,
+                + ["trace=%file,%desc,prctl,execve"] + paths.flatMap { ["-P", $0] } + [program.path]
+                + arguments,
             environment: environment, directory: directory)
         guard outcome.exit == 0 else {
             throw TestSupportError("the undisturbed run failed: \(outcome.stderr)")
@@ -74,7 +78,8 @@ package enum FaultInjection {
 
     /// Runs the program with a fault at one call.
     package static func run(
-        _ program: URL, _ arguments: [String], directory: URL, _ fault: Fault, at call: Call
+        _ program: URL, _ arguments: [String], directory: URL, _ fault: Fault, at call: Call,
+        paths: [String] = []
     ) async throws -> ProcessOutput {
         // With a filter in the kernel strace is faster, and its signals come too late (seen in 6.1).
         let (kind, options) =
@@ -85,7 +90,8 @@ package enum FaultInjection {
         return try await ChildProcess.run(
             "strace",
             options + ["-o", "/dev/null", "-e", "trace=\(call.name)", "-e"]
-                + ["inject=\(call.name):\(kind):when=\(call.number)", program.path] + arguments,
+                + ["inject=\(call.name):\(kind):when=\(call.number)"]
+                + paths.flatMap { ["-P", $0] } + [program.path] + arguments,
             environment: environment, directory: directory, timeout: 120)
     }
 

@@ -146,12 +146,6 @@ package final class ProxyServer: Sendable {
     package var logins: [String] { lines("LOGIN") }
     /// All that clients said to the proxy itself, as text in lower case.
     package var heard: String {
-        lines("GOT").map { line in
-            let digits = Array(line.utf8)
-            return String(
-                decoding: stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-                    UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
-                }, as: UTF8.self)
-        }.joined().lowercased()
+        lines("GOT").map { String(decoding: bytes(ofHex: $0), as: UTF8.self) }.joined().lowercased()
     }
 }

@@ -61,11 +61,7 @@ package final class RouteServer: Sendable {
     /// The requests so far, as text, in their order.
     package var requests: [String] {
         server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map { line in
-            let digits = Array(line.utf8.dropFirst(4))
-            return String(
-                decoding: stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-                    UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
-                }, as: UTF8.self)
+            String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
         }
     }
 }

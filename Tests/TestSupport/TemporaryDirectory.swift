@@ -50,4 +50,14 @@ package final class TemporaryDirectory: Sendable {
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
+
+    /// The names of the files in a folder inside this one, sorted.
+    package func contents(of folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
+    }
+
+    /// The mode of a file in this folder.
+    package func mode(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int
+    }
 }

@@ -257,13 +257,3 @@ private struct CrashShop {
         command.arguments.contains("--state") ? folder.path("d/state") : nil
     }
 }
-
-extension TemporaryDirectory {
-    fileprivate func contents(of folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
-    }
-
-    fileprivate func mode(_ name: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int
-    }
-}

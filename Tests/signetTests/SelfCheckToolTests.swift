@@ -94,6 +94,30 @@ import Testing
         try await host.stop()
     }
 
+    @Test func hostsAreReachedThroughTheProxyOfOptionOrEnvironment() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host)
+        let proxy = try await ProxyServer(login: "u:s3cr3t")
+        let url = "http://u:s3cr3t@127.0.0.1:\(proxy.port)"
+        let line = "hosts localhost:\(host.port)"
+        for (options, environment, asked) in [
+            ([], ["https_proxy": url], 1), (["--proxy", ""], ["https_proxy": url], 1),
+            ([], ["https_proxy": url, "no_proxy": "localhost"], 1),
+            (
+                [
+                    "--proxy", "http://127.0.0.1:\(proxy.port)", "--proxy-credentials", "env:LOGIN",
+                ], ["LOGIN": "u:s3cr3t"], 2
+            ),
+        ] as [([String], [String: String], Int)] {
+            let good = try await program.lines("good", options, environment: environment)
+            #expect(good.contains(line), "\(options) \(environment)")
+            #expect(proxy.asked.count == asked)
+        }
+        let dead = ["--proxy", "http://127.0.0.1:\(freePort())"]
+        #expect(try await program.lines("bad", dead) == [line])
+        try await host.stop()
+    }
+
     @Test func aDumpThatWasPutBackIsNamed() async throws {
         let host = try await OrdersHost.start()
         let program = try await Program(for: host)

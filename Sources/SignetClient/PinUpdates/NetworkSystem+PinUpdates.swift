@@ -72,7 +72,7 @@ extension NetworkSystem {
         guard let updates else { return }
         do throws(ClientError) {
             let kept = try Self.pins { () throws(PinError) in
-                try updates.store.current(now: self.options.clock())
+                try updates.store.current()
             }
             if let kept {
                 try take(kept, .kept, updates, [])

@@ -10,11 +10,15 @@ public struct PinUpdatePlan: Sendable {
     public var url: String
     /// Judges it, by the public keys that the program carries.
     public var verifier: PinUpdateVerifier
-    /// The file that keeps the newest policy across restarts.
+    /// The file that keeps the newest policy across restarts. It stays in use until a newer one comes, also when
+    /// its time is over (then ``NetworkSystem/lastPinUpdate`` has the finding `expired`).
     public var file: String
     /// The pins of the document's host; nil leaves it to the policy in use, which an update can then make
     /// unreachable.
     public var hostPolicy: PinPolicy?
+    /// The serial number up to which the program's own pins are as new: no document is used that is not above
+    /// it, neither a served nor a kept one. Set it in a release whose own pins were brought up to date.
+    public var builtInSerial: Int64 = 0
     /// How long to the next look; a tenth more or less, so that programs do not ask in step.
     public var interval: Duration = .seconds(6 * 3600)
     /// How long to the next look after a failure; twice as long after each further one, up to `interval`.
@@ -66,7 +70,8 @@ final class PinUpdates: Sendable {
             throw invalid("its times are above zero")
         }
         self.plan = plan
-        store = PinUpdateStore(path: plan.file, verifier: plan.verifier)
+        store = PinUpdateStore(
+            path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
     }
 
     /// Begins to look again and again; at most once.

@@ -8,7 +8,7 @@
 ///
 /// It lies beside its target as `.NAME.signet-UID.part`, with what its owner noted of it in
 /// `….part.state`; mode 0600, and locked (`flock`) by the one process that adds to it. A part that is
-/// another user's, open to others, a link or has other names is refused.
+/// another user's, writable by others, a link or has other names is refused.
 package struct PartFile: ~Copyable {
     private let target: AtomicWrite.Target
     private let name: String
@@ -36,7 +36,7 @@ package struct PartFile: ~Copyable {
                 shown: partPath)
             let status = try file.status()
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-                status.st_mode & 0o077 == 0, status.st_nlink <= 1
+                status.st_mode & 0o022 == 0, status.st_nlink <= 1
             else {
                 throw FileFailure(
                     path: partPath, operation: "use",
@@ -56,6 +56,10 @@ package struct PartFile: ~Copyable {
             }
             guard try file.identity() == FileIdentity.named(name, in: target.folder) else {
                 continue
+            }
+            // A run that was killed just before the part got its name had given it the file's mode.
+            guard fchmod(file.number, 0o600) == 0 else {
+                throw FileFailure(path: partPath, operation: "use", errno: errno)
             }
             self.size = Int64(try file.status().st_size)
             self.target = target
@@ -127,7 +131,7 @@ package struct PartFile: ~Copyable {
     /// - Parameter mode: The file's mode.
     /// - Throws: `FileFailure`.
     package consuming func finish(mode: UInt32) throws(FileFailure) {
-        guard fchmod(file.number, mode) == 0 else {
+        guard fchmod(file.number, mode_t(mode)) == 0 else {
             throw FileFailure(path: target.path, operation: "write", errno: errno)
         }
         try file.synchronize()

@@ -3,30 +3,39 @@ internal import SignetCrypto
 /// The newest signed policy that a program has taken, kept in a file, so that no older one is taken
 /// after a restart.
 ///
-/// The file is the signed document itself, as it was served. It is checked again whenever it is read, so
-/// whoever can write it cannot forge a policy; who can remove it, or put an older document there, can
-/// take the program back to a document that has not expired.
+/// The file is the signed document itself, as it was served. Its signature is checked again whenever it is
+/// read, so whoever can write it cannot forge a policy; who can remove it, or put an older document there,
+/// takes the program back to that document, or to its own pins.
+///
+/// A document's time says how long it may be taken, and not how long it is used: what was taken stays in use
+/// until a newer one comes, across restarts too. Were an expired one dropped, whoever keeps newer ones back
+/// would bring the pins back that it took away. A program that carries newer pins itself says so by
+/// `builtInSerial`.
 public struct PinUpdateStore: Sendable {
     /// The file's path.
     public let path: String
+    /// The serial number up to which the program's own pins are as new: no document is used that is not above it.
+    public let builtInSerial: Int64
     private let verifier: PinUpdateVerifier
 
     /// Names the file; nothing is read yet.
-    public init(path: String, verifier: PinUpdateVerifier) {
+    public init(path: String, verifier: PinUpdateVerifier, builtInSerial: Int64 = 0) {
         self.path = path
         self.verifier = verifier
+        self.builtInSerial = builtInSerial
     }
 
-    /// The policy that was taken last.
+    /// The policy that was taken last, also where its time is over.
     ///
-    /// - Parameter now: Unix time in seconds.
-    /// - Returns: nil where none was ever taken.
-    /// - Throws: `PinError`: `state-tampered` for a file that is no document of the keys, and all that
-    ///   `PinUpdateVerifier.verify` throws for one that is, such as `update-expired`; `unreadable-file`.
-    public func current(now: Int64) throws(PinError) -> VerifiedPinPolicy? {
+    /// - Returns: nil where none was ever taken, or the program's own pins are as new.
+    /// - Throws: `PinError`: `state-tampered` for a file that is no document of the keys, `unknown-key` or
+    ///   `key-revoked` for one of a key that the program no longer carries or has revoked, `unreadable-file`.
+    public func current() throws(PinError) -> VerifiedPinPolicy? {
         guard let bytes = try read() else { return nil }
-        _ = try known(bytes)
-        return try verifier.verify(bytes, now: now)
+        guard try known(bytes).serial > builtInSerial else { return nil }
+        // At its last moment: the signature and the key must hold then, whatever the time is now.
+        let last = try verifier.verifySignature(bytes, now: nil).signed.expires - 1
+        return try verifier.verify(bytes, now: last)
     }
 
     /// Takes a document, unless a newer one was taken before, and keeps it before it is handed back.
@@ -41,6 +50,12 @@ public struct PinUpdateStore: Sendable {
     ///   `unreadable-file`, `unwritable-file`, `file-busy`. Then the file is as it was.
     public func accept(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
         let new = try verifier.verify(bytes, now: now)
+        guard new.serial > builtInSerial else {
+            throw PinError(
+                code: .rolledBack,
+                message: "the pin policy \(new.serial) is no newer than the program's own,"
+                    + " \(builtInSerial)")
+        }
         while true {
             var lock: FileLock
             do throws(FileFailure) {

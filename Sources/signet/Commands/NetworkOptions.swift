@@ -15,32 +15,7 @@ struct NetworkOptions: ParsableArguments {
         help: "HOST:PORT:ADDRESS:PORT: connect there for this host, as curl's option does.")
     var connectTo: [String] = []
 
-    @Option(
-        name: .customLong("proxy"),
-        help: ArgumentHelp(
-            """
-            Go through this proxy: http, https, socks4a, socks5 or socks5h; empty for none. Without it \
-            https_proxy (or HTTPS_PROXY), http_proxy and no_proxy of the environment hold.
-            """,
-            valueName: "url"))
-    var proxyURL: String?
-
-    @Option(
-        name: .customLong("no-proxy"),
-        help: "Hosts without it: names, addresses, 10.0.0.0/8, or *, with commas between.")
-    var noProxy: String?
-
-    @Option(
-        name: .customLong("proxy-credentials"),
-        help:
-            "Where USER:PASSWORD for it is: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
-    var proxyCredentials: String?
-
-    @Option(
-        name: .customLong("proxy-ca-file"),
-        help: "Trust the CAs of this PEM file, and no others, for an HTTPS proxy's own certificate."
-    )
-    var proxyCAFile: String?
+    @OptionGroup var proxyOptions: ProxyOptions
 
     @Option(name: .customLong("timeout"), help: "Seconds until the call is given up (30).")
     var timeoutSeconds: Double = 30
@@ -55,35 +30,7 @@ struct NetworkOptions: ParsableArguments {
     var timeout: Duration { .milliseconds(Int64(timeoutSeconds * 1000)) }
 
     /// The proxies: of the options, else of the environment.
-    func proxies() throws -> ProxyRules {
-        var rules: ProxyRules
-        if let proxyURL {
-            rules = ProxyRules(proxyURL.isEmpty ? nil : try Proxy(parsing: proxyURL))
-        } else {
-            var environment: [String: String] = [:]
-            for name in ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY"] {
-                environment[name] = Environment[name]
-            }
-            rules = try ProxyRules(environment: environment)
-        }
-        if let noProxy { rules.exceptions = ProxyExceptions(parsing: noProxy) }
-        if let proxyCredentials {
-            guard rules.https != nil || rules.http != nil else {
-                throw ToolError.usage("--proxy-credentials needs a proxy")
-            }
-            let secret = try KeySource(proxyCredentials).loadSecret(
-                "USER:PASSWORD", limit: 1024)
-            let span = secret.bytes
-            let text = span.indices.map { span[$0] }
-            try rules.https?.setCredentials(text)
-            try rules.http?.setCredentials(text)
-        }
-        if let proxyCAFile {
-            rules.https?.caFile = proxyCAFile
-            rules.http?.caFile = proxyCAFile
-        }
-        return rules
-    }
+    func proxies() throws -> ProxyRules { try proxyOptions.rules() }
 
     /// The proxy for a host that is greeted and not asked.
     func proxy(for authority: Authority) throws -> Proxy? {

@@ -12,7 +12,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
             FILE is a JSON object; every member may be left out, paths are relative to its folder: \
             {"schema","defaults","dump","keys","passphrase","app":{"id","version"},\
             "systemVersion","state","lastGood","policy","caFile","connectTo":[…]}. A line that is \
-            bad is exit 1.
+            bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
+            configuration names, else through that of the environment.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -22,6 +23,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     @Flag(name: .customLong("offline"), help: "Leave the hosts out.")
     var isOffline = false
+
+    @OptionGroup var proxies: ProxyOptions
 
     @Option(name: .customLong("timeout"), help: "Seconds that one host may take (10).")
     var timeoutSeconds: Double = 10
@@ -34,9 +37,11 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let project = try projectFile.map { try SelfCheckProject(file: $0) }
-        let check = SelfCheck(
+        var check = SelfCheck(
             of: project ?? SelfCheckProject(), isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
+        let rules = try proxies.rules()
+        if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }
         let report = await check.run(now: UnixTime.now())
         let terminal = common.terminal
         if report.isGood { return try terminal.result(report.json, lines: table(report)) }

@@ -21,7 +21,8 @@ struct SendCommand: AsyncParsableCommand {
             out only when it still is what was signed.
 
             --out fetches the reply's body into a file, which gets its name when it is whole; with --resume \
-            a run goes on where one before was cut off, if the server still has the same.
+            a run goes on where one before was cut off, if the server still has the same. Redirects are \
+            followed there too.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -105,19 +106,22 @@ struct SendCommand: AsyncParsableCommand {
         download.resumes = resumes
         download.sha256 = sha256.flatMap(Self.bytes(ofHex:))
         let wanted = download
-        let result = try await withNetworkSystem(
-            for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
-        ) { system, service in
-            try await system.download(service, target: head.path ?? "/", to: path, wanted)
+        let (result, more) = try await traced(options.traces, common.terminal) { trace in
+            try await withNetworkSystem(
+                for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
+            ) { system, service in
+                try await system.download(
+                    service, target: head.path ?? "/", to: path, wanted, trace: trace)
+            }
         }
-        try common.terminal.result(
-            [
-                "status": .number(JSONNumber(result.status)),
-                "bytes": .number(JSONNumber(result.byteCount)),
-                "resumedFrom": .number(JSONNumber(result.resumedFrom)),
-                "digestChecked": .bool(result.isDigestChecked),
-            ],
-            text: [])
+        var object: JSONObject = [
+            "status": .number(JSONNumber(result.status)),
+            "bytes": .number(JSONNumber(result.byteCount)),
+            "resumedFrom": .number(JSONNumber(result.resumedFrom)),
+            "digestChecked": .bool(result.isDigestChecked),
+        ]
+        for (name, value) in more { object[name] = value }
+        try common.terminal.result(object, text: [])
     }
 
     private static func bytes(ofHex text: String) -> [UInt8]? {

@@ -1,0 +1,304 @@
+internal import HTTPTypes
+internal import SignetCrypto
+internal import SignetSigning
+internal import SignetTransport
+
+/// One download on its way: its part, and what is to be asked next.
+struct DownloadRun: ~Copyable {
+    enum Beginning { case body, again }
+
+    private let url: RequestURL
+    private let options: Download
+    private let source: String
+    /// Where the last request went: origin and path.
+    private var place: String
+    /// Whether it asked for the rest alone.
+    private var asksForRest = false
+    private var part: PartFile
+    private var state: PartState?
+    /// The bytes that an earlier run left.
+    private let found: Int64
+    private var isFromEarlier: Bool
+    /// Where this reply's bytes began, and where they must end, if that is known.
+    private var start: Int64 = 0
+    private var end: Int64?
+
+    init(_ url: RequestURL, _ path: String, _ options: Download) throws(ClientError) {
+        let source = try Self.source(of: url)
+        var part = try Self.part(for: path)
+        let state = try Self.prepare(&part, source, options)
+        self.url = url
+        self.options = options
+        self.source = source
+        place = source
+        self.state = state
+        found = part.size
+        isFromEarlier = part.size > 0
+        self.part = part
+    }
+
+    private static func source(of url: RequestURL) throws(ClientError) -> String {
+        try digest("GET \(url.scheme)://\(url.authority)\(url.target)")
+    }
+
+    private static func digest(_ address: String) throws(ClientError) -> String {
+        do throws(CryptoFailure) {
+            return Base64.encode(try Digest.of(Array(address.utf8)), .url)
+        } catch {
+            throw ClientError(.processing, ClientError.Code("crypto-failed"), error.description)
+        }
+    }
+
+    private static func part(for path: String) throws(ClientError) -> PartFile {
+        do throws(FileFailure) {
+            return try PartFile(for: path)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// What is known of the bytes that are there, where they can be gone on from; else they go.
+    private static func prepare(
+        _ part: inout PartFile, _ source: String, _ options: Download
+    ) throws(ClientError) -> PartState? {
+        let state = PartState(part.state())
+        let isUsable =
+            options.resumes && part.size > 0 && state?.source == source
+            && state?.validator != nil && part.size <= state?.total ?? .max
+        do throws(FileFailure) {
+            if !isUsable, part.size > 0 { try part.shorten(to: 0) }
+            // A whole part lacks only its name; its last byte is asked for to see that it is current.
+            if isUsable, part.size == state?.total { try part.shorten(to: part.size - 1) }
+        } catch {
+            throw ClientError(error)
+        }
+        return isUsable ? state : nil
+    }
+
+    var offset: Int64 { part.size }
+    var hasGrown: Bool { part.size > start }
+
+    /// The request for the resource, whatever is there of it.
+    var head: HTTPRequest {
+        var fields = options.fields
+        fields[.acceptEncoding] = "identity"
+        fields[.range] = nil
+        fields[.ifRange] = nil
+        return HTTPRequest(
+            method: .get, scheme: url.scheme, authority: url.authority, path: url.target,
+            headerFields: fields)
+    }
+
+    /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
+    /// if it goes where the bytes came from.
+    mutating func asking(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
+        var request = request
+        request.headerFields[.acceptEncoding] = "identity"
+        place = try place(of: request)
+        asksForRest = false
+        if part.size > 0, let validator = state?.validator, place == state?.place {
+            request.headerFields[.range] = "bytes=\(part.size)-"
+            request.headerFields[.ifRange] = validator
+            asksForRest = true
+        }
+        return request
+    }
+
+    /// Origin and path; of the resource itself, its query too. That of a redirect is left out, for it may be
+    /// made anew each time, as signed ones are.
+    private func place(of request: HTTPRequest) throws(ClientError) -> String {
+        let target = request.path ?? "/"
+        let isSource =
+            request.scheme == url.scheme && request.authority == url.authority
+            && target == url.target
+        if isSource { return source }
+        let path = target.prefix { $0 != "?" }
+        return try Self.digest("AT \(request.scheme ?? "")://\(request.authority ?? "")\(path)")
+    }
+
+    /// Judges a reply's header and makes the part ready for its body.
+    mutating func begin(_ response: HTTPResponse) throws(ClientError) -> Beginning {
+        let fields = response.headerFields
+        let asked = asksForRest
+        let coding = fields[.contentEncoding] ?? "identity"
+        guard coding.lowercased() == "identity" || !(200..<300).contains(response.status.code)
+        else {
+            throw ClientError(
+                .processing, ClientError.Code("unsupported-encoding"),
+                "the server encodes a download that was asked for as it is")
+        }
+        switch response.status.code {
+        case 200:
+            let length = fields[.contentLength].flatMap { Int64($0) }
+            try demand(size: length ?? 0)
+            try restart(PartState(source: source, place: place, fields, total: length))
+            end = length
+        case 206:
+            guard asked else {
+                throw Self.malformed("a part came (206), and the whole was asked for")
+            }
+            let text = fields[.contentRange]
+            guard let range = ContentRange(text), let bytes = range.range else {
+                throw Self.malformed("the part that came (206) has no Content-Range of bytes")
+            }
+            let isAnother =
+                (fields[.eTag] != nil && PartState.validator(fields) != state?.validator
+                    && state?.validator?.hasPrefix("\"") == true)
+                || (range.total != nil && state?.total != nil && range.total != state?.total)
+            if isAnother { return try again() }
+            guard bytes.lowerBound == part.size else {
+                throw Self.malformed(
+                    "the part that came (206) begins at byte \(bytes.lowerBound), wanted \(part.size)"
+                )
+            }
+            if let total = range.total {
+                try demand(size: total)
+                state?.total = total
+            }
+            try demand(size: bytes.upperBound)
+            start = part.size
+            end = bytes.upperBound + 1
+        case 416 where asked: return try again()
+        default:
+            throw ClientError(
+                .status, ClientError.Code("http-status"),
+                "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
+                status: response.status.code)
+        }
+        return .body
+    }
+
+    private mutating func again() throws(ClientError) -> Beginning {
+        try restart(nil)
+        return .again
+    }
+
+    private mutating func restart(_ new: PartState?) throws(ClientError) {
+        do throws(FileFailure) {
+            try part.restart(new?.serialized ?? [])
+        } catch {
+            throw ClientError(error)
+        }
+        state = new
+        isFromEarlier = false
+        start = 0
+    }
+
+    private func demand(size: Int64) throws(ClientError) {
+        guard size <= options.maximumSize else {
+            throw ClientError(
+                .noReply, ClientError.Code("reply-too-large"),
+                "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
+        }
+    }
+
+    mutating func take(_ chunk: [UInt8]) throws(ClientError) {
+        let size = part.size + Int64(chunk.count)
+        guard size <= end ?? .max else {
+            throw Self.malformed("more bytes came than the reply's header said")
+        }
+        try demand(size: size)
+        do throws(FileFailure) {
+            try part.append(chunk)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// Whether all is there, at the end of a reply's body.
+    func isWhole() throws(TransportError) -> Bool {
+        guard part.size == end ?? part.size else {
+            throw TransportError(
+                code: .cutOff, message: "the reply ended before its range did")
+        }
+        let total = state?.total ?? part.size
+        if part.size < total, !hasGrown {
+            throw TransportError(code: .malformedReply, message: "an empty part came (206)")
+        }
+        return part.size == total
+    }
+
+    /// Brings what came to the disk, as far as that is possible.
+    func keep() { try? part.synchronize() }
+
+    /// Judges the whole and gives it its name.
+    consuming func finish(_ response: HTTPResponse) throws(ClientError) -> Download.Result {
+        let (count, options, resumedFrom) = (part.size, options, isFromEarlier ? found : 0)
+        let part = part
+        let isChecked: Bool
+        do throws(ClientError) {
+            isChecked = try Self.check(part, response, options)
+        } catch {
+            if error.code.name == "wrong-digest" { part.discard() }
+            throw error
+        }
+        do throws(FileFailure) {
+            try part.finish(mode: options.mode)
+        } catch {
+            throw ClientError(error)
+        }
+        return Download.Result(
+            status: response.status.code, fields: response.headerFields, byteCount: count,
+            resumedFrom: resumedFrom, isDigestChecked: isChecked)
+    }
+
+    /// Compares the digests that are known with what is on the disk.
+    private static func check(
+        _ part: borrowing PartFile, _ response: HTTPResponse, _ options: Download
+    ) throws(ClientError) -> Bool {
+        let told = response.headerFields[values: reprDigest]
+        guard options.sha256 != nil || !told.isEmpty else { return false }
+        do {
+            var sha256 = try IncrementalDigest(.sha256)
+            var sha512 = try IncrementalDigest(.sha512)
+            try part.read { bytes throws(CryptoFailure) in
+                try sha256.update(bytes)
+                try sha512.update(bytes)
+            }
+            let found = try sha256.finish()
+            if let wanted = options.sha256, found != wanted {
+                throw ClientError(
+                    .processing, ClientError.Code("wrong-digest"),
+                    "what came has the SHA-256 \(Base64.encode(found, .standard)), wanted"
+                        + " \(Base64.encode(wanted, .standard))")
+            }
+            guard !told.isEmpty else { return true }
+            let digests = try BodyDigests(
+                byteCount: part.size, [.sha256: found, .sha512: try sha512.finish()])
+            var message = try SignableMessage(
+                response: HTTPResponse(
+                    status: .ok, headerFields: [reprDigest: told.joined(separator: ", ")]))
+            message.setBody(digests)
+            do throws(SigningError) {
+                try ReprDigest.check(message)
+                return true
+            } catch {
+                guard error.code == .digestMismatch else { return options.sha256 != nil }
+                throw ClientError(
+                    .processing, ClientError.Code("wrong-digest"),
+                    "what came is not what the server's Repr-Digest says")
+            }
+        } catch let error as ClientError {
+            throw error
+        } catch let error as FileFailure {
+            throw ClientError(error)
+        } catch {
+            throw ClientError(.processing, ClientError.Code("crypto-failed"), "\(error)")
+        }
+    }
+
+    private static let reprDigest: HTTPField.Name = HTTPField.Name("Repr-Digest") ?? .eTag
+
+    static func malformed(_ message: String) -> ClientError {
+        ClientError(.noReply, ClientError.Code("malformed-reply"), message)
+    }
+}
+
+extension ClientError {
+    /// A file that a download cannot be written to.
+    fileprivate init(_ failure: FileFailure) {
+        self.init(
+            .processing, Code(failure.kind == .busy ? "file-busy" : "unwritable-file"),
+            failure.message)
+    }
+}

@@ -1,0 +1,31 @@
+internal import SignetTransport
+
+/// Which calls share a loop, and so its connections and TLS sessions: two whose keys differ share nothing.
+struct PoolKey: Sendable, Hashable {
+    /// Whom the handshakes trust.
+    let trust: TrustStore
+    /// An HTTP proxy that is told who we are; nil for every other way.
+    ///
+    /// libcurl's pool compares user names and passwords of SOCKS proxies, and not of HTTP ones: through the
+    /// tunnel that one login has opened, it would send the calls of another login, and of none.
+    private let login: Proxy?
+
+    /// Takes what a call trusts, and its proxy.
+    init(_ trust: TrustStore, proxy: Proxy?) {
+        self.trust = trust
+        login = proxy.flatMap { $0.kind.isHTTP && $0.hasCredentials ? $0 : nil }
+    }
+
+    static func == (left: PoolKey, right: PoolKey) -> Bool {
+        guard left.trust == right.trust else { return false }
+        guard let one = left.login, let other = right.login else {
+            return left.login == nil && right.login == nil
+        }
+        return one.url == other.url && one.hasSameCredentials(as: other)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(trust)
+        hasher.combine(login?.url)
+    }
+}

@@ -1,0 +1,76 @@
+public import SignetPinning
+
+/// Hosts that are spoken to without a proxy.
+public struct ProxyExceptions: Sendable, Hashable {
+    private enum Entry: Sendable, Hashable {
+        case all
+        case host(HostName, port: Int?)
+        case network([UInt8], bits: Int)
+    }
+
+    private var entries: [Entry] = []
+
+    /// None.
+    public init() {}
+
+    /// Reads a list as `no_proxy` holds it, separated by commas or spaces.
+    ///
+    /// An entry is `*`, a host (which stands for all names below it too; a point or `*.` before it
+    /// changes nothing), an address, either with `:PORT`, or a network of addresses (RFC 4632; RFC 4291,
+    /// section 2.3), as `10.0.0.0/8` or `fd00::/8`, in brackets or without. A network of IPv4 addresses holds
+    /// none that is written in IPv6, nor the other way round. What is none of these matches nothing.
+    ///
+    /// Only hosts that a URL names as addresses are in a network: a name is not looked up for it.
+    public init(parsing text: String) {
+        for word in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+            if word == "*" {
+                entries.append(.all)
+            } else if let network = Self.network(word) {
+                entries.append(network)
+            } else {
+                var name = word[...]
+                if name.hasPrefix("*.") { name = name.dropFirst() }
+                if name.hasPrefix(".") { name = name.dropFirst() }
+                let isBareIPv6 = name.count(where: { $0 == ":" }) > 1 && !name.hasPrefix("[")
+                let parsed = try? Authority(parsing: isBareIPv6 ? "[\(name)]" : String(name))
+                guard let parsed else { continue }
+                entries.append(.host(parsed.host, port: parsed.writtenPort))
+            }
+        }
+    }
+
+    /// Whether a host is spoken to without a proxy.
+    public func contains(_ host: HostName, port: Int) -> Bool {
+        entries.contains { entry in
+            switch entry {
+            case .all: true
+            case .host(let name, let wanted):
+                (wanted == nil || wanted == port)
+                    && (host == name
+                        || host.kind == .name && name.kind == .name
+                            && host.text.hasSuffix(".\(name.text)"))
+            case .network(let network, let bits):
+                host.addressBytes.map { Self.masked($0, bits) == network } ?? false
+            }
+        }
+    }
+
+    private static func network(_ word: Substring) -> Entry? {
+        let parts = word.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...3).contains(parts[1].utf8.count),
+            parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let bits = Int(parts[1]),
+            let address = (try? HostName.canonical(String(parts[0])))?.addressBytes,
+            bits <= address.count * 8
+        else { return nil }
+        return .network(masked(address, bits), bits: bits)
+    }
+
+    /// An address with all bits behind the first so many set to zero.
+    private static func masked(_ address: [UInt8], _ bits: Int) -> [UInt8] {
+        address.enumerated().map { index, byte in
+            let left = min(max(bits - index * 8, 0), 8)
+            return left == 0 ? 0 : byte & (UInt8.max << UInt8(8 - left))
+        }
+    }
+}

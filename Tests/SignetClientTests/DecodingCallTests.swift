@@ -1,0 +1,175 @@
+import HTTPTypes
+import SignetClient
+import SignetCrypto
+import SignetRPC
+import SignetTransport
+import TestSupport
+import Testing
+
+/// `Options.decoding` on a call's whole way, from a server whose codings are right, wrong and bombs.
+@Suite struct DecodingCallTests {
+    /// What Python puts on the wire for a path: fields, and an expression of the body.
+    private static let script = """
+        import base64, hashlib, socket, sys, threading, zlib
+        def pack(b, w=31):
+            c = zlib.compressobj(9, 8, w)
+            return c.compress(b) + c.flush()
+        text = b'{"jsonrpc":"2.0","id":1,"result":"' + b'tea ' * 1000 + b'"}'
+        def digest(b): return 'Content-Digest: sha-256=:%s:' % base64.b64encode(hashlib.sha256(b).digest()).decode()
+        routes = {
+            '/gzip': (['Content-Encoding: gzip'], pack(text)),
+            '/deflate': (['Content-Encoding: deflate'], pack(text, 15)),
+            '/plain': ([], text),
+            '/identity': (['Content-Encoding: identity'], text),
+            '/digest': (['Content-Encoding: gzip', digest(pack(text))], pack(text)),
+            '/digest-of-text': (['Content-Encoding: gzip', digest(text)], pack(text)),
+            '/bomb': (['Content-Encoding: gzip'], pack(bytes(40 << 20))),
+            '/members': (['Content-Encoding: gzip'], pack(bytes(1 << 20)) * 40),
+            '/large': (['Content-Encoding: gzip'], pack(bytes(i * i * 7919 >> 3 & 255 for i in range(300000)))),
+            '/cut': (['Content-Encoding: gzip'], pack(text)[:-3]),
+            '/more': (['Content-Encoding: gzip'], pack(text) + b'x'),
+            '/lie': (['Content-Encoding: gzip'], text),
+            '/raw': (['Content-Encoding: deflate'], pack(text, -15)),
+            '/twice': (['Content-Encoding: gzip, gzip'], pack(pack(text))),
+            '/br': (['Content-Encoding: br'], text),
+            '/empty': (['Content-Encoding: gzip'], b''),
+        }
+        def run(c):
+            data = b''
+            while b'\\r\\n\\r\\n' not in data:
+                more = c.recv(65536)
+                if not more: return
+                data += more
+            print('GOT ' + data.hex(), flush=True)
+            method, target = data.decode('latin-1').split(' ')[:2]
+            fields, body = routes[target]
+            head = ['HTTP/1.1 200 OK', 'Content-Length: %d' % len(body), 'Connection: close'] + fields
+            c.sendall('\\r\\n'.join(head + ['', '']).encode() + (b'' if method == 'HEAD' else body))
+            c.close()
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(('127.0.0.1', int(sys.argv[1])))
+        s.listen(64)
+        while True: threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+        """
+    private static let text = Array(
+        (#"{"jsonrpc":"2.0","id":1,"result":""# + String(repeating: "tea ", count: 1000) + #""}"#)
+            .utf8)
+
+    private func server() async throws -> (server: ServerProcess, url: String) {
+        let port = freePort()
+        let server = try await ServerProcess.start(
+            "python3", ["-I", "-c", Self.script, "\(port)"], ready: .listening(port: port))
+        return (server, "http://127.0.0.1:\(port)")
+    }
+
+    private func system(
+        _ url: String, _ decoding: ContentDecoding? = ContentDecoding(),
+        _ payload: ServiceConfiguration.PayloadProtocol = .rest, maximumReplySize: Int = 64 << 20
+    ) async throws -> NetworkSystem {
+        var options = NetworkSystem.Options()
+        options.decoding = decoding
+        options.maximumReplySize = maximumReplySize
+        return try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: url, payloadProtocol: payload, timeout: .seconds(300))
+            ], policy: nil, options: options)
+    }
+
+    private func fetch(
+        _ system: NetworkSystem, _ target: String, method: HTTPRequest.Method = .get
+    ) async -> Result<RawReply, ClientError> {
+        do throws(ClientError) {
+            return .success(
+                try await system.exchange(
+                    "a", method: method, target: target, fields: [:], body: [UInt8]()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func code(_ result: Result<RawReply, ClientError>) -> String? {
+        if case .failure(let error) = result { error.code.name } else { nil }
+    }
+
+    @Test func undoesWhatIsRight() async throws {
+        let (server, url) = try await server()
+        let system = try await system(url)
+        for target in ["/gzip", "/deflate", "/plain", "/identity", "/digest"] {
+            let reply = try await fetch(system, target).get()
+            #expect(reply.body == Self.text, "\(target)")
+            let isCoded = ["/gzip", "/deflate", "/digest"].contains(target)
+            // Of what was decoded nothing is said any more that no longer holds.
+            #expect((reply.fields[.contentLength] == nil) == isCoded)
+            if isCoded { #expect(reply.fields[.contentEncoding] == nil) }
+        }
+        let head = try await fetch(system, "/gzip", method: .head).get()
+        #expect(head.body.isEmpty && head.fields[.contentEncoding] == "gzip")
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        ("/digest-of-text", "malformed-reply"), ("/bomb", "reply-too-large"),
+        ("/members", "reply-too-large"), ("/cut", "malformed-reply"),
+        ("/more", "malformed-reply"), ("/lie", "malformed-reply"), ("/raw", "malformed-reply"),
+        ("/twice", "unsupported-encoding"), ("/br", "unsupported-encoding"),
+        ("/empty", "malformed-reply"),
+    ])
+    func refuses(_ target: String, _ wanted: String) async throws {
+        let (server, url) = try await server()
+        let system = try await system(url)
+        let result = await fetch(system, target)
+        #expect(code(result) == wanted)
+        // The system goes on, and so does the connection pool.
+        #expect(try await fetch(system, "/gzip").get().body == Self.text)
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func theSmallestLimitHolds() async throws {
+        let (server, url) = try await server()
+        var small = ContentDecoding()
+        small.maximumSize = Self.text.count - 1
+        var exact = ContentDecoding()
+        exact.maximumSize = Self.text.count
+        for (decoding, reply, wanted) in [
+            (small, 64 << 20, "reply-too-large"), (exact, 64 << 20, nil),
+            (ContentDecoding(), Self.text.count - 1, "reply-too-large"),
+            (ContentDecoding(), Self.text.count, nil),
+        ] as [(ContentDecoding, Int, String?)] {
+            let system = try await system(url, decoding, maximumReplySize: reply)
+            #expect(code(await fetch(system, "/gzip")) == wanted)
+            await system.shutdown()
+        }
+        // A body that does not shrink is held to the reply's limit as it comes.
+        let system = try await system(url, maximumReplySize: 200_000)
+        #expect(code(await fetch(system, "/large")) == "reply-too-large")
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func isAskedForByCallsAndNotWithoutTheOption() async throws {
+        let (server, url) = try await server()
+        for decoding in [nil, ContentDecoding()] {
+            let system = try await system(url + "/gzip", decoding, .jsonRPC2)
+            // What becomes of it is not looked at: whatever it is asked, the server says the same.
+            _ = try? await system.call("a", RPCCall("m"))
+            await system.shutdown()
+            let plain = try await self.system(url, decoding)
+            let reply = try await fetch(plain, "/gzip").get()
+            #expect((reply.body == Self.text) == (decoding != nil))
+            #expect((reply.fields[.contentEncoding] == "gzip") == (decoding == nil))
+            await plain.shutdown()
+        }
+        let requests = server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map {
+            String(decoding: bytes(ofHex: $0.dropFirst(4)), as: UTF8.self).lowercased()
+        }
+        #expect(
+            requests.map { $0.contains("accept-encoding: gzip, deflate") } == [
+                false, false, true, false,
+            ])
+        try await server.stop()
+    }
+}

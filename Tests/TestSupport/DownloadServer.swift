@@ -1,0 +1,114 @@
+import Foundation
+
+/// A server on loopback that has files, knows ranges (RFC 9110, section 14), leads elsewhere as it is told,
+/// and cuts or holds back what a query asks it to.
+///
+/// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first reply to that target
+/// after N bytes, `?hold=N` sends no more after N bytes until the client goes.
+package final class DownloadServer: Sendable {
+    package static let size = 200_000
+    /// What `/file` holds.
+    package static let file = (0..<size).map { UInt8($0 * 7 % 251) }
+    /// What `/other` holds.
+    package static let other = (0..<size).map { UInt8($0 * 5 % 241) }
+
+    package let port: Int
+    private let scheme: String
+    private let server: ServerProcess
+
+    /// Starts a server.
+    ///
+    /// - Parameter redirects: For a path, where its first, second, … request is led (302); an empty text, and
+    ///   the list's end, leads nowhere.
+    package init(
+        _ redirects: [String: [String]] = [:], tls: TestAuthority.Certificate? = nil
+    ) async throws {
+        port = freePort()
+        scheme = tls == nil ? "http" : "https"
+        let script = """
+            import json, re, socket, ssl, sys, threading
+            files = {'/file': bytes(i * 7 % 251 for i in range(\(Self.size))),
+                '/other': bytes(i * 5 % 241 for i in range(\(Self.size)))}
+            redirects = json.loads(sys.argv[2])
+            context = None
+            if len(sys.argv) > 3:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(sys.argv[3], sys.argv[4])
+            seen = set()
+            def answer(c, head):
+                target = head.split(b' ')[1].decode()
+                path, _, query = target.partition('?')
+                places = redirects.get(path, [])
+                place = places.pop(0) if places else ''
+                if place:
+                    return c.sendall(('HTTP/1.1 302 Found\\r\\nLocation: %s\\r\\nContent-Length: 5\\r\\n'
+                        'Connection: close\\r\\n\\r\\nmoved' % place).encode())
+                whole = files.get(path, files['/file'])
+                field = lambda n: (re.search(n + br': *([^\\r]*)', head, re.I) or [None, None])[1]
+                first = re.match(br'bytes=(\\d+)-$', field(b'\\r\\nrange') or b'')
+                start = int(first[1]) if first and field(b'\\r\\nif-range') == b'"a"' else 0
+                lines = ['HTTP/1.1 200 OK']
+                if start: lines = ['HTTP/1.1 206 Partial',
+                    'Content-Range: bytes %d-%d/%d' % (start, len(whole) - 1, len(whole))]
+                lines += ['ETag: "a"', 'Content-Length: %d' % (len(whole) - start), 'Connection: close']
+                c.sendall('\\r\\n'.join(lines + ['', '']).encode())
+                stop = re.match(r'(cut|hold)=(\\d+)', query)
+                if stop and not start and target not in seen:
+                    seen.add(target)
+                    c.sendall(whole[:int(stop[2])])
+                    if stop[1] == 'hold': c.recv(1)
+                else: c.sendall(whole[start:])
+            def run(c):
+                try:
+                    if context: c = context.wrap_socket(c, server_side=True)
+                    data = b''
+                    while b'\\r\\n\\r\\n' not in data:
+                        more = c.recv(65536)
+                        if not more: return
+                        data += more
+                    print('GOT ' + data.hex(), flush=True)
+                    answer(c, data)
+                except Exception as e: print('ERR ' + repr(e), flush=True)
+                finally: c.close()
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(('127.0.0.1', int(sys.argv[1])))
+            s.listen(64)
+            while True: threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+            """
+        let table = String(decoding: try JSONEncoder().encode(redirects), as: UTF8.self)
+        server = try await .start(
+            "python3",
+            ["-I", "-c", script, "\(port)", table] + (tls.map { [$0.chain, $0.key] } ?? []),
+            ready: .listening(port: port))
+    }
+
+    /// `https://localhost:PORT`, without a path.
+    package var url: String { "\(scheme)://localhost:\(port)" }
+
+    /// The requests so far, byte for byte, in their order.
+    package var requests: [String] {
+        server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map { line in
+            String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
+        }
+    }
+
+    /// Of each request so far, what it asked for from which byte on, as `/file 90000`; `-` is the whole.
+    package var asked: [String] {
+        requests.map { request in
+            let lines = request.split(separator: "\r\n")
+            let range = lines.first { $0.lowercased().hasPrefix("range: bytes=") }
+            let words = lines.first?.split(separator: " ") ?? []
+            return "\(words.count > 1 ? words[1] : "?") "
+                + (range.map { String($0.dropFirst(13).dropLast()) } ?? "-")
+        }
+    }
+}
+
+/// The bytes that hexadecimal digits stand for.
+package func bytes(ofHex text: some StringProtocol) -> [UInt8] {
+    let digits = Array(text.utf8)
+    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+        UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+    }
+}
