@@ -11,7 +11,7 @@ import TestSupport
 struct FetchFixture {
     static let app = "com.example.shop"
     /// What no report, log or error may hold.
-    static let canary = "ZZZZcanaryZZZZcanaryZZZZ"
+    static let canary = "ZZZZZZcanaryZZZZZZcanaryZZZZZZ"
 
     static let schema: JSONValue = [
         "keys": [

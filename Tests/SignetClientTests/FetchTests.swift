@@ -98,12 +98,12 @@ import Testing
         (#"{"app.runMode":"development"}"#, "source-not-allowed"),
         (#"{"simulation.offline":true}"#, "source-not-allowed"),
         (
-            #"{"shop.name":"-----BEGIN PRIVATE\u0020KEY-----ZZZZcanary"}"#,
+            #"{"shop.name":"-----BEGIN PRIVATE\u0020KEY-----ZZZZZZcanary"}"#,
             "public-value-looks-secret"
         ),
         (#"{"urlRules.refused":["(("]}"#, "invalid-service"),
         (#"{"services.settings.pins":[]}"#, "invalid-service"),
-        (#"{"services.settings.baseURL":"ftp://ZZZZcanary.example.com/"}"#, "invalid-service"),
+        (#"{"services.settings.baseURL":"ftp://ZZZZZZcanary.example.com/"}"#, "invalid-service"),
         (#"{"shop.name":"\#(String(repeating: "a b ", count: 300))"}"#, "reply-too-large"),
     ]
 
@@ -127,7 +127,7 @@ import Testing
         #expect(fetch.kept?.sequence == 1)
         #expect((0..<600).contains(fetch.kept?.age ?? -1))
         #expect(system.value("shop.name") == "first")
-        #expect(!system.startReport.description.contains("ZZZZ"))
+        #expect(!system.startReport.description.contains("ZZZZZZ"))
         await system.shutdown()
     }
 
@@ -299,9 +299,9 @@ import Testing
         await system.shutdown()
         let logged = log.text
         #expect(logged.contains("out-of-range"))
-        #expect(!(text + logged).contains("ZZZZ"))
-        #expect(!(text + logged).contains("Wlpa"))
-        #expect(!String(decoding: try fixture.dump(), as: UTF8.self).contains("ZZZZ"))
+        #expect(!(text + logged).contains("ZZZZZZ"))
+        #expect(!(text + logged).contains("WlpaWlpa"))
+        #expect(!String(decoding: try fixture.dump(), as: UTF8.self).contains("ZZZZZZ"))
         try await fixture.host.stop()
     }
 }

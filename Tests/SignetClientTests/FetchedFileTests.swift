@@ -49,7 +49,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) { try await program.start() }
         #expect(error?.code.name == "malformed-reply")
         #expect(error?.message.contains(code) == true, "\(error?.message ?? "")")
-        #expect(error?.message.contains("ZZZZ") == false)
+        #expect(error?.message.contains("ZZZZZZ") == false)
         try await fixture.host.stop()
     }
 

@@ -301,7 +301,7 @@ import Testing
         var text = "\(system)"
         dump(system, to: &text)
         dump(keys, to: &text)
-        #expect(!text.contains("ZZZZ"))
+        #expect(!text.contains("ZZZZZZ"))
         await system.shutdown()
         try await host.stop()
     }

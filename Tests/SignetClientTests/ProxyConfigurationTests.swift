@@ -43,7 +43,7 @@ import Testing
     @Test func isTakenFromItsKeys() async throws {
         #expect(try await Self.proxy(Self.configuration([:])) == nil)
         let one = try Self.configuration([
-            "proxy.url": "http://p.test:1", "proxy.credentials": "u:ZZZZ",
+            "proxy.url": "http://p.test:1", "proxy.credentials": "u:ZZZZZZ",
         ])
         let proxy = try #require(try await Self.proxy(one))
         #expect(proxy.url == "http://p.test:1" && proxy.hasCredentials)

@@ -192,5 +192,5 @@ func showsCanary(_ value: Any) -> Bool {
     var text = "\(value) \(String(describing: value)) \(String(reflecting: value)) "
     dump(value, to: &text)
     for child in Mirror(reflecting: value).children { dump(child.value, to: &text) }
-    return ["ZZ", "90, 90", "5a5a", "5A5A", "Wlpa", "WlpaWlpa"].contains { text.contains($0) }
+    return ["ZZZZZZ", "90, 90, 90", "5a5a5a", "5A5A5A", "WlpaWlpa"].contains { text.contains($0) }
 }

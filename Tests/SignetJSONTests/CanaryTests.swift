@@ -3,7 +3,7 @@ import Testing
 
 /// No error repeats a value of the input: the canary stands in each place, and never comes back.
 struct CanaryTests {
-    static let canary = "ZZCANARYZZ"
+    static let canary = "ZZZZZZCANARYZZZZZZ"
 
     enum Colour: String, Decodable { case red }
 
@@ -31,16 +31,19 @@ struct CanaryTests {
         var dumped = ""
         dump(error, to: &dumped)
         for text in ["\(error)", String(reflecting: error), dumped] {
-            #expect(!text.contains("ZZ"))
+            #expect(!text.contains("ZZZZZZ"))
             #expect(!text.contains("CANARY"))
         }
     }
 
     @Test(arguments: [
-        #""ZZCANARYZZ"#, #"ZZCANARYZZ"#, #"{"a":"ZZCANARYZZ""#, #"{"a":"ZZCANARYZZ",}"#,
-        #"{"a":ZZCANARYZZ}"#, #"["ZZCANARYZZ"]"ZZCANARYZZ""#, "\"ZZCANARYZZ\n\"",
-        #""ZZCANARYZZ\x""#, #""ZZCANARYZZ\ud800""#, #"{"ZZCANARYZZ":1,"ZZCANARYZZ":2}"#,
-        #"{"ZZCANARYZZ" "ZZCANARYZZ"}"#, #"{ZZCANARYZZ:1}"#,
+        #""ZZZZZZCANARYZZZZZZ"#, #"ZZZZZZCANARYZZZZZZ"#, #"{"a":"ZZZZZZCANARYZZZZZZ""#,
+        #"{"a":"ZZZZZZCANARYZZZZZZ",}"#,
+        #"{"a":ZZZZZZCANARYZZZZZZ}"#, #"["ZZZZZZCANARYZZZZZZ"]"ZZZZZZCANARYZZZZZZ""#,
+        "\"ZZZZZZCANARYZZZZZZ\n\"",
+        #""ZZZZZZCANARYZZZZZZ\x""#, #""ZZZZZZCANARYZZZZZZ\ud800""#,
+        #"{"ZZZZZZCANARYZZZZZZ":1,"ZZZZZZCANARYZZZZZZ":2}"#,
+        #"{"ZZZZZZCANARYZZZZZZ" "ZZZZZZCANARYZZZZZZ"}"#, #"{ZZZZZZCANARYZZZZZZ:1}"#,
     ])
     func parserKeepsSilent(_ text: String) {
         check(#expect(throws: JSONError.self) { try JSONValue(parsing: text) })

@@ -64,8 +64,8 @@ struct AdapterOptionTests {
     @Test func rule11DataIsTypedWhenAsked() throws {
         struct Reason: Decodable, Equatable { let why: String }
         let error = RPCServerError(
-            code: JSONNumber(4), message: "no", data: ["why": "ZZCANARYZZ"])
-        #expect(try error.decodeData(Reason.self) == Reason(why: "ZZCANARYZZ"))
+            code: JSONNumber(4), message: "no", data: ["why": "ZZZZZZCANARYZZZZZZ"])
+        #expect(try error.decodeData(Reason.self) == Reason(why: "ZZZZZZCANARYZZZZZZ"))
         #expect(try RPCServerError(.internalError).decodeData(Reason.self) == nil)
         let mismatch = #expect(throws: JSONError.self) { try error.decodeData([Int].self) }
         #expect(mismatch.map { "\($0)".contains("CANARY") } == false)

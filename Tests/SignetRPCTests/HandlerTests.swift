@@ -54,7 +54,7 @@ struct HandlerTests {
     }
 
     @Test func errorsAreSentAsToldAndOthersWithoutTheirText() async throws {
-        struct Secret: Error { let text = "ZZCANARYZZ" }
+        struct Secret: Error { let text = "ZZZZZZCANARYZZZZZZ" }
         let handler = RPCHandler(methods: [
             "own": { _, _ in
                 throw RPCServerError(code: JSONNumber(4), message: "no", data: ["why": 1])

@@ -15,7 +15,7 @@ struct LanguageServerTests {
             def __init__(self): self.gate = threading.Event()
             def m_echo(self, **members): return members
             def m_null(self): return None
-            def m_fail(self): raise ValueError('ZZCANARYZZ')
+            def m_fail(self): raise ValueError('ZZZZZZCANARYZZZZZZ')
             def m_slow(self): return lambda: self.gate.wait(3600)
             def m_open(self): self.gate.set()
             def m_ask(self, number): return lambda: endpoint.request('double', [number]).result()

@@ -122,7 +122,7 @@ struct ReplyTests {
             + String(repeating: "x", count: 9_000)
         let reply = RawReply(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""# + words
-                + #"","data":"ZZCANARYZZ"}}"#)
+                + #"","data":"ZZZZZZCANARYZZZZZZ"}}"#)
         let error = try #require(
             #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) })
         var dumped = ""
@@ -145,11 +145,12 @@ struct ReplyTests {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
         for (status, body) in [
-            (200, #"{"jsonrpc":"2.0","id":"ZZCANARYZZ","result":1}"#),
-            (200, #"{"jsonrpc":"ZZCANARYZZ","id":7,"result":1}"#),
-            (200, #"{"jsonrpc":"2.0","id":7,"error":"ZZCANARYZZ"}"#),
-            (200, #"{"jsonrpc":"2.0","id":7,"result":"ZZCANARYZZ""#), (500, "ZZCANARYZZ"),
-            (200, "ZZCANARYZZ"),
+            (200, #"{"jsonrpc":"2.0","id":"ZZZZZZCANARYZZZZZZ","result":1}"#),
+            (200, #"{"jsonrpc":"ZZZZZZCANARYZZZZZZ","id":7,"result":1}"#),
+            (200, #"{"jsonrpc":"2.0","id":7,"error":"ZZZZZZCANARYZZZZZZ"}"#),
+            (200, #"{"jsonrpc":"2.0","id":7,"result":"ZZZZZZCANARYZZZZZZ""#),
+            (500, "ZZZZZZCANARYZZZZZZ"),
+            (200, "ZZZZZZCANARYZZZZZZ"),
         ] {
             let error = try #require(
                 #expect(throws: RPCError.self) {

@@ -27,14 +27,14 @@ import Testing
         let sealed = try configuration.seal(with: key, for: shop, now: noon)
         let opened = try sealed.open(with: keys, for: shop, now: noon)
         let value = try #require(configuration.value(named: "token"))
-        let input = ConfigurationInput.values(["token": "ZZcanaryZZ"])
+        let input = ConfigurationInput.values(["token": "ZZZZZZcanaryZZZZZZ"])
         let subjects: [Any] = [
             configuration, configuration.public, configuration.schema, value, sealed, opened, keys,
             key, input, [configuration], ["c": opened],
         ]
         for subject in subjects {
             let text = prints(subject)
-            for canary in ["ZZ", "WlpaW", "90, 90", "5a5a", "5A5A"] {
+            for canary in ["ZZZZZZ", "WlpaWlpa", "90, 90, 90", "5a5a5a", "5A5A5A"] {
                 #expect(!text.contains(canary), "\(type(of: subject))")
             }
         }
@@ -62,29 +62,33 @@ import Testing
         for error in errors {
             let text = prints(try #require(error))
             for part in [0, 2, 3, 4] { #expect(!text.contains(parts.parts[part])) }
-            #expect(!text.contains("ZZ") && !text.contains("WlpaW"))
+            #expect(!text.contains("ZZZZZZ") && !text.contains("WlpaWlpa"))
         }
     }
 
     // MARK: - Every place at once
 
     /// What must never be seen: by type, and in the forms that bytes and numbers print in.
-    static let needles = ["ZZ", "zz-canary", "90909", "WlpaW", "90, 90", "5a5a", "5A5A"]
+    static let needles = [
+        "ZZZZZZ", "zz-canary", "90909", "WlpaWlpa", "90, 90, 90", "5a5a5a", "5A5A5A",
+    ]
 
     static let keys = #"""
         {"host":{"type":"string","visibility":"public"},
-         "s.string":{"type":"string","enum":["ZZstringZZ"],"pattern":"ZZ.*"},
+         "s.string":{"type":"string","enum":["ZZZZZZstringZZZZZZ"],"pattern":"ZZZZZZ.*"},
          "s.integer":{"type":"integer","minimum":90909,"maximum":9090999},
          "s.number":{"type":"number","minimum":90909.5},
          "s.duration":{"type":"duration","maximum":"90909999s"},
          "s.url":{"type":"url"},"s.bytes":{"type":"bytes"},
-         "s.array":{"type":"array","items":{"type":"string","enum":["ZZ"]}},
+         "s.array":{"type":"array","items":{"type":"string","enum":["ZZZZZZ"]}},
          "s.object":{"type":"object","items":{"type":"integer"}}}
         """#
     static let values: JSONObject = [
-        "host": "a.example", "s.string": "ZZstringZZ", "s.integer": 909_091, "s.number": 90909.75,
-        "s.duration": "90909s", "s.url": "https://zz-canary.example/ZZ", "s.bytes": "WlpaWlpaWlpa",
-        "s.array": ["ZZ", "ZZ"], "s.object": ["ZZ": 909_091],
+        "host": "a.example", "s.string": "ZZZZZZstringZZZZZZ", "s.integer": 909_091,
+        "s.number": 90909.75,
+        "s.duration": "90909s", "s.url": "https://zz-canary.example/ZZZZZZ",
+        "s.bytes": "WlpaWlpaWlpa",
+        "s.array": ["ZZZZZZ", "ZZZZZZ"], "s.object": ["ZZZZZZ": 909_091],
     ]
 
     func full() throws -> GlobalConfiguration {
@@ -121,10 +125,11 @@ import Testing
             configuration.public.entries, rules, rules.map(\.description),
             configuration.schema.keys.compactMap { configuration.value(named: $0) },
             ConfigurationInput.values(Self.values), ConfigurationInput.json(json),
-            ConfigurationInput.texts(["s.string=ZZstringZZ"]),
-            ConfigurationInput.environment(prefix: "ZQ_", variables: ["ZQ_S_STRING": "ZZstringZZ"]),
-            ConfigurationInput.joined([.json(json), .texts(["s.string=ZZ"])]),
-            try configuration.changing(.launch, ["s.string": "ZZstringZZ"]),
+            ConfigurationInput.texts(["s.string=ZZZZZZstringZZZZZZ"]),
+            ConfigurationInput.environment(
+                prefix: "ZQ_", variables: ["ZQ_S_STRING": "ZZZZZZstringZZZZZZ"]),
+            ConfigurationInput.joined([.json(json), .texts(["s.string=ZZZZZZ"])]),
+            try configuration.changing(.launch, ["s.string": "ZZZZZZstringZZZZZZ"]),
             try configuration.replacing(.launch, with: .values(Self.values)),
             ConfigurationKey<String, Secret>("s.string"),
         ]
@@ -148,8 +153,9 @@ import Testing
         let set = try keySet()
         var errors: [VaultError?] = []
         let wrong: [JSONValue] = [
-            "ZZwrongZZ", 90909, 90909.25, ["ZZ", 90909], ["ZZ": "ZZ"], nil, true,
-            .string("ZZ" + SecretDetectorTests.pem),
+            "ZZZZZZwrongZZZZZZ", 90909, 90909.25, ["ZZZZZZ", 90909], ["ZZZZZZ": "ZZZZZZ"], nil,
+            true,
+            .string("ZZZZZZ" + SecretDetectorTests.pem),
         ]
         for name in schema.keys {
             for value in wrong {
@@ -179,8 +185,10 @@ import Testing
             }
         }
         for text in [
-            "ZZ", #"{"ZZ"#, #"{"s.string":"ZZ" "ZZ"}"#, #"{"s.string":"ZZ","s.string":"ZZ"}"#,
-            #"{"s.integer":90909.}"#, #"["ZZ"]"#, #"{"s.string":"ZZ\x"}"#, #"{"s.array":["ZZ",]}"#,
+            "ZZZZZZ", #"{"ZZZZZZ"#, #"{"s.string":"ZZZZZZ" "ZZZZZZ"}"#,
+            #"{"s.string":"ZZZZZZ","s.string":"ZZZZZZ"}"#,
+            #"{"s.integer":90909.}"#, #"["ZZZZZZ"]"#, #"{"s.string":"ZZZZZZ\x"}"#,
+            #"{"s.array":["ZZZZZZ",]}"#,
         ] {
             errors.append(
                 error { _ = try GlobalConfiguration(schema: schema, defaults: json(text)) })
@@ -188,7 +196,8 @@ import Testing
         errors.append(
             error {
                 _ = try GlobalConfiguration(
-                    schema: schema, defaults: .none, launch: .texts(["ZZwithout an equals sign"]))
+                    schema: schema, defaults: .none,
+                    launch: .texts(["ZZZZZZwithout an equals sign"]))
             })
         // A dump that is restored under another schema.
         let sealed = try full().seal(with: set.key(id: "vault-2026"), for: shop, now: noon)

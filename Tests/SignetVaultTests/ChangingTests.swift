@@ -73,7 +73,9 @@ import Testing
 
     @Test func anErrorNamesTheOriginAndNotTheValue() throws {
         let configuration = try merged()
-        let error = error { _ = try configuration.changing(.launch, ["host": "ZZcanaryZZ"]) }
+        let error = error {
+            _ = try configuration.changing(.launch, ["host": "ZZZZZZcanaryZZZZZZ"])
+        }
         #expect(
             error?.message == #""host" in launch: the value as a whole does not match the pattern"#)
     }

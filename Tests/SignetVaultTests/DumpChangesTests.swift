@@ -44,14 +44,14 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     }
 
     @Test func neverPrintsAValue() {
-        let some = contents(["token": "ZZcanaryZZ"])
+        let some = contents(["token": "ZZZZZZcanaryZZZZZZ"])
         var dumped = ""
         dump(some, to: &dumped)
         dump(some["token"], to: &dumped)
         dump(DumpDiff(from: some, to: .init()).changes, to: &dumped)
         dump(DumpMerge(base: .init(), ours: some, theirs: contents(["token": 1])), to: &dumped)
         for text in [dumped, "\(some)", "\(String(describing: some["token"]))"] {
-            #expect(!text.contains("ZZ"))
+            #expect(!text.contains("ZZZZZZ"))
         }
     }
 
@@ -184,13 +184,13 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 
     @Test func namesConflictsAndNoValue() {
         var ours = base
-        ours["a"] = .init("ZZours", .defaults)
+        ours["a"] = .init("ZZZZZZours", .defaults)
         ours["b"] = nil
-        ours["n"] = .init("ZZnew", .defaults)
+        ours["n"] = .init("ZZZZZZnew", .defaults)
         var theirs = base
-        theirs["a"] = .init("ZZtheirs", .defaults)
-        theirs["b"] = .init("ZZtheirs", .defaults)
-        theirs["n"] = .init("ZZother", .defaults)
+        theirs["a"] = .init("ZZZZZZtheirs", .defaults)
+        theirs["b"] = .init("ZZZZZZtheirs", .defaults)
+        theirs["n"] = .init("ZZZZZZother", .defaults)
         let words = DumpMerge(base: base, ours: ours, theirs: theirs).conflicts.map(\.words)
         #expect(
             words.sorted() == [
@@ -241,16 +241,16 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     }
 
     @Test func isOfAppRootKeyAndValueAlone() throws {
-        let one = try fingerprint("ZZcanaryZZ")
+        let one = try fingerprint("ZZZZZZcanaryZZZZZZ")
         #expect(one.utf8.count == 16 && one.allSatisfy(\.isHexDigit))
-        #expect(try fingerprint("ZZcanaryZZ") == one)
+        #expect(try fingerprint("ZZZZZZcanaryZZZZZZ") == one)
         let later = VersionBinding(app: "com.example.shop", version: "2", systemVersion: "9")
-        #expect(try fingerprint("ZZcanaryZZ", binding: later) == one)
+        #expect(try fingerprint("ZZZZZZcanaryZZZZZZ", binding: later) == one)
         let others = [
-            try fingerprint("ZZcanaryZy"), try fingerprint("ZZcanaryZZ", "other"),
-            try fingerprint("ZZcanaryZZ", root: 0x5b),
+            try fingerprint("ZZZZZZcanaryZy"), try fingerprint("ZZZZZZcanaryZZZZZZ", "other"),
+            try fingerprint("ZZZZZZcanaryZZZZZZ", root: 0x5b),
             try fingerprint(
-                "ZZcanaryZZ", binding: VersionBinding(app: "com.example", version: "1.4.2")),
+                "ZZZZZZcanaryZZZZZZ", binding: VersionBinding(app: "com.example", version: "1.4.2")),
         ]
         #expect(Set(others + [one]).count == 5)
         // Neither the name nor the value runs into the other.

@@ -55,7 +55,7 @@ let noon: Int64 = 1_795_262_400
 let shop = VersionBinding(app: "com.example.shop", version: "1.4.2", systemVersion: "0.1.0")
 
 /// A small configuration with a secret in it.
-func shopConfiguration(_ token: String = "ZZcanaryZZ") throws -> GlobalConfiguration {
+func shopConfiguration(_ token: String = "ZZZZZZcanaryZZZZZZ") throws -> GlobalConfiguration {
     try GlobalConfiguration(
         schema: schema(
             #"{"orders.host":{"type":"string","visibility":"public"},"token":{"type":"string","enum":["\#(token)"]}}"#

@@ -52,17 +52,17 @@ import Testing
     func accepts(_ text: String) throws { _ = try merged(text) }
 
     @Test func aDuplicateIsNamedByItsOffset() {
-        let error = error { _ = try merged(#"{"plain":"ZZ","plain":"ZZ"}"#) }
+        let error = error { _ = try merged(#"{"plain":"ZZZZZZ","plain":"ZZZZZZ"}"#) }
         #expect(
             error?.message
-                == "defaults: not JSON: at byte 14: a member name that the object already holds")
+                == "defaults: not JSON: at byte 18: a member name that the object already holds")
         let launch = SignetVaultTests.error {
             _ = try GlobalConfiguration(
                 schema: schema(Self.keys), defaults: .none,
-                launch: .texts([#"map={"a":"ZZ","a":"ZZ"}"#]))
+                launch: .texts([#"map={"a":"ZZZZZZ","a":"ZZZZZZ"}"#]))
         }
-        #expect(launch?.code == .wrongType && launch?.message.contains("at byte 10") == true)
-        #expect(launch?.message.contains("ZZ") == false)
+        #expect(launch?.code == .wrongType && launch?.message.contains("at byte 14") == true)
+        #expect(launch?.message.contains("ZZZZZZ") == false)
     }
 
     @Test func readsNumbersOfAMillionDigits() throws {

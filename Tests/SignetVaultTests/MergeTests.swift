@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func aMessageNamesKeyAndInputAndNeverTheValue() throws {
-        let canary = "ZZcanaryZZ"
+        let canary = "ZZZZZZcanaryZZZZZZ"
         for (text, key) in [
             (#"{"host":"\#(canary)"}"#, "host"), (#"{"attempts":"\#(canary)"}"#, "attempts"),
             (#"{"mode":"\#(canary)"}"#, "mode"), (#"{"base":"\#(canary)"}"#, "base"),
@@ -176,10 +176,11 @@ import Testing
         ] {
             let error = try #require(error { _ = try merge(text) })
             #expect(error.message.contains("\"\(key)\" in defaults"))
-            #expect(!"\(error)\(String(reflecting: error))".contains("ZZ"))
+            #expect(!"\(error)\(String(reflecting: error))".contains("ZZZZZZ"))
         }
-        let launch = try #require(error { _ = try merge("{}", launch: .texts(["ZZ\(canary)"])) })
-        #expect(!launch.message.contains("ZZ"))
+        let launch = try #require(
+            error { _ = try merge("{}", launch: .texts(["ZZZZZZ\(canary)"])) })
+        #expect(!launch.message.contains("ZZZZZZ"))
     }
 
     @Test func readsFilesAndNamesThoseItCannot() throws {

@@ -67,11 +67,11 @@ import Testing
 
     @Test func namesTheElementAndNeitherItsNameNorValue() {
         #expect(
-            error { _ = try merged(#"{"table":[[1],[2,"ZZ"]]}"#) }?.message
+            error { _ = try merged(#"{"table":[[1],[2,"ZZZZZZ"]]}"#) }?.message
                 == #""table" in defaults: element 1: element 1: found a string, wanted an integer (no fraction, no exponent)"#
         )
         #expect(
-            error { _ = try merged(#"{"fields":{"ZZ":"A"}}"#) }?.message
+            error { _ = try merged(#"{"fields":{"ZZZZZZ":"A"}}"#) }?.message
                 == #""fields" in defaults: the value of member 0: the value as a whole does not match the pattern"#
         )
     }
@@ -206,11 +206,12 @@ import Testing
                 Retry(attempts: 2, codes: [])
             ])
         let error = error {
-            _ = try read("free", #"{"free":{"attempts":"ZZ","codes":[]}}"#, as: Retry.self)
+            _ = try read("free", #"{"free":{"attempts":"ZZZZZZ","codes":[]}}"#, as: Retry.self)
         }
         #expect(error?.code == .wrongType)
         #expect(
-            error?.message.contains("attempts") == true && error?.message.contains("ZZ") == false)
+            error?.message.contains("attempts") == true
+                && error?.message.contains("ZZZZZZ") == false)
         #expect(
             code { _ = try read("free", #"{"free":{"attempts":2}}"#, as: Retry.self) }
                 == "wrong-type")

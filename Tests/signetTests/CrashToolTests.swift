@@ -175,7 +175,8 @@ private struct CrashShop {
         "schema.json":
             #"{"keys":{"orders.host":{"type":"string","visibility":"public"},"#
             + #""partner.token":{"type":"string"}}}"#,
-        "defaults.json": #"{"orders.host":"orders.example.com","partner.token":"ZZcanaryZZ"}"#,
+        "defaults.json":
+            #"{"orders.host":"orders.example.com","partner.token":"ZZZZZZcanaryZZZZZZ"}"#,
         "keys": #"{"keys":[{"kid":"v1","kty":"oct","use":"enc","k":"\#(root("A"))"},"#
             + #"{"kid":"v2","kty":"oct","use":"enc","k":"\#(root("B"))"}]}"#,
     ]

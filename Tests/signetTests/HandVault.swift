@@ -17,7 +17,7 @@ final class HandVault: Sendable {
         """
     static let defaults = """
         {"orders.host":"orders.example.com","orders.timeout":"5s","orders.attempts":3,
-         "partner.token":"ZZcanaryZZ"}
+         "partner.token":"ZZZZZZcanaryZZZZZZ"}
         """
     static let identity = ["--app-id", "com.example.shop", "--app-version", "1.9.0"]
     static let keys = ["--keys", "keys"] + identity
@@ -47,7 +47,7 @@ final class HandVault: Sendable {
     ) async throws -> ProcessOutput {
         let output = try await run(
             ["vault"] + arguments, stdin: Array(stdin.utf8), environment: environment)
-        #expect(!output.stderr.contains("ZZ"), "a secret on standard error: \(output.stderr)")
+        #expect(!output.stderr.contains("ZZZZZZ"), "a secret on standard error: \(output.stderr)")
         return output
     }
 
@@ -93,5 +93,5 @@ func expect(
     #expect(
         object?["error"]?["code"]?.string == code, "\(output.text)\(output.stderr)",
         sourceLocation: location)
-    #expect(!output.text.contains("ZZ"), sourceLocation: location)
+    #expect(!output.text.contains("ZZZZZZ"), sourceLocation: location)
 }

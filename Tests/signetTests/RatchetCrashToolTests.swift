@@ -129,7 +129,7 @@ struct RatchetCrashToolTests {
             let schema = try Schema(
                 parsing: Array(#"{"keys":{"partner.token":{"type":"string"}}}"#.utf8))
             let configuration = try GlobalConfiguration(
-                schema: schema, defaults: .values(["partner.token": "ZZcanaryZZ"]))
+                schema: schema, defaults: .values(["partner.token": "ZZZZZZcanaryZZZZZZ"]))
             let file = DumpFile(folder.path("dump"), state: folder.path("state"))
             for _ in 0..<7 {
                 try file.seal(configuration, with: set, keyID: "v1", for: binding("1.9.0"))

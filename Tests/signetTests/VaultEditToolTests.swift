@@ -31,7 +31,7 @@ import Testing
             sourceLocation: location)
     }
 
-    private static let toNew = "sed -i s/ZZcanaryZZ/ZZnewZZ/ \"$1\"\n"
+    private static let toNew = "sed -i s/ZZZZZZcanaryZZZZZZ/ZZZZZZnewZZZZZZ/ \"$1\"\n"
 
     // MARK: - What works
 
@@ -43,7 +43,7 @@ import Testing
             cp "$1" "$1~"; cp "$1" "$d/.values.json.swp"; chmod 400 "$d/.values.json.swp"
             mkdir "$d/backup"; cp "$1" "$d/backup/one"; ln -s "$PWD/keys" "$d/link"
             mkfifo "$d/pipe"; [ "$TMPDIR" = "$d" ] || exit 9
-            sed -e s/ZZcanaryZZ/ZZnewZZ/ -e s/example/sample/ "$1~" > "$d/new" && mv "$d/new" "$1"
+            sed -e s/ZZZZZZcanaryZZZZZZ/ZZZZZZnewZZZZZZ/ -e s/example/sample/ "$1~" > "$d/new" && mv "$d/new" "$1"
             echo words of the editor
             """, ["--json"])
         #expect(output.exit == 0, "\(output.stderr)")
@@ -53,7 +53,7 @@ import Testing
         let modes = String(decoding: try vault.folder.read("modes"), as: UTF8.self)
         #expect(modes.split(separator: "\n").map { $0.prefix(3) } == ["700", "600"])
         let inside = try await vault.inside()
-        #expect(inside["values"]?["partner.token"] == "ZZnewZZ")
+        #expect(inside["values"]?["partner.token"] == "ZZZZZZnewZZZZZZ")
         #expect(inside["values"]?["orders.host"] == "orders.sample.com")
         #expect(inside["origins"]?["partner.token"] == "defaults")
         #expect(!(try vault.folder.read("keys")).isEmpty)
@@ -94,13 +94,13 @@ import Testing
         ("rm \"$1\"; ln -s \"$PWD/keys\" \"$1\"", "unreadable-file"),
         ("rm \"$1\"; mkdir \"$1\"", "unreadable-file"),
         ("rm \"$1\"; mkfifo \"$1\"", "unreadable-file"),
-        (": > \"$1\"", "malformed-input"), ("echo ZZ > \"$1\"", "malformed-input"),
+        (": > \"$1\"", "malformed-input"), ("echo ZZZZZZ > \"$1\"", "malformed-input"),
         ("echo '[]' > \"$1\"", "malformed-input"),
         (#"echo '{"orders.note":"a","orders.note":"b"}' > "$1""#, "malformed-input"),
         (#"echo '{"orders.note":1}' > "$1""#, "wrong-type"),
         (#"echo '{"orders.note":null}' > "$1""#, "wrong-type"),
         (#"echo '{"orders.attempts":6}' > "$1""#, "out-of-range"),
-        (#"echo '{"nothing":"ZZ"}' > "$1""#, "unknown-config-key"),
+        (#"echo '{"nothing":"ZZZZZZ"}' > "$1""#, "unknown-config-key"),
         ("head -c 20000000 /dev/zero > \"$1\"", "unreadable-file"),
     ])
     func leavesTheDumpAndNothingElse(_ script: String, _ code: String) async throws {
@@ -183,7 +183,7 @@ import Testing
         #expect(output.exit == 0, "\(output.stderr)")
         let inside = try await vault.inside()
         #expect(inside["values"]?["orders.attempts"] == 5)
-        #expect(inside["values"]?["partner.token"] == "ZZnewZZ")
+        #expect(inside["values"]?["partner.token"] == "ZZZZZZnewZZZZZZ")
         #expect(inside["sequence"] == 3)
     }
 
@@ -194,7 +194,7 @@ import Testing
                 script + "sed -i 's/\"orders.attempts\": 3/\"orders.attempts\": 4/' \"$1\"",
                 ["--json"]), exit: 1, code: "dump-changed")
         #expect(try await vault.inside()["values"]?["orders.attempts"] == 5)
-        #expect(try await vault.inside()["values"]?["partner.token"] == "ZZcanaryZZ")
+        #expect(try await vault.inside()["values"]?["partner.token"] == "ZZZZZZcanaryZZZZZZ")
         #expect(try await vault.inside("dump.edited")["values"]?["orders.attempts"] == 4)
         // As the message says.
         let merge = ["merge", "dump.edited-base", "dump", "dump.edited", "--keys", "keys"]
@@ -203,7 +203,7 @@ import Testing
         #expect(merged.exit == 0, "\(merged.stderr)")
         let inside = try await vault.inside()
         #expect(inside["values"]?["orders.attempts"] == 4)
-        #expect(inside["values"]?["partner.token"] == "ZZnewZZ")
+        #expect(inside["values"]?["partner.token"] == "ZZZZZZnewZZZZZZ")
         // A second time the first edited dump is not overwritten.
         try expect(
             try await edit(
@@ -229,14 +229,14 @@ import Testing
     }
 
     private static let firstBadThenGood =
-        "if [ -e second ]; then grep -q ZZwrongZZ \"$1\" || exit 9; "
+        "if [ -e second ]; then grep -q ZZZZZZwrongZZZZZZ \"$1\" || exit 9; "
         + "echo '{\"orders.note\":\"good\"}' > \"$1\"; "
-        + "else touch second; echo '{\"orders.note\":\"ZZwrongZZ\"' > \"$1\"; fi"
+        + "else touch second; echo '{\"orders.note\":\"ZZZZZZwrongZZZZZZ\"' > \"$1\"; fi"
 
     @Test func aPersonMayEditAgain() async throws {
         let output = try await editOnATerminal(Self.firstBadThenGood, answers: "y\n")
         #expect(output.exit == 0, "\(output.text)\(output.stderr)")
-        #expect(output.text.contains("edit again? [Y/n]") && !output.text.contains("ZZ"))
+        #expect(output.text.contains("edit again? [Y/n]") && !output.text.contains("ZZZZZZ"))
         #expect(try await vault.inside()["values"] == ["orders.note": "good"])
     }
 

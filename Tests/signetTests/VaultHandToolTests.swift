@@ -29,7 +29,7 @@ import Testing
             try await get(["orders.host", "--json"] + schema).text
                 == #"{"values":{"orders.host":"orders.example.com"},"origins":{"orders.host":"defaults"}}"#
                 + "\n")
-        #expect(try await get(["partner.token", "--show-secrets"]).text == "ZZcanaryZZ\n")
+        #expect(try await get(["partner.token", "--show-secrets"]).text == "ZZZZZZcanaryZZZZZZ\n")
         let piped = try await vault.run(
             ["vault", "get", "-", "orders.host", "--show-secrets"] + HandVault.keys,
             stdin: try vault.folder.read("dump"))
@@ -84,7 +84,7 @@ import Testing
     // MARK: - set
 
     @Test func setsFromEverySource() async throws {
-        try vault.folder.write("ZZfileZZ\n", to: "token")
+        try vault.folder.write("ZZZZZZfileZZZZZZ\n", to: "token")
         try vault.folder.write(#"{"a":1}"#, to: "limits.json")
         let output = try await vault.set(
             [
@@ -96,7 +96,7 @@ import Testing
                 == #"{"out":"dump","sequence":2,"changes":[{"key":"orders.attempts","change":"changed"},{"key":"partner.token","change":"changed"},{"key":"orders.note","change":"added"},{"key":"partner.limits","change":"added"}]}"#
                 + "\n")
         var inside = try await vault.inside()
-        #expect(inside["values"]?["partner.token"] == "ZZfileZZ")
+        #expect(inside["values"]?["partner.token"] == "ZZZZZZfileZZZZZZ")
         #expect(inside["values"]?["orders.note"] == "=a@b")
         #expect(inside["values"]?["partner.limits"] == ["a": 1])
         #expect(inside["origins"]?["partner.token"] == "defaults")
@@ -104,16 +104,22 @@ import Testing
         #expect(inside["values"]?.object?.memberNames.first == "orders.host")
 
         for (arguments, stdin, environment, wanted) in [
-            (["partner.token=-"], "ZZstdinZZ\n", [:], "ZZstdinZZ"),
-            (["partner.token@-"], "ZZstdin2ZZ", [:], "ZZstdin2ZZ"),
-            (["--from", "partner.token=env:TOKEN"], "", ["TOKEN": "ZZenvZZ\n"], "ZZenvZZ\n"),
-            (["--from", "partner.token=command:echo ZZcommandZZ"], "", [:], "ZZcommandZZ"),
-            (["--from", "partner.token=fd:0"], "ZZfdZZ\n", [:], "ZZfdZZ"),
-            (["--from", "partner.token=token"], "", [:], "ZZfileZZ"),
+            (["partner.token=-"], "ZZZZZZstdinZZZZZZ\n", [:], "ZZZZZZstdinZZZZZZ"),
+            (["partner.token@-"], "ZZZZZZstdin2ZZZZZZ", [:], "ZZZZZZstdin2ZZZZZZ"),
+            (
+                ["--from", "partner.token=env:TOKEN"], "", ["TOKEN": "ZZZZZZenvZZZZZZ\n"],
+                "ZZZZZZenvZZZZZZ\n"
+            ),
+            (
+                ["--from", "partner.token=command:echo ZZZZZZcommandZZZZZZ"], "", [:],
+                "ZZZZZZcommandZZZZZZ"
+            ),
+            (["--from", "partner.token=fd:0"], "ZZZZZZfdZZZZZZ\n", [:], "ZZZZZZfdZZZZZZ"),
+            (["--from", "partner.token=token"], "", [:], "ZZZZZZfileZZZZZZ"),
         ] as [([String], String, [String: String], String)] {
             let output = try await vault.set(arguments, stdin: stdin, environment: environment)
             #expect(output.exit == 0, "\(output.stderr)")
-            #expect(!output.text.contains("ZZ"))
+            #expect(!output.text.contains("ZZZZZZ"))
             inside = try await vault.inside()
             #expect(inside["values"]?["partner.token"]?.string == wanted)
         }
@@ -146,9 +152,9 @@ import Testing
     @Test func aSecretInTheArgumentsIsRefused() async throws {
         let before = try vault.folder.read("dump")
         try expect(
-            try await vault.set(["partner.token=ZZnewZZ", "--json"]), exit: 2,
+            try await vault.set(["partner.token=ZZZZZZnewZZZZZZ", "--json"]), exit: 2,
             code: "secret-in-arguments")
-        let words = try await vault.set(["partner.token=ZZnewZZ"])
+        let words = try await vault.set(["partner.token=ZZZZZZnewZZZZZZ"])
         #expect(words.exit == 2 && words.stderr.contains("partner.token@FILE"))
         #expect(try vault.folder.read("dump") == before)
     }
@@ -169,12 +175,12 @@ import Testing
             (["partner.token@bad"], 2, "malformed-input"),
             (["orders.attempts=4", "--unset", "orders.attempts"], 2, "usage"),
             (["orders.attempts=4", "orders.attempts=5"], 2, "usage"),
-            (["orders.note=-", "partner.token=-"], 2, "usage"), (["ZZvalue"], 2, "usage"),
+            (["orders.note=-", "partner.token=-"], 2, "usage"), (["ZZZZZZvalue"], 2, "usage"),
             (["orders.attempts=4", "--origin", "me"], 2, "usage"), ([], 2, "usage"),
         ] as [([String], Int32, String)])
     func refusesToSet(_ arguments: [String], _ exit: Int32, _ code: String) async throws {
         try vault.folder.write([0xff, 0xfe], to: "bad")
-        try vault.folder.write("ZZ", to: "token")
+        try vault.folder.write("ZZZZZZ", to: "token")
         try vault.folder.write("x", to: "schema-644", mode: 0o644)
         let before = try vault.folder.read("dump")
         try expect(try await vault.set(arguments + ["--json"]), exit: exit, code: code)
@@ -215,7 +221,8 @@ import Testing
     @Test func tellsWhatDiffers() async throws {
         try vault.copy(to: "old")
         _ = try await vault.set(
-            ["orders.attempts=4", "partner.token=-", "--unset", "orders.timeout"], stdin: "ZZnew")
+            ["orders.attempts=4", "partner.token=-", "--unset", "orders.timeout"],
+            stdin: "ZZZZZZnew")
         let same = try await diff(["old", "old"])
         #expect(same.exit == 0 && same.stdout.isEmpty)
         let words = try await diff(["old", "dump", "--schema", "schema.json"])
@@ -227,15 +234,15 @@ import Testing
                 changed  partner.token    defaults  secret
 
                 """)
-        #expect(!words.text.contains("ZZ"))
+        #expect(!words.text.contains("ZZZZZZ"))
         let json = try JSONValue(
             parsing: try await diff(["old", "dump", "--schema", "schema.json", "--json"]).stdout)
         #expect(json["equal"] == false && json["changes"]?.array?.count == 3)
-        #expect(!json.text.contains("ZZ") && json.text.contains("\"value\":4"))
+        #expect(!json.text.contains("ZZZZZZ") && json.text.contains("\"value\":4"))
         let bare = try await diff(["old", "dump"])
         #expect(!bare.text.contains("4") && bare.exit == 1)
         let shown = try await diff(["old", "dump", "--show-secrets"])
-        #expect(shown.text.contains(#""ZZcanaryZZ" -> "ZZnew""#))
+        #expect(shown.text.contains(#""ZZZZZZcanaryZZZZZZ" -> "ZZZZZZnew""#))
     }
 
     @Test func comparesVersionsThatAreNamed() async throws {
@@ -270,7 +277,7 @@ import Testing
     @Test func listsADumpForGitWithoutASecret() async throws {
         let list = ["dump", "--textconv", "--schema", "schema.json"]
         let first = try await diff(list)
-        #expect(first.exit == 0 && !first.text.contains("ZZ"), "\(first.stderr)")
+        #expect(first.exit == 0 && !first.text.contains("ZZZZZZ"), "\(first.stderr)")
         #expect(first.text.contains("\norders.attempts (defaults) 3\n"))
         let line = try #require(first.text.split(separator: "\n").last)
         #expect(line.hasPrefix("partner.token (defaults) secret "))
@@ -280,7 +287,7 @@ import Testing
         let again = try await diff(list)
         #expect(
             again.text == first.text.replacing("sequence 1\n", with: "sequence 3\n"))
-        _ = try await vault.set(["partner.token=-"], stdin: "ZZother")
+        _ = try await vault.set(["partner.token=-"], stdin: "ZZZZZZother")
         #expect(!(try await diff(list)).text.contains(line))
         let json = try JSONValue(parsing: try await diff(["dump", "--textconv", "--json"]).stdout)
         #expect(json["entries"]?.array?.allSatisfy { $0["fingerprint"] != nil } == true)

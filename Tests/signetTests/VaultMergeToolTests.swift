@@ -43,7 +43,8 @@ import Testing
 
     @Test func takesEachKeyFromTheSideThatChangedIt() async throws {
         try await change("ours", ["orders.attempts=4", "--unset", "orders.timeout"])
-        try await change("theirs", ["partner.token=-", "orders.note=new"], stdin: "ZZtheirsZZ")
+        try await change(
+            "theirs", ["partner.token=-", "orders.note=new"], stdin: "ZZZZZZtheirsZZZZZZ")
         try await change("theirs", ["orders.note=newer"])
         let theirs = try vault.folder.read("theirs")
         let output = try await merge()
@@ -55,7 +56,7 @@ import Testing
         #expect(
             inside["values"] == [
                 "orders.host": "orders.example.com", "orders.attempts": 4,
-                "partner.token": "ZZtheirsZZ", "orders.note": "newer",
+                "partner.token": "ZZZZZZtheirsZZZZZZ", "orders.note": "newer",
             ])
         #expect(inside["sequence"] == 4)
         #expect(try vault.folder.read("theirs") == theirs)
@@ -64,8 +65,10 @@ import Testing
     }
 
     @Test func namesConflictsAndWritesNothing() async throws {
-        try await change("ours", ["partner.token=-", "orders.attempts=4"], stdin: "ZZoursZZ")
-        try await change("theirs", ["partner.token=-", "--unset", "orders.attempts"], stdin: "ZZt")
+        try await change(
+            "ours", ["partner.token=-", "orders.attempts=4"], stdin: "ZZZZZZoursZZZZZZ")
+        try await change(
+            "theirs", ["partner.token=-", "--unset", "orders.attempts"], stdin: "ZZZZZZt")
         try await expectRefused(exit: 1, code: "merge-conflict")
         let json = try JSONValue(parsing: try await merge(["--json"]).stdout)
         #expect(
@@ -241,7 +244,7 @@ import Testing
 
     /// Every file below the folder whose bytes hold a canary, but the inputs.
     private func filesWithCanary() throws -> [String] {
-        let canary = Array("ZZ".utf8)
+        let canary = Array("ZZZZZZ".utf8)
         var found: [String] = []
         let files = FileManager.default.enumerator(atPath: vault.folder.path)
         while let name = files?.nextObject() as? String {
@@ -256,7 +259,7 @@ import Testing
 
     @Test func mergesTwoBranchesWithoutPlaintext() async throws {
         try await makeRepository()
-        try await commit("main", ["partner.token=-"], stdin: "ZZcanaryMainZZ")
+        try await commit("main", ["partner.token=-"], stdin: "ZZZZZZcanaryMainZZZZZZ")
         try await commit("other", ["orders.attempts=4", "orders.note=other"])
         #expect(try await git(["checkout", "-q", "main"]).exit == 0)
         let hasTracer = (try? await ChildProcess.run("strace", ["-V"]))?.exit == 0
@@ -272,7 +275,8 @@ import Testing
             #expect(!trace.contains("canary"))
         }
         let values = try await vault.inside()["values"]
-        #expect(values?["partner.token"] == "ZZcanaryMainZZ" && values?["orders.attempts"] == 4)
+        #expect(
+            values?["partner.token"] == "ZZZZZZcanaryMainZZZZZZ" && values?["orders.attempts"] == 4)
         #expect(try await vault.inside()["sequence"] == 3)
         #expect(try filesWithCanary() == [])
         #expect(try await git(["status", "--porcelain"]).text == "")
@@ -280,13 +284,14 @@ import Testing
 
     @Test func aConflictInGitNamesKeysAndKeepsOurs() async throws {
         try await makeRepository()
-        try await commit("other", ["partner.token=-", "orders.note=x"], stdin: "ZZcanaryOtherZZ")
-        try await commit("main", ["partner.token=-"], stdin: "ZZcanaryMainZZ")
+        try await commit(
+            "other", ["partner.token=-", "orders.note=x"], stdin: "ZZZZZZcanaryOtherZZZZZZ")
+        try await commit("main", ["partner.token=-"], stdin: "ZZZZZZcanaryMainZZZZZZ")
         let ours = try vault.folder.read("dump")
         let merged = try await git(["merge", "--no-edit", "other"])
         #expect(merged.exit == 1)
         #expect(merged.stderr.contains(#"conflict: "partner.token": changed on both sides"#))
-        #expect(!(merged.stderr + merged.text).contains("ZZ"))
+        #expect(!(merged.stderr + merged.text).contains("ZZZZZZ"))
         #expect(try vault.folder.read("dump") == ours)
         #expect(try await git(["status", "--porcelain"]).text == "UU dump\n")
         #expect(try filesWithCanary() == [])
@@ -298,7 +303,7 @@ import Testing
             ["--take", "partner.token=theirs"], files: ["base", "dump", "theirs"])
         #expect(settled.exit == 0, "\(settled.stderr)")
         #expect(try await git(["commit", "-qam", "merged"]).exit == 0)
-        #expect(try await vault.inside()["values"]?["partner.token"] == "ZZcanaryOtherZZ")
+        #expect(try await vault.inside()["values"]?["partner.token"] == "ZZZZZZcanaryOtherZZZZZZ")
     }
 
     @Test func aFileAddedOnBothBranchesHasNoAncestor() async throws {
@@ -321,9 +326,10 @@ import Testing
 
     @Test func gitDiffShowsThatASecretChangedAndNotWhat() async throws {
         try await makeRepository()
-        try await change("dump", ["partner.token=-", "orders.attempts=4"], stdin: "ZZcanaryNewZZ")
+        try await change(
+            "dump", ["partner.token=-", "orders.attempts=4"], stdin: "ZZZZZZcanaryNewZZZZZZ")
         let diff = try await git(["diff", "dump"])
-        #expect(diff.exit == 0 && !diff.text.contains("ZZ"), "\(diff.stderr)")
+        #expect(diff.exit == 0 && !diff.text.contains("ZZZZZZ"), "\(diff.stderr)")
         #expect(diff.text.contains("\n-orders.attempts (defaults) 3\n"))
         #expect(diff.text.contains("\n+orders.attempts (defaults) 4\n"))
         #expect(diff.text.contains("-partner.token (defaults) secret "))

@@ -15,7 +15,7 @@ import Testing
         """
     static let defaults = """
         {"orders.host":"orders.example.com","orders.timeout":"5s","orders.attempts":3,
-         "partner.token":"ZZcanaryZZ"}
+         "partner.token":"ZZZZZZcanaryZZZZZZ"}
         """
     static let inputs = ["--schema", "schema.json", "--defaults", "defaults.json"]
     static let identity = ["--app-id", "com.example.shop", "--app-version", "1.9.0"]
@@ -39,7 +39,7 @@ import Testing
     ) async throws -> ProcessOutput {
         let output = try await SignetTool.run(
             ["vault"] + arguments, stdin: stdin, environment: environment, directory: folder.url)
-        #expect(!output.stderr.contains("ZZcanary"), "a secret on standard error")
+        #expect(!output.stderr.contains("ZZZZZZcanary"), "a secret on standard error")
         return output
     }
 
@@ -144,7 +144,7 @@ import Testing
             parsing: try await vault(["inspect", "--json"], stdin: try folder.read("dump")).stdout)
         #expect(json["app"]?["version"] == "1.9.0" && json["system"]?["version"] == "7")
         #expect(json["keyID"] == "v1")
-        for text in [words.text, json.text] { #expect(!text.contains("ZZ")) }
+        for text in [words.text, json.text] { #expect(!text.contains("ZZZZZZ")) }
     }
 
     @Test func exportsOneDumpsKeyForJoserfc() async throws {
@@ -239,7 +239,7 @@ import Testing
             #"{"key":"3q2+7wABAgMEBQYHCAkKCwwNDg8Q/v3t7s7Zr4q1Xpc="}"#, to: "defaults.json")
         let output = try await vault(["public", "--json"] + Self.inputs)
         try expect(output, exit: 2, code: "public-value-looks-secret")
-        #expect(!output.text.contains("3q2"))
+        #expect(!output.text.contains("3q2+7wABAg"))
     }
 
     @Test func namesFilesThatCannotBeRead() async throws {

@@ -19,7 +19,7 @@ func publicConfiguration(_ types: JSONObject, _ values: JSONObject) throws -> Gl
 
 /// Noon of 2026-11-21.
 let noon: Int64 = 1_795_262_400
-let canary = "ZZcanaryZZ"
+let canary = "ZZZZZZcanaryZZZZZZ"
 let shop = VersionBinding(app: "com.example.shop", version: "1.4.2", systemVersion: "0.1.0")
 
 /// What the shop's configuration may hold: a host, a number, and a secret.

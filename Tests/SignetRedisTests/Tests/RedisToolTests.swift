@@ -33,16 +33,16 @@ struct RedisToolTests {
 
     @Test("takes a message once, with a password that is no argument")
     func once() async throws {
-        let host = try await RedisHost.start(["--requirepass", "right-ZZ"])
+        let host = try await RedisHost.start(["--requirepass", "right-ZZZZZZ"])
         let folder = try await prepared()
-        try folder.write("right-ZZ\n", to: "password")
-        try folder.write("wrong-ZZ\n", to: "wrong")
+        try folder.write("right-ZZZZZZ\n", to: "password")
+        try folder.write("wrong-ZZZZZZ\n", to: "wrong")
         let url = "redis://127.0.0.1:\(host.port)"
         let wrong = try await verify(
             folder, "--nonce-store", url, "--nonce-store-password", "wrong")
         #expect(wrong.exit == 3)
         #expect(wrong.text.contains("nonce-store-unavailable") && wrong.text.contains("WRONGPASS"))
-        #expect(!wrong.text.contains("ZZ") && !wrong.stderr.contains("ZZ"))
+        #expect(!wrong.text.contains("ZZZZZZ") && !wrong.stderr.contains("ZZZZZZ"))
         let first = try await verify(
             folder, "--nonce-store", url, "--nonce-store-password", "password")
         #expect(first.exit == 0)
