@@ -56,7 +56,7 @@ package final class ServerProcess: Sendable {
     /// Ends the server and waits until it is gone.
     package func stop() async throws {
         process.send(signal: SIGTERM)
-        _ = try await process.outcome(timeout: 10)
+        _ = try await process.outcome()
     }
 
     package var isRunning: Bool { process.isRunning }

@@ -145,7 +145,7 @@ import Testing
         // Opening the pipe waits for the editor.
         _ = try await ChildProcess.run("cat", ["ready"], directory: vault.folder.url)
         child.send(signal: signal)
-        let output = try await child.outcome(timeout: 30)
+        let output = try await child.outcome()
         #expect(output.exit == 128 + signal, "\(output.stderr)")
         try expectNothingLeft()
         #expect(try vault.folder.read("dump") == before)
@@ -162,7 +162,7 @@ import Testing
         child.send(signal: SIGKILL)
         let orphan = String(decoding: try vault.folder.read("editor-id"), as: UTF8.self)
         if let id = Int32(orphan.dropLast()) { kill(id, SIGKILL) }
-        _ = try await child.outcome(timeout: 30)
+        _ = try await child.outcome()
         let killed = try vault.folder.read("where")
         let next = try await vault.vault(
             ["edit", "dump"] + HandVault.schemaAndKeys, environment: ["VISUAL": "true"])
