@@ -271,7 +271,11 @@ extension Admission {
             if field.name == .userAgent { fields[.userAgent] = nil }
             fields.append(field)
         }
-        for field in boxed.fields { fields[field.name] = field.value }
+        for field in boxed.fields where field.name != .cookie { fields[field.name] = nil }
+        fields.append(contentsOf: boxed.fields)
+        // The service's cookies and the call's own go out as one field (RFC 6265, section 5.4).
+        let cookies = fields[values: .cookie]
+        if cookies.count > 1 { fields[values: .cookie] = [cookies.joined(separator: "; ")] }
         if decodes, fields[.acceptEncoding] == nil {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }

@@ -133,6 +133,31 @@ import Testing
         #expect(value["files"]?["one"]?.string == content && value["files"]?["two"] == "2")
     }
 
+    @Test func aStreamOfBytesAndAFieldArrive() async throws {
+        let chunks = AsyncStream<[UInt8]> { continuation in
+            for byte in UInt8(0)..<100 { continuation.yield([byte, 255]) }
+            continuation.finish()
+        }
+        let name = try #require(HTTPField.Name("X-Own"))
+        let request = RESTRequest(.put, "/put", query: ["q": 1], fields: [name: "mine"])
+        let reply = try await withSystem {
+            try await $0.upload(
+                "bin", request, .stream(length: 200, chunks), contentType: "application/x-own")
+        }
+        let value = try #require(reply.result).value
+        #expect(
+            value["data"]?.string?.hasPrefix("data:application/octet-stream;base64,AP8B/wL/")
+                == true)
+        #expect(value["headers"]?["Content-Type"] == "application/x-own")
+        #expect(value["headers"]?["X-Own"] == "mine" && value["args"] == ["q": "1"])
+        let error = await #expect(throws: ClientError.self) {
+            try await withSystem {
+                try await $0.upload("bin", request, [1], contentType: "a/b\r\nX-Evil: 1")
+            }
+        }
+        #expect(error?.code.name == "invalid-params")
+    }
+
     @Test(arguments: [200, 204])
     func anEmptyBodyIsNull(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetJSON
 import SignetRPC
 import Testing
@@ -130,11 +131,14 @@ struct DiscoveryTests {
 
     @Test(
         arguments: [
-            ("listOrders", #"{"tags":["a","b"],"limit":5}"#, "/orders", "tags=a%7Cb&limit=5", ""),
-            ("GET /orders", #"{"limit":"5"}"#, "/orders", "limit=5", ""),
-            ("listOrders", #"{"tags":"a"}"#, "/orders", "tags=a", ""),
-            ("listOrders", #"{"tags":[1]}"#, "/orders", "tags=1", ""),
-            ("listOrders", nil, "/orders", nil, ""),
+            (
+                "listOrders", #"{"X-Trace":"t","tags":["a","b"],"limit":5}"#, "/orders",
+                "tags=a%7Cb&limit=5", ""
+            ),
+            ("GET /orders", #"{"X-Trace":"t","limit":"5"}"#, "/orders", "limit=5", ""),
+            ("listOrders", #"{"X-Trace":"t","tags":"a"}"#, "/orders", "tags=a", ""),
+            ("listOrders", #"{"X-Trace":"t","tags":[1]}"#, "/orders", "tags=1", ""),
+            ("listOrders", #"{"X-Trace":"t"}"#, "/orders", nil, ""),
             (
                 "createOrder", #"{"item":"tea","dryRun":true}"#, "/orders", "dryRun=true",
                 #"{"item":"tea"}"#
@@ -155,9 +159,12 @@ struct DiscoveryTests {
 
     @Test(
         arguments: [
-            ("listOrders", #"{"limit":51}"#, "invalid-params"),
-            ("listOrders", #"{"limit":"many"}"#, "invalid-params"),
-            ("listOrders", #"{"offset":1}"#, "invalid-params"),
+            ("listOrders", #"{"X-Trace":"t","limit":51}"#, "invalid-params"),
+            ("listOrders", #"{"X-Trace":"t","limit":"many"}"#, "invalid-params"),
+            ("listOrders", #"{"X-Trace":"t","offset":1}"#, "invalid-params"),
+            ("listOrders", nil, "invalid-params"),
+            ("listOrders", #"{"limit":5}"#, "invalid-params"),
+            ("listOrders", #"{"x-trace":"t"}"#, "invalid-params"),
             ("listOrders", "[1]", "invalid-params"),
             ("GET /orders/{id}", nil, "invalid-params"),
             ("GET /orders/{id}", #"{"id":"x"}"#, "invalid-params"),
@@ -171,6 +178,96 @@ struct DiscoveryTests {
     func whatDoesNotFitAnOperation(_ method: RPCMethod, _ parameters: String?, _ code: String) {
         let error = #expect(throws: RPCError.self) { try checked(Self.shop, method, parameters) }
         #expect(error?.code.name == code, "\(error?.message ?? "")")
+    }
+
+    // MARK: Fields and cookies
+
+    static let fields = #"""
+        {"openapi":"3.1.0","paths":{"/a":{"parameters":[
+          {"name":"X-Many","in":"header","schema":{"type":"array","items":{"type":"integer"}}},
+          {"name":"x-one","in":"header","required":true,"schema":{"type":"integer","maximum":9}},
+          {"name":"sid","in":"cookie","required":true,"schema":{"type":"string","maxLength":3}},
+          {"name":"Accept","in":"header","required":true},{"name":"authorization","in":"header","required":true},
+          {"name":"Content-Type","in":"header","required":true},{"name":"Host","in":"header","required":true}],
+          "get":{"operationId":"a"},
+          "post":{"operationId":"b","parameters":[{"name":"X-ONE","in":"header","schema":{"type":"string"}}]},
+          "put":{"operationId":"c","parameters":[{"name":"sid","in":"query","required":true,"schema":{"type":"string"}}]}}}}
+        """#
+
+    private func name(_ name: String) throws -> HTTPField.Name {
+        try #require(HTTPField.Name(name))
+    }
+
+    @Test func fieldsAndCookiesAreParameters() throws {
+        let description = try ServiceDescription(parsing: bytes(Self.fields))
+        let method = try description.method(named: "a")
+        #expect(method.parameters.map(\.name) == ["X-Many", "x-one", "sid"])
+        #expect(method.parameters.map(\.place.rawValue) == ["header", "header", "cookie"])
+        let call = try checked(Self.fields, "a", #"{"X-Many":[1,2],"x-one":9,"sid":"abc"}"#)
+        let boxed = try description.adapter(for: method).box(call)
+        #expect(boxed.query == nil && boxed.path == "/a")
+        #expect(boxed.fields[try name("X-Many")] == "1,2")
+        #expect(boxed.fields[try name("X-One")] == "9")
+        #expect(boxed.fields[values: .cookie] == ["sid=abc"])
+    }
+
+    @Test func aFieldMayBeGivenAsSuch() throws {
+        let description = try ServiceDescription(parsing: bytes(Self.fields))
+        let one = try name("X-One")
+        for cookie in ["sid=abc", "other=1; sid=abc; x=y", "other=sid=z;sid=abc"] {
+            _ = try description.checked(RPCCall("a"), fields: [one: "7", .cookie: cookie])
+        }
+        // The operation's own takes the path's place, however its name is written.
+        _ = try description.checked(RPCCall("b"), fields: [one: "text", .cookie: "sid=abc"])
+    }
+
+    @Test(
+        arguments: [
+            ("a", "{}", ["x-one": "7"], "\"sid\": found nothing"),
+            ("a", "{}", ["cookie": "sid=abc"], "\"x-one\": found nothing"),
+            ("a", "{}", ["x-one": "70", "cookie": "sid=abc"], "its header is found"),
+            ("a", "{}", ["x-one": "seven", "cookie": "sid=abc"], "its header is found"),
+            ("a", "{}", ["x-one": "7", "cookie": "sid=abcd"], "its cookie is found"),
+            ("a", "{}", ["x-one": "7", "cookie": "SID=abc; xsid=abc"], "\"sid\": found nothing"),
+            ("a", #"{"x-one":10,"sid":"a"}"#, [:], "found 10, wanted at most 9"),
+            ("a", #"{"x-one":7,"sid":"abcd"}"#, [:], "found 4 characters"),
+            ("a", #"{"x-one":7,"sid":"a","X-Many":["x"]}"#, [:], "\"X-Many\""),
+            ("a", #"{"x-one":7,"sid":"a","Host":"x"}"#, [:], "found a parameter \"Host\""),
+            ("c", #"{"x-one":7,"sid":"a"}"#, [:], "parameters of one name"),
+        ] as [(RPCMethod, String, [String: String], String)])
+    func fieldsThatDoNotFit(
+        _ method: RPCMethod, _ parameters: String, _ given: [String: String], _ words: String
+    ) throws {
+        var fields: HTTPFields = [:]
+        for (name, value) in given { fields[try self.name(name)] = value }
+        let description = try ServiceDescription(parsing: bytes(Self.fields))
+        let error = #expect(throws: RPCError.self) {
+            try description.checked(
+                RPCCall(method, RPCParameters(parsing: bytes(parameters))), fields: fields)
+        }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        // What stands in a field may be a secret.
+        for value in given.values where value.utf8.count > 3 {
+            #expect(error?.message.contains(value) == false)
+        }
+    }
+
+    @Test func aBodyOfOnesOwnIsNotLookedAt() throws {
+        let shop = try ServiceDescription(parsing: bytes(Self.shop))
+        // No parameters make these bodies.
+        _ = try shop.checked(RPCCall("logo"), hasBody: true)
+        _ = try shop.checked(RPCCall("drop", .object(["id": 7])), hasBody: true)
+        _ = try shop.checked(RPCCall("createOrder", .object(["dryRun": true])), hasBody: true)
+        for (method, parameters) in [
+            ("createOrder", #"{"item":"tea"}"#), ("drop", "{}"), ("GET /orders/{id}", #"{"id":7}"#),
+        ] {
+            let error = #expect(throws: RPCError.self) {
+                try shop.checked(
+                    RPCCall(RPCMethod(method), RPCParameters(parsing: bytes(parameters))),
+                    hasBody: true)
+            }
+            #expect(error?.code == .invalidParameters)
+        }
     }
 
     // MARK: Schemas

@@ -1,5 +1,5 @@
 public import SignetRPC
-internal import SignetTransport
+public import SignetTransport
 
 extension NetworkSystem {
     /// Makes one REST request that says path, query and body by themselves.
@@ -40,12 +40,32 @@ extension NetworkSystem {
         _ service: Service, _ request: RESTRequest, _ upload: MultipartUpload,
         scenario: Scenario? = nil, trace: CallTrace? = nil
     ) async throws(ClientError) -> UnboxedReply {
+        let (contentType, body) = try Self.rpc { () throws(RPCError) in try upload.body() }
+        return try await self.upload(
+            service, request, body, contentType: contentType, scenario: scenario, trace: trace)
+    }
+
+    /// Sends bytes or a stream as they stand, of any size in constant memory.
+    ///
+    /// - Parameters:
+    ///   - service: The service that answers; its adapter is one for REST.
+    ///   - request: Method, path, query and fields; its body is not looked at.
+    ///   - body: What is sent; where requests are signed it is read twice.
+    ///   - contentType: What it is, a media type (RFC 9110, section 8.3.1).
+    ///   - scenario: Whose limits hold; nil for the service's own.
+    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
+    /// - Throws: `ClientError`; also `invalid-params` for what is no media type, `body-length`,
+    ///   `body-failed`, `body-changed` and `body-not-replayable`.
+    public func upload(
+        _ service: Service, _ request: RESTRequest, _ body: RequestBody, contentType: String,
+        scenario: Scenario? = nil, trace: CallTrace? = nil
+    ) async throws(ClientError) -> UnboxedReply {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var request = request
-            request.body = .none
-            var boxed = try admission.service.box(request)
-            let (contentType, body) = try Self.rpc { () throws(RPCError) in try upload.body() }
-            boxed.fields[.contentType] = contentType
+            request.body = try Self.rpc { () throws(RPCError) in
+                try .bytes([], contentType: contentType)
+            }
+            let boxed = try admission.service.box(request)
             return try await self.complete(
                 boxed, streaming: body, at: admission.service.url, admission)
         }

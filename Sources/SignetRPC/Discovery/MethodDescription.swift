@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import SignetJSON
 
 /// What a service says of one of its methods.
@@ -22,6 +23,10 @@ public struct MethodDescription: Sendable, Hashable {
             case path
             /// Into the query.
             case query
+            /// Into a field of the request.
+            case header
+            /// Into a cookie.
+            case cookie
             /// Into the body, as a member of its object.
             case body
         }
@@ -55,9 +60,14 @@ public struct MethodDescription: Sendable, Hashable {
     public let parameters: [Parameter]
     /// How they go.
     public let structure: Structure
+    /// The body that parameters can make.
     let body: Body?
+    /// Whether it takes a body of any kind.
+    let takesBody: Bool
     /// Why it cannot be called with parameters; nil where it can.
     let hindrance: String?
+    /// Why its body cannot be made of parameters; nil where it can.
+    let bodyHindrance: String?
 
     /// The method in one line: its name, its parameters (with `?` where they may be left out) and its
     /// summary; nothing of it can move a cursor.
@@ -89,11 +99,21 @@ public struct MethodDescription: Sendable, Hashable {
 
     /// Checks parameters before they are sent.
     ///
+    /// - Parameters:
+    ///   - given: The parameters.
+    ///   - fields: What else the request carries: a parameter that is a field or a cookie may stand there.
+    ///     No value of theirs is repeated.
+    ///   - hasBody: Whether the request has a body that is not made of parameters; it is not looked at.
     /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what is
-    ///   wanted.
-    public func check(_ given: RPCParameters?) throws(RPCError) {
-        if let hindrance {
+    ///   wanted, or `unsupported-call` for a method that parameters by name cannot call.
+    public func check(
+        _ given: RPCParameters?, fields: HTTPFields = [:], hasBody: Bool = false
+    ) throws(RPCError) {
+        if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
             throw RPCError(code: .unsupportedCall, message: "\(Printable.name(name)) \(hindrance)")
+        }
+        guard takesBody || !hasBody else {
+            throw .invalidParameters("found a body, wanted none: the description has none")
         }
         switch given {
         case .array(let values) where !values.isEmpty:
@@ -105,8 +125,8 @@ public struct MethodDescription: Sendable, Hashable {
             guard structure != .byPosition else {
                 throw .invalidParameters("found parameters by name, wanted them by position")
             }
-            try check(byName: members)
-        default: try check(byName: [:])
+            try check(byName: members, fields, hasBody)
+        default: try check(byName: [:], fields, hasBody)
         }
     }
 
@@ -124,19 +144,25 @@ public struct MethodDescription: Sendable, Hashable {
         }
     }
 
-    private func check(byName members: JSONObject) throws(RPCError) {
+    private func check(
+        byName members: JSONObject, _ fields: HTTPFields, _ hasBody: Bool
+    ) throws(RPCError) {
         var rest = members
         for parameter in parameters where parameter.place != .body {
             guard let value = members[parameter.name] else {
-                if parameter.isRequired { throw missing(parameter) }
+                if let text = parameter.text(in: fields) {
+                    try check(field: text, parameter)
+                } else if parameter.isRequired {
+                    throw missing(parameter)
+                }
                 continue
             }
             rest[parameter.name] = nil
             try check(value, parameter)
         }
-        guard let body else {
+        guard let body, !hasBody else {
             guard let unknown = rest.memberNames.first else { return }
-            let known = parameters.map(\.name)
+            let known = parameters.filter { $0.place != .body || !hasBody }.map(\.name)
             throw .invalidParameters(
                 "found a parameter \(Printable.name(unknown)), wanted "
                     + (known.isEmpty ? "none" : "one of \(Self.list(known))"))
@@ -146,10 +172,21 @@ public struct MethodDescription: Sendable, Hashable {
         if let found = body.schema.mismatch(.object(rest)) { throw refusal(found, "the body") }
     }
 
+    /// A value that may be a secret, and so is not repeated.
+    private func check(field text: String, _ parameter: Parameter) throws(RPCError) {
+        do throws(RPCError) {
+            try check(.string(text), parameter)
+        } catch {
+            throw .invalidParameters(
+                "the parameter \(Printable.name(parameter.name)): its \(parameter.place.rawValue) is "
+                    + "found, and its value is none that is wanted (\(parameter.schema.typeName))")
+        }
+    }
+
     private func check(_ value: JSONValue, _ parameter: Parameter) throws(RPCError) {
         guard let found = parameter.schema.mismatch(value) else { return }
-        // In a URL everything is text, and an array of one is its element.
-        if parameter.place == .path || parameter.place == .query {
+        // In a URL or a field everything is text, and an array of one is its element.
+        if parameter.place != .parameters, parameter.place != .body {
             for other in Self.otherForms(of: value) where parameter.schema.mismatch(other) == nil {
                 return
             }
@@ -189,5 +226,25 @@ public struct MethodDescription: Sendable, Hashable {
     static func list(_ names: [String]) -> String {
         names.prefix(12).map { Printable.text($0, limit: 40) }.joined(separator: ", ")
             + (names.count > 12 ? ", …" : "")
+    }
+}
+
+extension MethodDescription.Parameter {
+    /// The value that a request's fields have for it, where it is one of theirs.
+    fileprivate func text(in fields: HTTPFields) -> String? {
+        switch place {
+        case .header: return HTTPField.Name(name).flatMap { fields[$0] }
+        case .cookie:
+            for cookie in fields[values: .cookie].joined(separator: ";").utf8.split(separator: 0x3B)
+            {
+                let pair = cookie.drop { $0 == 0x20 }
+                guard let sign = pair.firstIndex(of: 0x3D),
+                    pair[..<sign].elementsEqual(name.utf8)
+                else { continue }
+                return String(Substring(pair[pair.index(after: sign)...]))
+            }
+            return nil
+        default: return nil
+        }
     }
 }

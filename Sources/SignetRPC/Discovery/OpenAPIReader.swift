@@ -45,40 +45,71 @@ struct OpenAPIReader {
                     throw .malformedDescription(
                         "a parameter of \(Printable.name(method)) has no name or no place")
                 }
-                guard taken.insert(RPCMethod("\(place) \(name)")).inserted else { continue }
-                guard let place = MethodDescription.Parameter.Place(rawValue: place),
-                    place == .path || place == .query
-                else { continue }  // Fields and cookies are given as such.
-                let style = parameter["style"]?.string
-                let explodes = parameter["explode"]?.bool
-                let schema = parameter["schema"]
-                var queryStyle: QueryStyle?
-                if place == .query, schema != nil {
-                    queryStyle = QueryStyle(openAPI: style, explodes: explodes)
-                    if queryStyle == nil {
-                        hindrance = "has a parameter in a style that is unknown"
-                    }
-                } else if place == .path, style != nil, style != "simple" {
-                    hindrance = "has a parameter in the path's style \(Printable.name(style ?? ""))"
-                }
-                parameters.append(
-                    MethodDescription.Parameter(
-                        name: name, place: place,
-                        isRequired: place == .path || parameter["required"]?.bool == true,
-                        schema: ParameterSchema(schema ?? true, in: document), style: queryStyle))
+                // The names of fields are the same in every case.
+                let known = place == "header" ? name.lowercased() : name
+                guard taken.insert(RPCMethod("\(place) \(known)")).inserted,
+                    let place = Self.place(place, name)
+                else { continue }
+                parameters.append(try read(parameter, name, place, &hindrance))
             }
         }
-        var body = body(operation, &hindrance)
+        let required = parameters.filter(\.isRequired)
+        if Set(required.map { RPCMethod($0.name) }).count < required.count {
+            hindrance = "wants parameters of one name in several places"
+        }
+        var bodyHindrance: String?
+        var body = body(operation, &bodyHindrance)
         if let found = body, !["POST", "PUT", "PATCH"].contains(verb) {
             // With other methods all parameters join the query.
-            if found.isRequired { hindrance = "wants a body with the method \(verb)" }
+            if found.isRequired { bodyHindrance = "wants a body with the method \(verb)" }
             body = nil
         }
         if let body { parameters += members(of: body) }
         return MethodDescription(
             name: operation["operationId"]?.string ?? method, method: RPCMethod(method),
             summary: operation["summary"]?.string, parameters: parameters, structure: .byName,
-            body: body, hindrance: hindrance)
+            body: body, takesBody: operation["requestBody"] != nil, hindrance: hindrance,
+            bodyHindrance: bodyHindrance)
+    }
+
+    /// Where a parameter goes; nil for what is none, such as the fields that a call makes itself.
+    private static func place(_ place: String, _ name: String) -> MethodDescription.Parameter.Place?
+    {
+        switch place {
+        case "path": .path
+        case "query": .query
+        case "cookie": .cookie
+        case "header": ownFields.contains(name.lowercased()) ? nil : .header
+        default: nil
+        }
+    }
+
+    /// The first three are no parameters by OpenAPI; the others are the connection's.
+    private static let ownFields: Set<String> = [
+        "accept", "authorization", "content-type", "connection", "content-length", "expect", "host",
+        "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private func read(
+        _ parameter: JSONValue, _ name: String, _ place: MethodDescription.Parameter.Place,
+        _ hindrance: inout String?
+    ) throws(RPCError) -> MethodDescription.Parameter {
+        let style = parameter["style"]?.string
+        let schema = parameter["schema"]
+        var queryStyle: QueryStyle?
+        switch place {
+        case .query where schema != nil:
+            queryStyle = QueryStyle(openAPI: style, explodes: parameter["explode"]?.bool)
+            if queryStyle == nil { hindrance = "has a parameter in a style that is unknown" }
+        case .path where style != nil && style != "simple":
+            hindrance = "has a parameter in the path's style \(Printable.name(style ?? ""))"
+        default: break
+        }
+        return MethodDescription.Parameter(
+            name: name, place: place,
+            isRequired: place == .path || parameter["required"]?.bool == true,
+            schema: ParameterSchema(schema ?? true, in: document), style: queryStyle)
     }
 
     private func body(

@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import SignetJSON
 
 /// What a service says of itself: an OpenRPC document (1.x), or an OpenAPI document (3.x) in JSON.
@@ -71,10 +72,16 @@ public struct ServiceDescription: Sendable, Hashable {
 
     /// A call whose method and parameters fit the description, with the method as it is boxed.
     ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - fields: What else the request carries, where a parameter may stand too.
+    ///   - hasBody: Whether the request has a body that is not made of parameters; it is not looked at.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
-    public func checked(_ call: RPCCall) throws(RPCError) -> RPCCall {
+    public func checked(
+        _ call: RPCCall, fields: HTTPFields = [:], hasBody: Bool = false
+    ) throws(RPCError) -> RPCCall {
         let method = try method(named: call.method.name)
-        try method.check(call.parameters)
+        try method.check(call.parameters, fields: fields, hasBody: hasBody)
         var call = call
         call.method = method.method
         return call
@@ -85,9 +92,15 @@ public struct ServiceDescription: Sendable, Hashable {
         for method: MethodDescription, from adapter: RESTAdapter = RESTAdapter()
     ) -> RESTAdapter {
         var adapter = adapter
-        for parameter in method.parameters where parameter.place == .query {
-            adapter.queryParameters.insert(parameter.name)
-            if let style = parameter.style { adapter.queryStyles[parameter.name] = style }
+        for parameter in method.parameters {
+            switch parameter.place {
+            case .query:
+                adapter.queryParameters.insert(parameter.name)
+                if let style = parameter.style { adapter.queryStyles[parameter.name] = style }
+            case .header: adapter.headerParameters.insert(parameter.name)
+            case .cookie: adapter.cookieParameters.insert(parameter.name)
+            case .parameters, .path, .body: break
+            }
         }
         if let body = method.body { adapter.bodyEncoding = body.encoding }
         return adapter

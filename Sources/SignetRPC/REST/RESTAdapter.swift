@@ -30,6 +30,11 @@ public struct RESTAdapter: RESTBoxing {
     public var queryStyles: [String: QueryStyle] = [:]
     /// Names of parameters that join the query with every method.
     public var queryParameters: Set<String> = []
+    /// Names of parameters that become fields of the request; of an array commas stand between the values
+    /// (OpenAPI's style `simple`).
+    public var headerParameters: Set<String> = []
+    /// Names of parameters that become cookies (RFC 6265, section 4.2), as they stand.
+    public var cookieParameters: Set<String> = []
 
     /// Makes an adapter.
     public init() {}
@@ -40,9 +45,42 @@ public struct RESTAdapter: RESTBoxing {
     /// characters).
     ///
     /// - Throws: `RPCError` with code `invalid-method` (no token of RFC 9110, section 5.6.2),
-    ///   `invalid-path`, `invalid-params` (by position; an object or null for the query) or
-    ///   `unsupported-call` (a notification).
+    ///   `invalid-path`, `invalid-params` (by position; an object or null for the query; what no field or
+    ///   cookie can hold) or `unsupported-call` (a notification).
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+        var (request, parameters) = try begun(call)
+        switch (request.method, parameters) {
+        case (_, nil): break
+        case (.post, var rest?), (.put, var rest?), (.patch, var rest?):
+            request.query = Self.take(queryParameters, of: &rest)
+            request.body =
+                switch bodyEncoding {
+                // Where all went to the query there is no body left.
+                case _ where rest.isEmpty && !request.query.isEmpty: .none
+                case .json: .json(.object(rest))
+                case .form: try .form(rest)
+                }
+        case (_, let rest?): request.query = rest
+        }
+        return try box(request)
+    }
+
+    /// A call's request with a body of its own: all parameters that are none of the path, of fields or of
+    /// cookies join the query, whatever the method.
+    ///
+    /// - Throws: As `box(_:)` of a call.
+    public func request(
+        for call: RPCCall, body: RESTBody = .none
+    ) throws(RPCError) -> RESTRequest {
+        var (request, parameters) = try begun(call)
+        request.query = parameters ?? [:]
+        request.body = body
+        return request
+    }
+
+    /// A call's method, path and fields, and the parameters that are left; nil where there were none, or
+    /// all have been taken.
+    private func begun(_ call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
         guard !call.isNotification else {
             throw RPCError(code: .unsupportedCall, message: "REST knows no notifications")
         }
@@ -55,6 +93,7 @@ public struct RESTAdapter: RESTBoxing {
             throw RPCError(
                 code: .invalidMethod, message: "the method is no HTTP method, nor one and a path")
         }
+        var request = RESTRequest(method)
         var parameters: JSONObject?
         switch call.parameters {
         case nil: break
@@ -62,15 +101,22 @@ public struct RESTAdapter: RESTBoxing {
             throw .invalidParameters("the parameters are by position, REST knows them by name only")
         case .object(let object): parameters = object
         }
-        var path: String?
+        let count = parameters?.count
         if !template.isEmpty {
             let template = try PathTemplate(String(template))
-            path = try template.expanded(parameters ?? [:])
+            request.path = RESTPath(escaped: try template.expanded(parameters ?? [:]))
             for name in template.names { parameters?[name] = nil }
-            // The path's own were all there were.
-            if !template.names.isEmpty, parameters?.isEmpty == true { parameters = nil }
         }
-        return try request(method, path, parameters)
+        if var rest = parameters {
+            for (name, value) in Self.take(headerParameters, of: &rest) {
+                guard let field = try RESTFields.field(name, value) else { continue }
+                request.fields.append(field)
+            }
+            let cookies = Self.take(cookieParameters, of: &rest)
+            if let field = try RESTFields.cookies(cookies) { request.fields.append(field) }
+            parameters = rest.isEmpty && rest.count != count ? nil : rest
+        }
+        return (request, parameters)
     }
 
     /// Boxes a request. Nothing has been sent where this throws.
@@ -78,8 +124,12 @@ public struct RESTAdapter: RESTBoxing {
     /// - Throws: `RPCError` with code `invalid-path` or `invalid-params`.
     public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
         let path = try request.path.encoded()
-        return boxed(
-            request.method, path.isEmpty ? nil : path, try query(request.query), request.body)
+        var fields = request.fields
+        if fields[.accept] == nil { fields[.accept] = "application/json" }
+        if let type = request.body.contentType { fields[.contentType] = type }
+        return BoxedRequest(
+            method: request.method, path: path.isEmpty ? nil : path,
+            query: try query(request.query), fields: fields, body: request.body.bytes)
     }
 
     /// Unboxes a reply: the body's JSON, or null where a 2xx has no body.
@@ -109,36 +159,13 @@ public struct RESTAdapter: RESTBoxing {
 
     // MARK: Helpers
 
-    private func request(
-        _ method: HTTPRequest.Method, _ path: String?, _ parameters: JSONObject?
-    ) throws(RPCError) -> BoxedRequest {
-        guard var parameters else { return boxed(method, path, nil, .none) }
-        switch method {
-        case .post, .put, .patch:
-            var asked: JSONObject = [:]
-            for (name, value) in parameters where Self.has(queryParameters, name) != nil {
-                asked[name] = value
-            }
-            for name in asked.memberNames { parameters[name] = nil }
-            let body: RESTBody =
-                switch bodyEncoding {
-                // Where all went to the query there is no body left.
-                case _ where parameters.isEmpty && !asked.isEmpty: .none
-                case .json: .json(.object(parameters))
-                case .form: try .form(parameters)
-                }
-            return boxed(method, path, try query(asked), body)
-        default: return boxed(method, path, try query(parameters), .none)
-        }
-    }
-
-    private func boxed(
-        _ method: HTTPRequest.Method, _ path: String?, _ query: String?, _ body: RESTBody
-    ) -> BoxedRequest {
-        var fields: HTTPFields = [.accept: "application/json"]
-        fields[.contentType] = body.contentType
-        return BoxedRequest(
-            method: method, path: path, query: query, fields: fields, body: body.bytes)
+    /// Takes the parameters of some names out of others.
+    private static func take(_ names: Set<String>, of parameters: inout JSONObject) -> JSONObject {
+        guard !names.isEmpty else { return [:] }
+        var taken: JSONObject = [:]
+        for (name, value) in parameters where has(names, name) != nil { taken[name] = value }
+        for name in taken.memberNames { parameters[name] = nil }
+        return taken
     }
 
     /// Percent-encoded pairs, joined by `&`.

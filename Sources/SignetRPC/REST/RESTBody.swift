@@ -83,17 +83,21 @@ public struct RESTRequest: Sendable, Hashable {
     public var path: RESTPath
     /// What joins the query, in the adapter's styles.
     public var query: JSONObject
+    /// Fields of this request beside those of the service; Accept is `application/json` without one, and
+    /// Content-Type is the body's.
+    public var fields: HTTPFields
     /// What the request carries.
     public var body: RESTBody
 
     /// Makes a request.
     public init(
         _ method: HTTPRequest.Method, _ path: RESTPath = RESTPath(), query: JSONObject = [:],
-        body: RESTBody = .none
+        fields: HTTPFields = [:], body: RESTBody = .none
     ) {
         self.method = method
         self.path = path
         self.query = query
+        self.fields = fields
         self.body = body
     }
 }
@@ -119,6 +123,7 @@ struct MediaType: Equatable {
     /// Whether it is JSON by its name (RFC 6839, section 3.1).
     var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 
+    /// Whether a byte may stand in a token (RFC 9110, section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         PercentEncoding.isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }

@@ -11,6 +11,9 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The service's own URL, with nothing added.
     public init() {}
 
+    /// A path that is escaped already.
+    init(escaped text: String) { self.text = text }
+
     /// A path without values; a text that is not written in the program belongs in an interpolation.
     public init(stringLiteral text: String) { self.text = text }
 

@@ -11,8 +11,9 @@ struct CallCommand: AsyncParsableCommand {
         abstract: "Call a method of an HTTPS API and print its result.",
         discussion: """
             With --protocol rest METHOD is the HTTP method and URL the whole URL, or METHOD is \
-            'GET /orders/{id}' and URL what stands before it. With --batch FILE no METHOD is given; \
-            FILE is a JSON array of {"method","params","notify"}.
+            'GET /orders/{id}' and URL what stands before it. Parameters become JSON with POST, PUT and \
+            PATCH, or the query; --form, --file and --body send a form, files or anything else. With \
+            --batch FILE no METHOD is given; FILE is a JSON array of {"method","params","notify"}.
 
             Standard output holds the result's JSON and nothing else.
             """)
@@ -21,6 +22,7 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var network: NetworkOptions
     @OptionGroup var options: CallOptions
     @OptionGroup var content: CallContentOptions
+    @OptionGroup var body: CallBodyOptions
     @OptionGroup var description: CallDescriptionOptions
 
     @Argument(help: "Where the API is.")
@@ -62,6 +64,14 @@ struct CallCommand: AsyncParsableCommand {
             throw ValidationError("--protocol is one of \(known.joined(separator: ", "))")
         }
         try description.validate(for: known)
+        guard body.isEmpty || (known == .rest && method != nil && !isNotification) else {
+            throw ValidationError(
+                "--body, --form, --secret-form and --file need a METHOD of --protocol rest")
+        }
+        let readers = [batchFile, description.file].count { $0 == "-" }
+        guard readers + body.countOfStandardInputs <= 1 else {
+            throw ValidationError("standard input can be read for one option alone")
+        }
     }
 
     private var payloadProtocol: ServiceConfiguration.PayloadProtocol {
@@ -70,11 +80,12 @@ struct CallCommand: AsyncParsableCommand {
 
     func run() async throws {
         let described = try description.read(for: payloadProtocol)
-        if description.lists { return try await list(described) }
+        let given = try content.given()
+        if description.lists { return try await list(described, given) }
         if let batchFile {
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
             for call in calls { _ = try described?.checked(call) }
-            let (reply, more) = try await sent(described, adapter()) {
+            let (reply, more) = try await sent(given, described, adapter()) {
                 system, service, described, trace in
                 let checked = try calls.map { try described?.checked($0) ?? $0 }
                 return try await system.batch(service, checked, trace: trace)
@@ -82,25 +93,54 @@ struct CallCommand: AsyncParsableCommand {
             return try tell(reply, more)
         }
         // What the description refuses is refused before anything is sent; without one, what can be.
-        let call = try call(described)
-        var adapter = adapter()
-        if payloadProtocol == .rest, let described {
-            adapter = try described.adapter(for: described.method(named: method ?? ""))
+        let call = try call(described, given)
+        guard payloadProtocol == .rest else {
+            let (reply, more) = try await sent(given, described, adapter()) {
+                system, service, described, trace in
+                let call = description.discovers ? try self.call(described, given) : call
+                return try await system.call(service, call, trace: trace)
+            }
+            return try tell(reply, more)
         }
-        let (reply, more) = try await sent(described, adapter) {
-            system, service, described, trace in
-            try await system.call(
-                service, description.discovers ? self.call(described) : call, trace: trace)
+        let adapter: RESTAdapter? = try described.map {
+            try $0.adapter(for: $0.method(named: method ?? ""))
+        }
+        guard !body.isEmpty else {
+            let (reply, more) = try await sent(given, described, adapter) {
+                system, service, _, trace in
+                try await system.call(service, call, trace: trace)
+            }
+            return try tell(reply, more)
+        }
+        try body.requireFit(call.method)
+        let request = try (adapter ?? RESTAdapter()).request(for: call)
+        let content = try await body.content()
+        let (reply, more) = try await sent(given, described, adapter) {
+            system, service, _, trace in
+            try await content.send(request, system, service, trace)
         }
         try tell(reply, more)
     }
 
     /// The call, checked where there is a description.
-    private func call(_ described: ServiceDescription?) throws -> RPCCall {
+    private func call(
+        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+    ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
-        let parameters = try content.joined(for: described?.method(named: name.name))
+        let parameters = try content.joined(given.secrets, for: described?.method(named: name.name))
         let call = RPCCall(name, parameters, isNotification: isNotification)
-        return try described?.checked(call) ?? call
+        guard let described else { return call }
+        do throws(RPCError) {
+            return try described.checked(call, fields: given.fields, hasBody: !body.isEmpty)
+        } catch {
+            // What was found may be a secret.
+            guard !given.secrets.isEmpty,
+                let found = error.message.firstRange(of: ": found ")
+            else { throw error }
+            throw ToolError(
+                .usage, error.code.name,
+                "\(error.message[..<found.lowerBound]) is not what the description wants")
+        }
     }
 
     // MARK: The call
@@ -116,15 +156,15 @@ struct CallCommand: AsyncParsableCommand {
 
     /// Runs the work with a system for the URL, and with the service's description where one is wanted.
     private func sent<Result>(
-        _ described: ServiceDescription?, _ adapter: (any PayloadAdapter)?,
+        _ given: CallContentOptions.Given, _ described: ServiceDescription?,
+        _ adapter: (any PayloadAdapter)?,
         _ work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
     ) async throws -> (Result, JSONObject) {
-        let fields = try content.fields()
-        return try await traced(options.traces, common.terminal) { trace in
+        try await traced(options.traces, common.terminal) { trace in
             try await withNetworkSystem(
                 for: url, payloadProtocol, network, options,
                 configure: { service in
-                    service.commonFields = fields
+                    service.commonFields = given.fields
                     service.adapter = adapter
                 }
             ) { system, service in
@@ -142,10 +182,12 @@ struct CallCommand: AsyncParsableCommand {
         }
     }
 
-    private func list(_ described: ServiceDescription?) async throws {
+    private func list(
+        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+    ) async throws {
         var known = described
         if known == nil {
-            (known, _) = try await sent(nil, adapter()) { system, service, _, _ in
+            (known, _) = try await sent(given, nil, adapter()) { system, service, _, _ in
                 try await CallDescriptionOptions.discover(system, service)
             }
         }

@@ -29,6 +29,13 @@ struct CallContentOptions: ParsableArguments {
     var texts: [String] = []
 
     @Option(
+        name: .customLong("secret-param"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "One parameter by name whose value is a secret text: NAME=SOURCE, as with --secret-header.",
+            valueName: "name=source"))
+    var secrets: [String] = []
+
+    @Option(
         name: .customLong("header"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp("A field of the request.", valueName: "name: value"))
     var headers: [String] = []
@@ -44,22 +51,48 @@ struct CallContentOptions: ParsableArguments {
     var secretHeaders: [String] = []
 
     /// Whether no parameter is given.
-    var hasNoParameters: Bool { parameters == nil && named.isEmpty && texts.isEmpty }
+    var hasNoParameters: Bool {
+        parameters == nil && named.isEmpty && texts.isEmpty && secrets.isEmpty
+    }
 
     func validate() throws {
         _ = try plainFields()
         for header in secretHeaders { _ = try Self.secretField(header) }
-        for pair in named + texts where pair.utf8.first == 0x3D || !pair.utf8.contains(0x3D) {
+        for pair in named + texts where NamedText.split(pair) == nil {
             throw ValidationError("--param and --text-param are NAME=VALUE")
         }
+        for pair in secrets where NamedText.split(pair)?.text.isEmpty != false {
+            throw ValidationError("--secret-param is NAME=SOURCE")
+        }
+    }
+
+    /// What is read before the call, since some sources can be read once.
+    struct Given {
+        /// All fields.
+        var fields: HTTPFields
+        /// The secret parameters.
+        var secrets: [(name: String, text: String)]
+    }
+
+    /// Reads the sources of secrets.
+    func given() throws -> Given {
+        Given(
+            fields: try fields(),
+            secrets: try secrets.compactMap(NamedText.split).map {
+                ($0.name, try NamedText.secret($0.text))
+            })
     }
 
     /// All parameters together; nil where none is given.
     ///
-    /// - Parameter description: The method's, which tells texts from numbers; nil where there is none.
-    func joined(for description: MethodDescription? = nil) throws -> RPCParameters? {
+    /// - Parameters:
+    ///   - secrets: The secret ones, which can be read once.
+    ///   - description: The method's, which tells texts from numbers; nil where there is none.
+    func joined(
+        _ secrets: [(name: String, text: String)], for description: MethodDescription? = nil
+    ) throws -> RPCParameters? {
         let whole = try parameters.map { try RPCParameters(parsing: Array($0.utf8)) }
-        guard !named.isEmpty || !texts.isEmpty else { return whole }
+        guard !named.isEmpty || !texts.isEmpty || !secrets.isEmpty else { return whole }
         var members: JSONObject = [:]
         switch whole {
         case .object(let object)?: members = object
@@ -67,11 +100,9 @@ struct CallContentOptions: ParsableArguments {
             throw ToolError.usage("--param gives parameters by name, --params by position")
         case nil: break
         }
-        for (index, pair) in (named + texts).enumerated() {
-            let bytes = Array(pair.utf8)
-            let mark = bytes.firstIndex(of: 0x3D) ?? bytes.endIndex
-            let name = String(decoding: bytes[..<mark], as: UTF8.self)
-            let text = String(decoding: bytes[mark...].dropFirst(), as: UTF8.self)
+        let plain = (named + texts).compactMap(NamedText.split)
+        for (index, pair) in (plain + secrets).enumerated() {
+            let (name, text) = pair
             guard members[name] == nil else {
                 throw ToolError(.usage, "invalid-params", "a parameter is given twice")
             }
@@ -92,16 +123,14 @@ struct CallContentOptions: ParsableArguments {
         return json
     }
 
-    /// All fields; the sources of the secret ones are read.
-    func fields() throws -> HTTPFields {
+    private func fields() throws -> HTTPFields {
         var fields = try plainFields()
         for header in secretHeaders {
             let (name, source) = try Self.secretField(header)
-            let secret = try KeySource(source).loadSecret("field", limit: 65_536)
-            let span = secret.bytes
-            guard let text = String(validating: span.indices.map { span[$0] }, as: UTF8.self),
-                HTTPField.isValidValue(text)
-            else { throw ToolError.usage("a secret header's value is none of an HTTP field") }
+            let text = try NamedText.secret(source)
+            guard HTTPField.isValidValue(text) else {
+                throw ToolError.usage("a secret header's value is none of an HTTP field")
+            }
             fields.append(HTTPField(name: name, value: text))
         }
         return fields
@@ -110,10 +139,7 @@ struct CallContentOptions: ParsableArguments {
     private static func secretField(
         _ header: String
     ) throws -> (name: HTTPField.Name, source: String) {
-        let bytes = Array(header.utf8)
-        let mark = bytes.firstIndex(of: 0x3D) ?? bytes.endIndex
-        let source = String(decoding: bytes[mark...].dropFirst(), as: UTF8.self)
-        guard let name = HTTPField.Name(String(decoding: bytes[..<mark], as: UTF8.self)),
+        guard let (name, source) = NamedText.split(header), let name = HTTPField.Name(name),
             !source.isEmpty
         else { throw ValidationError("--secret-header is NAME=SOURCE") }
         try refuseOwn(name, "--secret-header")
@@ -121,6 +147,11 @@ struct CallContentOptions: ParsableArguments {
     }
 
     private static func refuseOwn(_ name: HTTPField.Name, _ option: String) throws {
+        guard name != .contentType else {
+            throw ValidationError(
+                "\(option) cannot set content-type: JSON and forms have theirs, and --content-type "
+                    + "says what --body is")
+        }
         guard !own.contains(name.canonicalName) else {
             throw ValidationError("\(option) cannot set \(name.canonicalName): the call makes it")
         }

@@ -1,0 +1,232 @@
+import ArgumentParser
+import SignetClient
+import SignetCrypto
+import SignetCurl
+import SignetJSON
+import SignetRPC
+import SignetTransport
+
+/// What a REST call carries in place of JSON: a file's bytes, or a form.
+struct CallBodyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("body"),
+        help: ArgumentHelp(
+            """
+            With rest: send this file as it stands, of any size; - is standard input, up to 64 MiB. \
+            Parameters go into the path and the query then.
+            """,
+            valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: .customLong("content-type"),
+        help: ArgumentHelp(
+            "What --body is, such as text/csv (application/octet-stream).", valueName: "type"))
+    var contentType: String?
+
+    @Option(
+        name: .customLong("form"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            With rest: a field of a form, which goes out URL-encoded, or as multipart/form-data beside \
+            --file. Names may repeat.
+            """,
+            valueName: "name=value"))
+    var fields: [String] = []
+
+    @Option(
+        name: .customLong("secret-form"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A field of the form whose value is a secret: NAME=SOURCE, as with --secret-header.",
+            valueName: "name=source"))
+    var secretFields: [String] = []
+
+    @Option(
+        name: .customLong("file"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            With rest: a file of a multipart form, of any size; - is standard input, up to 64 MiB. A type \
+            may stand behind it: photo=a.png;type=image/png.
+            """,
+            valueName: "name=path"))
+    var files: [String] = []
+
+    /// Whether the call makes its body itself.
+    var isEmpty: Bool { file == nil && !isForm }
+
+    private var isForm: Bool { !fields.isEmpty || !secretFields.isEmpty || !files.isEmpty }
+
+    /// How many of the options read standard input.
+    var countOfStandardInputs: Int {
+        (file == "-" ? 1 : 0) + files.count { FilePart($0)?.path == "-" }
+    }
+
+    func validate() throws {
+        guard file == nil || !isForm else {
+            throw ValidationError("--body is the whole body: it takes no --form and no --file")
+        }
+        guard contentType == nil || file != nil else {
+            throw ValidationError("--content-type says what --body is, and there is none")
+        }
+        if let contentType { try Self.require(type: contentType, "--content-type") }
+        for field in fields {
+            guard let (name, _) = NamedText.split(field) else {
+                throw ValidationError("--form is NAME=VALUE")
+            }
+            // Arguments are there for all of the machine to read (RFC 6749, 7521 and 7636).
+            guard !Self.secretNames.contains(name) else {
+                throw ValidationError(
+                    "\(name) is a secret: give it with --secret-form NAME=SOURCE")
+            }
+        }
+        for field in secretFields where NamedText.split(field)?.text.isEmpty != false {
+            throw ValidationError("--secret-form is NAME=SOURCE")
+        }
+        for file in files {
+            guard let part = FilePart(file) else {
+                throw ValidationError("--file is NAME=PATH, or NAME=PATH;type=TYPE")
+            }
+            if let type = part.type { try Self.require(type: type, "the type of --file") }
+        }
+    }
+
+    private static let secretNames: Set<String> = [
+        "client_assertion", "client_secret", "code_verifier", "password", "refresh_token",
+    ]
+
+    private static func require(type: String, _ option: String) throws {
+        do {
+            _ = try RESTBody.bytes([], contentType: type)
+        } catch {
+            throw ValidationError("\(option) is a media type, such as text/csv")
+        }
+    }
+
+    /// Refuses methods whose requests have no content (RFC 9110, section 9.3).
+    func requireFit(_ method: RPCMethod) throws {
+        let verb = method.name.prefix { $0 != " " }
+        guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(verb) else {
+            throw ToolError.usage("a request with \(verb) has no body: wanted POST, PUT or PATCH")
+        }
+    }
+
+    // MARK: The body
+
+    /// A body, ready to be sent.
+    enum Content {
+        case bytes(RESTBody)
+        case stream(RequestBody, contentType: String)
+        case upload(MultipartUpload)
+
+        /// Makes the call with it.
+        func send(
+            _ request: RESTRequest, _ system: NetworkSystem, _ service: Service,
+            _ trace: CallTrace?
+        ) async throws -> UnboxedReply {
+            switch self {
+            case .bytes(let body):
+                var request = request
+                request.body = body
+                return try await system.call(service, request, trace: trace)
+            case .stream(let body, let contentType):
+                return try await system.upload(
+                    service, request, body, contentType: contentType, trace: trace)
+            case .upload(let upload):
+                return try await system.upload(service, request, upload, trace: trace)
+            }
+        }
+    }
+
+    /// Opens the files and reads the secrets; all before any connection.
+    func content() async throws -> Content {
+        if let file {
+            return .stream(
+                try await Self.body(file), contentType: contentType ?? "application/octet-stream")
+        }
+        let fields =
+            try fields.compactMap(NamedText.split)
+            + secretFields.compactMap(NamedText.split).map {
+                ($0.name, try NamedText.secret($0.text))
+            }
+        guard !files.isEmpty else {
+            var form: JSONObject = [:]
+            for (name, text) in fields {
+                let before = form[name].map { $0.array ?? [$0] }
+                form[name] = before.map { .array($0 + [.string(text)]) } ?? .string(text)
+            }
+            return .bytes(try .form(form))
+        }
+        var form = MultipartForm()
+        for (name, text) in fields { form.append(text, named: name) }
+        var upload = MultipartUpload(fields: form, files: [])
+        for part in files.compactMap(FilePart.init) {
+            upload.files.append(
+                MultipartUpload.File(
+                    name: part.name, fileName: part.fileName,
+                    contentType: part.type ?? "application/octet-stream",
+                    content: try await Self.body(part.path)))
+        }
+        return .upload(upload)
+    }
+
+    /// A file's bytes. Those of a pipe are read now, so that they have a length and can be signed.
+    private static func body(_ path: String) async throws -> RequestBody {
+        let body = try RequestBody.file(path)
+        guard !body.isReplayable else { return body }
+        var bytes: [UInt8] = []
+        var reader = try body.makeReader()
+        while let piece = try await reader.next() {
+            guard bytes.count + piece.count <= InputFile.usualLimit else {
+                throw ToolError(
+                    .usage, "body-too-large",
+                    "\(path == "-" ? "standard input" : Terminal.printable(path)) has more than "
+                        + "\(InputFile.usualLimit) bytes, which is the limit for what is no file")
+            }
+            bytes += piece
+        }
+        return RequestBody(bytes)
+    }
+}
+
+/// NAME=PATH, or NAME=PATH;type=TYPE.
+private struct FilePart {
+    let name: String
+    let path: String
+    let type: String?
+
+    init?(_ argument: String) {
+        guard let (name, text) = NamedText.split(argument) else { return nil }
+        let mark = text.ranges(of: ";type=").last
+        self.name = name
+        path = String(text[..<(mark?.lowerBound ?? text.endIndex)])
+        type = mark.map { String(text[$0.upperBound...]) }
+        if path.isEmpty { return nil }
+    }
+
+    /// What the server is told: the path's last step.
+    var fileName: String {
+        path == "-" ? name : String(path.split(separator: "/").last ?? Substring(name))
+    }
+}
+
+/// NAME=TEXT, as options say it.
+enum NamedText {
+    /// Cuts at the first `=`; nil without one, or without a name.
+    static func split(_ argument: String) -> (name: String, text: String)? {
+        let bytes = argument.utf8
+        guard let mark = bytes.firstIndex(of: 0x3D), mark > bytes.startIndex else { return nil }
+        return (
+            String(Substring(bytes[..<mark])), String(Substring(bytes[mark...].dropFirst()))
+        )
+    }
+
+    /// The text of a source of secrets.
+    static func secret(_ source: String) throws -> String {
+        let secret = try KeySource(source).loadSecret("value", limit: 65_536)
+        let span = secret.bytes
+        guard let text = String(validating: span.indices.map { span[$0] }, as: UTF8.self) else {
+            throw ToolError.usage("a secret value is not UTF-8")
+        }
+        return text
+    }
+}
