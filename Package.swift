@@ -127,7 +127,7 @@ let package = Package(
             dependencies: [
                 "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
                 "SignetRPC", "SignetRedis", "SignetSigning", "SignetTransport", "SignetVault",
-                argumentParser, httpTypes,
+                argumentParser, httpTypes, logging,
             ],
             swiftSettings: houseRules),
 

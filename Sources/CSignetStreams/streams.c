@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -92,19 +95,55 @@ int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
     return status;
 }
 
+// Connects a new socket, and gives up after some seconds: a server that takes no connections would
+// hold us for minutes.
+static int connected(int family, const struct sockaddr *address, socklen_t size) {
+    int file = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (file < 0) return -errno;
+    struct timeval some = {5, 0}, for_ever = {0, 0};
+    int status = setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &some, sizeof some);
+    while (status == 0 && connect(file, address, size) != 0) {
+        // A connection that was interrupted is waited for once more.
+        if (errno != EINTR) status = -1;
+    }
+    if (status == 0) status = setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
+    if (status != 0) {
+        int error = errno == EAGAIN || errno == EINPROGRESS ? ETIMEDOUT : errno;
+        close(file);
+        return -error;
+    }
+    return file;
+}
+
 int csignet_stream_connect(const char *path) {
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
     if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
     strcpy(address.sun_path, path);
-    int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (file < 0) return -errno;
-    if (connect(file, (struct sockaddr *)&address, sizeof address) != 0) {
-        int error = errno;
-        close(file);
-        return -error;
+    return connected(AF_UNIX, (struct sockaddr *)&address, sizeof address);
+}
+
+int csignet_stream_connect_loopback(uint16_t port) {
+    struct sockaddr_in four;
+    memset(&four, 0, sizeof four);
+    four.sin_family = AF_INET;
+    four.sin_port = htons(port);
+    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int file = connected(AF_INET, (struct sockaddr *)&four, sizeof four);
+    if (file == -ECONNREFUSED) {
+        struct sockaddr_in6 six;
+        memset(&six, 0, sizeof six);
+        six.sin6_family = AF_INET6;
+        six.sin6_port = htons(port);
+        six.sin6_addr = in6addr_loopback;
+        file = connected(AF_INET6, (struct sockaddr *)&six, sizeof six);
+        // Where there is no IPv6, nobody listens.
+        if (file < 0) file = -ECONNREFUSED;
     }
+    int now = 1;
+    // Small messages need not wait for each other; where that cannot be said they still arrive.
+    if (file >= 0) (void)setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
     return file;
 }
 

@@ -20,11 +20,22 @@ public final class DescriptorStream: RPCByteStream {
         self.init(try Descriptors(reading: reading, writing: writing))
     }
 
-    /// Connects to a server's Unix domain socket.
+    /// Connects to a server's Unix domain socket; who may reach it is said by the file's mode.
     ///
-    /// - Throws: `RPCStreamError` with the system's error.
+    /// - Throws: `RPCStreamError` with the system's error; `ETIMEDOUT` where the server takes no connection
+    ///   for five seconds.
     public convenience init(socketAt path: String) throws(RPCStreamError) {
         self.init(try Descriptors.connected(toSocketAt: path))
+    }
+
+    /// Connects to a server that listens on a TCP port of this machine, 127.0.0.1 or else ::1.
+    ///
+    /// There is no way to another machine, since nothing would be encrypted, and no server known for what
+    /// it is. Here too any user's program may have taken the port; a Unix domain socket is better.
+    ///
+    /// - Throws: As `init(socketAt:)`.
+    public convenience init(loopbackPort port: UInt16) throws(RPCStreamError) {
+        self.init(try Descriptors.connected(toLoopbackPort: port))
     }
 
     deinit { close() }

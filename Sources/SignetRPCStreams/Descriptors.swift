@@ -53,7 +53,19 @@ final class Descriptors: Sendable {
 
     /// Connects to a Unix domain socket.
     static func connected(toSocketAt path: String) throws(RPCStreamError) -> Descriptors {
-        let file = unsafe csignet_stream_connect(path)
+        // C would take what stands before a NUL for the path.
+        guard !path.utf8.contains(0) else {
+            throw RPCStreamError(operation: "connect", number: EINVAL)
+        }
+        return try connected(unsafe csignet_stream_connect(path))
+    }
+
+    /// Connects to a port of this machine.
+    static func connected(toLoopbackPort port: UInt16) throws(RPCStreamError) -> Descriptors {
+        try connected(csignet_stream_connect_loopback(port))
+    }
+
+    private static func connected(_ file: Int32) throws(RPCStreamError) -> Descriptors {
         guard file >= 0 else { throw RPCStreamError(operation: "connect", number: -file) }
         return try Descriptors(reading: file, writing: file)
     }

@@ -31,7 +31,7 @@ struct SpecificationExampleTests {
     }
 
     @Test func allAreThere() throws {
-        #expect(try Self.all.get().count == 20)
+        #expect(try Self.all.get().count == 21)
     }
 
     /// An adapter whose ids are the example's.

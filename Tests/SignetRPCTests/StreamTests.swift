@@ -79,12 +79,56 @@ struct StreamTests {
         #expect(await outcome { try await connection.call("a") } == "rpc-error")
         connection.close()
         try await server.stop()
-        for path in [path + "x", String(repeating: "x", count: 200)] {
+        for path in [path + "x", path + "\0x", String(repeating: "x", count: 200)] {
             let error = #expect(throws: RPCStreamError.self) {
                 try DescriptorStream(socketAt: path)
             }
             #expect(error?.operation == "connect")
         }
+    }
+
+    /// A batch over TCP on this machine, by IPv4 and by IPv6.
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func aPortOfThisMachine(_ address: String) async throws {
+        let script = """
+            import json, socket, sys
+            family = socket.AF_INET6 if ':' in sys.argv[2] else socket.AF_INET
+            s = socket.socket(family)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind((sys.argv[2], int(sys.argv[1])))
+            s.listen()
+            print('ready', flush=True)
+            f = s.accept()[0].makefile('rw')
+            for line in f:
+                answers = [{'jsonrpc': '2.0', 'id': c['id'], 'result': c['params']} for c in json.loads(line)]
+                f.write(json.dumps(answers[::-1]) + chr(10))
+                f.flush()
+            """
+        // A machine without IPv6 has no such port.
+        let six = try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .ascii)
+        let loopback = String(repeating: "0", count: 31) + "1 "
+        guard address == "127.0.0.1" || six?.contains(loopback) == true else { return }
+        let port = freePort()
+        let server = try await ServerProcess.start(
+            "python3", ["-I", "-c", script, "\(port)", address], ready: .output("ready"))
+        let connection = RPCConnection(
+            try DescriptorStream(loopbackPort: UInt16(port)), options: .modelContext)
+        for number in Int64(0)..<50 {
+            let value = JSONValue.number(JSONNumber(number))
+            let found = try await connection.batch([
+                RPCCall("a", .array([value])), RPCCall("b", .array(["x"])),
+            ])
+            #expect(found == [.result(RPCResult(.array([value]))), .result(RPCResult(["x"]))])
+        }
+        connection.close()
+        try await server.stop()
+    }
+
+    @Test func nobodyAtAPort() throws {
+        let error = #expect(throws: RPCStreamError.self) {
+            try DescriptorStream(loopbackPort: UInt16(freePort()))
+        }
+        #expect(error?.operation == "connect")
     }
 
     @Test func descriptorsThatAreNone() async throws {

@@ -66,6 +66,30 @@ import Testing
         try await server.stop()
     }
 
+    @Test func parametersComeFromFilesAndStandardInput() async throws {
+        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        let folder = try TemporaryDirectory()
+        // More than an argument may hold.
+        let big = String(repeating: "x", count: 200_000)
+        let file = try folder.write(#"{"a":"\#(big)"}"#, to: "params.json")
+        var count = 0
+        for (arguments, stdin, wanted) in [
+            (["--params", "@\(file)", "--param", "b=2"], "", ["a": .string(big), "b": 2]),
+            (["--params", "-"], #"{"c":[1]}"#, ["c": [1]]),
+            (["--params=@-"], "[1]", [1]),
+        ] as [([String], String, JSONValue)] {
+            let output = try await SignetTool.run(
+                ["call", server.url, "m"] + arguments, stdin: Array(stdin.utf8))
+            #expect(output.exit == 0, "\(output.stderr)")
+            // Nothing but the answer is told.
+            #expect(output.text == "null\n" && output.stderr.isEmpty)
+            count += 1
+            let request = try #require(try await server.requests(count: count).last)
+            #expect(try body(request)["params"] == wanted)
+        }
+        try await server.stop()
+    }
+
     @Test func aDescriptionTellsTextFromNumber() async throws {
         let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
         let folder = try TemporaryDirectory()
@@ -188,6 +212,12 @@ import Testing
             (["m", "--params", "[1]", "--param", "a=1"], "usage", "position"),
             (["m", "--params", "{"], "invalid-params", "JSON"),
             (["m", "--params", "null"], "invalid-params", "null"),
+            (["m", "--params", "@/nothing"], "unreadable-file", "/nothing"),
+            (["m", "--params", "@/dev/null"], "invalid-params", "/dev/null"),
+            (["m", "--params", "@"], "usage", "no file"),
+            (["m", "--params", "-"], "invalid-params", "JSON"),
+            (["m", "--params", "-", "--description", "-"], "usage", "standard input"),
+            (["m", "--batch", "f"], "usage", "one of them"),
             (["m", "--header", "x"], "usage", "--header"),
             (["m", "--header", "a b: c"], "usage", "--header"),
             (["m", "--header", "X-A: b\r\nX-B: s3cr3t"], "usage", "--header"),

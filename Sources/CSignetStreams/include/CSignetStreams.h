@@ -5,6 +5,7 @@
 // a peer that has gone without SIGPIPE, and a child whose structures live through one call.
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define CSIGNET_MUST_CHECK __attribute__((warn_unused_result))
@@ -25,8 +26,11 @@ CSIGNET_MUST_CHECK ssize_t csignet_stream_read(int file, int waker, void *buffer
 CSIGNET_MUST_CHECK int csignet_stream_write(
     int file, int waker, const void *bytes, size_t count);
 
-// Connects to a Unix domain socket. Returns its descriptor, or minus the error.
+// Connects to a Unix domain socket, within some seconds. Returns its descriptor, or minus the error.
 CSIGNET_MUST_CHECK int csignet_stream_connect(const char *path);
+
+// Connects to a port of this machine, by IPv4 or else IPv6. Otherwise as above.
+CSIGNET_MUST_CHECK int csignet_stream_connect_loopback(uint16_t port);
 
 // Starts a program, found by PATH, with `arguments` behind its name, ending with NULL. It reads from
 // `*input` and writes to `*output`; its errors go to ours, and no other descriptor is its. Its signals

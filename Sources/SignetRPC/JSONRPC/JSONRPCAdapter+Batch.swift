@@ -50,6 +50,12 @@ extension JSONRPCAdapter {
     /// - Throws: `RPCError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
     ///   1.0), `invalid-id` (the generator gives one id twice), or what one call throws.
     public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
+        let (message, ids) = try message(batch: calls)
+        return boxed(message.serialized(), BoxedRequest.Expected(ids: ids, isBatch: true))
+    }
+
+    /// The array of a batch, and the calls' ids; nil for a notification.
+    func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
         guard version == .v2 else {
             throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 knows no batches")
         }
@@ -72,9 +78,7 @@ extension JSONRPCAdapter {
             ids.append(id)
             requests.append(.object(try request(call, id)))
         }
-        return boxed(
-            JSONValue.array(requests).serialized(),
-            BoxedRequest.Expected(ids: ids, isBatch: true))
+        return (.array(requests), ids)
     }
 
     /// Unboxes the reply to a batch. Replies are matched by id only, in whatever order they come.

@@ -12,10 +12,13 @@ extension ConnectionCore {
             fault("a message is no strict JSON: \(error.message)")
             return send(.invalid(.parseError))
         }
+        var replies = Replies()
         guard reader.root.kind == .array, adapter.version == .v2 else {
-            return await take(reader.root, in: reader, message.count) { [weak self] answer in
+            await take(reader.root, in: reader, message.count, &replies) { [weak self] answer in
                 if let answer { self?.send(answer) }
             }
+            if let rejection = replies.rejection { calls.failAll(.rejected(rejection)) }
+            return
         }
         let elements = reader.elements(of: reader.root)
         guard !elements.isEmpty, elements.count <= adapter.maximumBatchCount else {
@@ -24,13 +27,34 @@ extension ConnectionCore {
         }
         let answers = BatchAnswers(count: elements.count) { [weak self] in self?.send($0) }
         for element in elements {
-            await take(element, in: reader, element.range.count) { answers.take($0) }
+            await take(element, in: reader, element.range.count, &replies) { answers.take($0) }
+        }
+        // The answer to a batch is one array: what it leaves out has no reply, and an error in it that
+        // names no call is that of such a call.
+        for batch in replies.batches {
+            calls.settle(batch, replies.rejection.map(CallOutcome.rejected) ?? .unanswered)
+        }
+        if let rejection = replies.rejection, replies.batches.isEmpty {
+            calls.failAll(.rejected(rejection))
+        }
+    }
+
+    /// What the replies of one message were to.
+    private struct Replies {
+        /// The batches of which a call was answered.
+        var batches: [OpenBatch] = []
+        /// The first error that names no call.
+        var rejection: RPCError?
+
+        mutating func note(_ batch: OpenBatch?) {
+            if let batch, !batches.contains(where: { $0 === batch }) { batches.append(batch) }
         }
     }
 
     /// Takes one object; `answer` is called once.
     private func take(
         _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
+        _ replies: inout Replies,
         answer: @escaping @Sendable (RPCAnswer?) -> Void
     ) async {
         guard element.kind == .object else {
@@ -55,7 +79,7 @@ extension ConnectionCore {
         let reply = JSONRPCReply(element, in: reader, adapter)
         if isReply || (hasID && isOpen(reply.id)) {
             answer(nil)
-            return take(reply, in: reader, isAlsoRequest: method != nil)
+            return take(reply, in: reader, isAlsoRequest: method != nil, &replies)
         }
         fault("found an object that is neither a request nor a reply")
         answer(.invalid(.invalidRequest))
@@ -67,7 +91,9 @@ extension ConnectionCore {
         if case .id(let id) = id { calls.isOpen(id) } else { false }
     }
 
-    private func take(_ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool) {
+    private func take(
+        _ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool, _ replies: inout Replies
+    ) {
         let outcome: Result<RPCResult, any Error>
         switch reply.content {
         case _ where isAlsoRequest:
@@ -81,7 +107,8 @@ extension ConnectionCore {
                 if calls.count == 0 {
                     warn(.unknownReply, "an error names no call, and none is open")
                 }
-                return calls.failAll(error)
+                if replies.rejection == nil { replies.rejection = error }
+                return
             }
             outcome = .failure(error)
         case .defect(let defect): outcome = .failure(malformed(defect))
@@ -91,32 +118,37 @@ extension ConnectionCore {
         }
         if reply.hasBoth { options.onWarning?(.resultAndError) }
         switch calls.finish(id, outcome) {
-        case .finished, .abandoned: break
+        case .finished(let batch): replies.note(batch)
+        case .abandoned: break
         case .duplicate: warn(.duplicateReply, "a call has a second reply; the first one counts")
-        case .unknown: takeUnknown(id, outcome)
+        case .unknown: takeUnknown(id, outcome, &replies)
         }
     }
 
     /// A reply with no call's id may have a call's id in another spelling: it is not the reply, unless
     /// that is allowed, but no other will come.
-    private func takeUnknown(_ id: RPCID, _ outcome: Result<RPCResult, any Error>) {
+    private func takeUnknown(
+        _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ replies: inout Replies
+    ) {
+        var match = OpenCalls.Match.unknown
         if case .string(let text) = id, let number = JSONNumber(text: text),
             calls.isOpen(.number(number))
         {
             let isAccepted = adapter.acceptsStringifiedNumericIDs
             if isAccepted { options.onWarning?(.stringifiedID) }
-            _ = calls.finish(
+            match = calls.finish(
                 .number(number),
                 isAccepted ? outcome : .failure(malformed(Self.otherID)))
         } else if case .number(let number) = id,
             let value = number.double.flatMap(Int64.init(exactly:)),
             calls.isOpen(.number(JSONNumber(value)))
         {
-            _ = calls.finish(
+            match = calls.finish(
                 .number(JSONNumber(value)), .failure(malformed(Self.otherID)))
         } else {
             warn(.unknownReply, "a reply belongs to no call")
         }
+        if case .finished(let batch) = match { replies.note(batch) }
     }
 
     private static let otherID = "the member id is not the call's id in type and value"
@@ -129,14 +161,15 @@ extension ConnectionCore {
 
     /// A message that may have been the reply to any call.
     private func fault(_ what: String) {
-        calls.failAll(malformed(what))
+        calls.failAll(.reply(.failure(malformed(what))))
         countMalformed(what)
     }
 
     private func countMalformed(_ what: String) {
         warn(.malformedReply, what)
         let count = malformedCount.add(1, ordering: .relaxed).newValue
-        if count > options.maximumMalformedMessages {
+        // JSON-RPC 1.0, section 2.1, closes the connection at once.
+        if count > options.maximumMalformedMessages || adapter.version == .v1 {
             end(malformed("\(count) messages are none of JSON-RPC; the last: \(what)"))
         }
     }
@@ -226,10 +259,15 @@ extension ConnectionCore {
     }
 
     private func send(_ answers: [RPCAnswer]) {
-        if let frame = try? framed(.array(answers.map { .object($0.object(adapter.version)) })) {
+        let array = { (answers: [RPCAnswer]) in
+            JSONValue.array(answers.map { .object($0.object(self.adapter.version)) })
+        }
+        if let frame = try? framed(array(answers)) {
             outgoing.add(frame)
-        } else {
-            for answer in answers { send(RPCAnswer.invalid(.internalError, answer.id)) }
+        } else if let frame = try? framed(
+            array(answers.map { RPCAnswer.invalid(.internalError, $0.id) }))
+        {
+            outgoing.add(frame)
         }
     }
 }

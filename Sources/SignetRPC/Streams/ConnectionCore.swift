@@ -79,17 +79,66 @@ final class ConnectionCore: Sendable {
             framed(adapter.request(call, nil)), timeout: options.timeout)
     }
 
+    /// Makes the calls of a batch; each ends by itself, and the last one ends the batch.
+    func batch(_ calls: [RPCCall], timeout: Duration?) async throws -> [BatchReply.Outcome] {
+        try Task.checkCancellation()
+        let (message, ids) = try adapter.message(batch: calls)
+        let frame = try framed(message)
+        let batch = OpenBatch(ids)
+        guard ids.contains(where: { $0 != nil }) else {
+            if let error = self.calls.ending { throw error }
+            try await outgoing.write(frame, timeout: timeout ?? options.timeout)
+            return ids.map { _ in .notified }
+        }
+        let methods = calls.map(\.method)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                batch.wait(continuation)
+                if let error = self.calls.begin(batch) {
+                    return continuation.resume(throwing: error)
+                }
+                let number = outgoing.add(frame)
+                for id in ids { if let id { _ = self.calls.note(id, frame: number, timer: nil) } }
+                let timer = Task { [timeout = timeout ?? options.timeout] in
+                    try? await Task.sleep(for: timeout)
+                    if !Task.isCancelled { abandon(batch, methods, Self.expired(timeout)) }
+                }
+                if !batch.note(timer: timer), let number { outgoing.remove(number) }
+                // Cancelled before it was in the table, where the handler below did not find it.
+                if Task.isCancelled { abandon(batch, methods, CancellationError()) }
+            }
+        } onCancel: {
+            abandon(batch, methods, CancellationError())
+        }
+    }
+
+    /// Ends what is open of a batch; the peer is told where it may have got it.
+    private func abandon(_ batch: OpenBatch, _ methods: [RPCMethod], _ error: any Error) {
+        let ended = zip(batch.ids, methods).compactMap { id, method in
+            id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
+        }
+        defer { for one in ended { one.call.end(.reply(.failure(error))) } }
+        if let frame = ended.first?.call.frame, outgoing.remove(frame) { return }
+        for one in ended { tellCancelled(one.id, one.method) }
+    }
+
     private func expire(_ id: RPCID, _ method: RPCMethod, _ timeout: Duration) {
-        abandon(
-            id, method,
-            RPCError(code: .timeout, message: "the call has no reply within \(timeout)"))
+        abandon(id, method, Self.expired(timeout))
+    }
+
+    private static func expired(_ timeout: Duration) -> RPCError {
+        RPCError(code: .timeout, message: "the call has no reply within \(timeout)")
     }
 
     /// Ends a call at once; the peer is told where it may have got the call.
     private func abandon(_ id: RPCID, _ method: RPCMethod, _ error: any Error) {
         guard let ended = calls.abandon(id) else { return }
-        defer { ended.end(.failure(error)) }
+        defer { ended.end(.reply(.failure(error))) }
         if let frame = ended.frame, outgoing.remove(frame) { return }
+        tellCancelled(id, method)
+    }
+
+    private func tellCancelled(_ id: RPCID, _ method: RPCMethod) {
         guard let notification = options.cancellation.notification(of: id, method),
             let frame = try? framed(adapter.request(notification, nil))
         else { return }

@@ -4,26 +4,42 @@ import Synchronization
 /// it, so each ends exactly once.
 final class OpenCalls: Sendable {
     /// What a reply's id says.
-    enum Match { case finished, duplicate, abandoned, unknown }
+    enum Match {
+        /// The call has ended with it; the batch that it was of.
+        case finished(OpenBatch?)
+        case duplicate, abandoned, unknown
+    }
+
+    /// Who waits for a call.
+    enum Waiter {
+        case one(CheckedContinuation<RPCResult, any Error>)
+        /// A batch, and the call's place in it.
+        case batch(OpenBatch, Int)
+
+        var batch: OpenBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
+    }
 
     /// What was taken out of the table.
     struct Ended {
         let frame: UInt64?
         fileprivate let timer: Task<Void, Never>?
-        fileprivate let continuation: CheckedContinuation<RPCResult, any Error>
+        fileprivate let waiter: Waiter
 
-        func end(_ outcome: Result<RPCResult, any Error>) {
+        func end(_ outcome: CallOutcome) {
             timer?.cancel()
-            continuation.resume(with: outcome)
+            switch waiter {
+            case .one(let continuation): continuation.resume(with: outcome.result)
+            case .batch(let batch, let place): batch.end(place, outcome)
+            }
         }
     }
 
     private struct Open {
-        let continuation: CheckedContinuation<RPCResult, any Error>
+        let waiter: Waiter
         var frame: UInt64?
         var timer: Task<Void, Never>?
 
-        var ended: Ended { Ended(frame: frame, timer: timer, continuation: continuation) }
+        var ended: Ended { Ended(frame: frame, timer: timer, waiter: waiter) }
     }
 
     private struct State {
@@ -64,17 +80,31 @@ final class OpenCalls: Sendable {
     func begin(
         _ id: RPCID, _ continuation: CheckedContinuation<RPCResult, any Error>
     ) -> RPCError? {
+        begin([(id, .one(continuation))])
+    }
+
+    /// Lets a batch's calls in, all or none; gives the error where they cannot be.
+    func begin(_ batch: OpenBatch) -> RPCError? {
+        begin(
+            batch.ids.enumerated().compactMap { place, id in
+                id.map { ($0, .batch(batch, place)) }
+            })
+    }
+
+    private func begin(_ calls: [(id: RPCID, waiter: Waiter)]) -> RPCError? {
         state.withLock { state in
             if let ending = state.ending { return ending }
-            guard state.open.count < limit else {
+            guard state.open.count + calls.count <= limit else {
                 return RPCError(
                     code: .tooManyCalls,
-                    message: "\(state.open.count) calls wait for replies, which is the limit")
+                    message: "\(state.open.count) calls wait for replies, and the limit is \(limit)"
+                )
             }
-            guard state.open[id] == nil, state.past[id] == nil else {
+            guard !calls.contains(where: { state.open[$0.id] != nil || state.past[$0.id] != nil })
+            else {
                 return RPCError(code: .invalidID, message: "the id generator gave one id twice")
             }
-            state.open[id] = Open(continuation: continuation)
+            for call in calls { state.open[call.id] = Open(waiter: call.waiter) }
             return nil
         }
     }
@@ -96,12 +126,12 @@ final class OpenCalls: Sendable {
         let (ended, match) = state.withLock { state -> (Ended?, Match) in
             if let open = state.open.removeValue(forKey: id) {
                 state.remember(id, isAnswered: true)
-                return (open.ended, .finished)
+                return (open.ended, .finished(open.waiter.batch))
             }
             guard let isAnswered = state.past[id] else { return (nil, .unknown) }
             return (nil, isAnswered ? .duplicate : .abandoned)
         }
-        ended?.end(outcome)
+        ended?.end(.reply(outcome))
         return match
     }
 
@@ -115,18 +145,23 @@ final class OpenCalls: Sendable {
     }
 
     /// Ends every open call, since a message came that may have been the reply to any of them.
-    func failAll(_ error: RPCError) {
+    func failAll(_ outcome: CallOutcome) {
         let ended = state.withLock { state in
             defer { state.open = [:] }
             for id in state.open.keys { state.remember(id, isAnswered: false) }
             return state.open.values.map(\.ended)
         }
-        for call in ended { call.end(.failure(error)) }
+        for call in ended { call.end(outcome) }
+    }
+
+    /// Ends the calls of a batch that its answer left out.
+    func settle(_ batch: OpenBatch, _ outcome: CallOutcome) {
+        for id in batch.ids { if let id, let ended = abandon(id) { ended.end(outcome) } }
     }
 
     /// Ends every open call, and lets none in any more; the first error counts.
     func end(_ error: RPCError) {
         state.withLock { $0.ending = $0.ending ?? error }
-        failAll(error)
+        failAll(.reply(.failure(error)))
     }
 }

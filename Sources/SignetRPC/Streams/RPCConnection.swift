@@ -25,7 +25,8 @@ public final class RPCConnection: Sendable {
         /// How many bytes may wait for the handler, and for the peer to take them, before nothing more is
         /// read; of single messages more.
         public var maximumQueuedSize = 16 << 20
-        /// After so many messages that are none of JSON-RPC the connection ends.
+        /// After so many messages that are none of JSON-RPC the connection ends; with version 1.0 after the
+        /// first (section 2.1).
         public var maximumMalformedMessages = 100
         /// Told what the peer does against the protocol without harm, from any thread.
         public var onWarning: (@Sendable (RPCWarning) -> Void)?
@@ -80,6 +81,13 @@ public final class RPCConnection: Sendable {
         timeout: Duration? = nil
     ) async throws -> Value {
         try await peer.call(method, parameters, as: type, timeout: timeout)
+    }
+
+    /// Makes several calls in one message; as `RPCPeer.batch(_:timeout:)`.
+    public func batch(
+        _ calls: [RPCCall], timeout: Duration? = nil
+    ) async throws -> [BatchReply.Outcome] {
+        try await peer.batch(calls, timeout: timeout)
     }
 
     /// Sends a notification; as `RPCPeer.notify(_:_:)`.

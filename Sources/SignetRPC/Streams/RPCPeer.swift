@@ -30,6 +30,27 @@ public struct RPCPeer: Sendable {
         try await call(method, parameters, timeout: timeout).decode(type)
     }
 
+    /// Makes several calls in one message (JSON-RPC 2.0, section 6), and waits until each has ended.
+    ///
+    /// Each reply is matched by its id, in whatever order they come. The peer answers a batch with one
+    /// array: a call that it leaves out is `.unanswered`; one that is still open when an error names no
+    /// call is `.rejected`. A call whose time has passed, or whose connection has ended, is a `.failure`
+    /// with that error. Language servers and Model Context Protocol servers take no batches.
+    ///
+    /// - Parameters:
+    ///   - calls: At most as many as the adapter's `maximumBatchCount`.
+    ///   - timeout: How long the replies may take together; nil is the connection's own for a call.
+    /// - Returns: One outcome for each call, in the calls' order.
+    /// - Throws: `CancellationError` at once where the task is cancelled; the peer is told for each call.
+    ///   `RPCError` where nothing was sent: `empty-batch`, `batch-too-large`, `unsupported-call` (version
+    ///   1.0), `message-too-large`, `too-many-calls`, what boxing a call throws, or what has ended the
+    ///   connection; `timeout` where nobody takes a batch of notifications.
+    public func batch(
+        _ calls: [RPCCall], timeout: Duration? = nil
+    ) async throws -> [BatchReply.Outcome] {
+        try await core.batch(calls, timeout: timeout)
+    }
+
     /// Sends a notification, and returns when it has been handed to the stream.
     ///
     /// - Throws: As `call(_:_:timeout:)` without what belongs to replies; `timeout` where the peer does not

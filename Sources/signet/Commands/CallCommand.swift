@@ -53,8 +53,10 @@ struct CallCommand: AsyncParsableCommand {
             guard isAlone else {
                 throw ValidationError("--list takes no METHOD, parameters, --notify or --batch")
             }
-        } else if (method == nil) == (batchFile == nil) {
+        } else if method == nil && batchFile == nil {
             throw ValidationError("either METHOD or --batch FILE is needed")
+        } else if method != nil && batchFile != nil {
+            throw ValidationError("--batch FILE takes the place of METHOD: give one of them")
         }
         if batchFile != nil && (!content.hasNoParameters || isNotification) {
             throw ValidationError("--params and --notify stand in the batch's file")
@@ -68,7 +70,9 @@ struct CallCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--body, --form, --secret-form and --file need a METHOD of --protocol rest")
         }
-        let readers = [batchFile, description.file].count { $0 == "-" }
+        let readers =
+            [batchFile, description.file].count { $0 == "-" }
+            + (content.readsStandardInput ? 1 : 0)
         guard readers + body.countOfStandardInputs <= 1 else {
             throw ValidationError("standard input can be read for one option alone")
         }
@@ -127,7 +131,7 @@ struct CallCommand: AsyncParsableCommand {
         _ described: ServiceDescription?, _ given: CallContentOptions.Given
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
-        let parameters = try content.joined(given.secrets, for: described?.method(named: name.name))
+        let parameters = try content.joined(given, for: described?.method(named: name.name))
         let call = RPCCall(name, parameters, isNotification: isNotification)
         guard let described else { return call }
         do throws(RPCError) {

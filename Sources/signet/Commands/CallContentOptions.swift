@@ -8,7 +8,12 @@ import SignetRPC
 struct CallContentOptions: ParsableArguments {
     @Option(
         name: .customLong("params"), parsing: .unconditional,
-        help: "The parameters, a JSON object or array.")
+        help: ArgumentHelp(
+            """
+            The parameters, a JSON object or array; @FILE reads them from a file, and - from standard \
+            input.
+            """,
+            valueName: "json"))
     var parameters: String?
 
     @Option(
@@ -70,14 +75,16 @@ struct CallContentOptions: ParsableArguments {
     struct Given {
         /// All fields.
         var fields: HTTPFields
+        /// The parameters of `--params`.
+        var parameters: RPCParameters?
         /// The secret parameters.
         var secrets: [(name: String, text: String)]
     }
 
-    /// Reads the sources of secrets.
+    /// Reads files and the sources of secrets.
     func given() throws -> Given {
         Given(
-            fields: try fields(),
+            fields: try fields(), parameters: try parameters.map(Self.read),
             secrets: try secrets.compactMap(NamedText.split).map {
                 ($0.name, try NamedText.secret($0.text))
             })
@@ -86,12 +93,12 @@ struct CallContentOptions: ParsableArguments {
     /// All parameters together; nil where none is given.
     ///
     /// - Parameters:
-    ///   - secrets: The secret ones, which can be read once.
+    ///   - given: What was read.
     ///   - description: The method's, which tells texts from numbers; nil where there is none.
     func joined(
-        _ secrets: [(name: String, text: String)], for description: MethodDescription? = nil
+        _ given: Given, for description: MethodDescription? = nil
     ) throws -> RPCParameters? {
-        let whole = try parameters.map { try RPCParameters(parsing: Array($0.utf8)) }
+        let (whole, secrets) = (given.parameters, given.secrets)
         guard !named.isEmpty || !texts.isEmpty || !secrets.isEmpty else { return whole }
         var members: JSONObject = [:]
         switch whole {
@@ -112,6 +119,23 @@ struct CallContentOptions: ParsableArguments {
                 index < named.count ? Self.value(of: text, schema) : .string(text)
         }
         return .object(members)
+    }
+
+    /// Whether the parameters are all of standard input.
+    var readsStandardInput: Bool { parameters == "-" || parameters == "@-" }
+
+    /// Neither `@` nor `-` begins a JSON object or array.
+    private static func read(_ text: String) throws -> RPCParameters {
+        let isFile = text.utf8.first == 0x40
+        guard isFile || text == "-" else { return try RPCParameters(parsing: Array(text.utf8)) }
+        let path = isFile ? String(text.dropFirst()) : text
+        guard !path.isEmpty else { throw ToolError.usage("--params @FILE names no file") }
+        let bytes = try InputFile.read(path)
+        do throws(RPCError) {
+            return try RPCParameters(parsing: bytes)
+        } catch {
+            throw ToolError(.usage, error.code.name, "\(path): \(error.message)")
+        }
     }
 
     /// What a text means: JSON where it is valid and the schema takes it, else the text.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import SignetClient
 import SignetCrypto
 import SignetPinning
@@ -142,6 +143,8 @@ func withNetworkSystem<Result>(
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()
+    // That it has started is news for a program, not for who waits for an answer.
+    options.logger.logLevel = .warning
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
     // The command's own error says the same.
