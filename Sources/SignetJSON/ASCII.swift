@@ -79,16 +79,33 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
 func isSame(
     _ left: borrowing Span<UInt8>, _ range: Range<Int>, _ right: borrowing Span<UInt8>
 ) -> Bool {
-    guard range.count == right.count else { return false }
-    let start = range.lowerBound
-    var at = 0
-    while let rightWord = word(right, at: at) {
-        guard word(left, at: start &+ at) == rightWord else { return false }
-        at &+= 8
+    let count = right.count
+    guard range.count == count else { return false }
+    let left = left.extracting(range)
+    if count >= 8 {
+        var at = 0
+        while at < count &- 8 {
+            guard word(left, at: at) == word(right, at: at) else { return false }
+            at &+= 8
+        }
+        return word(left, at: count &- 8) == word(right, at: count &- 8)
     }
-    while at < right.count {
-        guard left[start &+ at] == right[at] else { return false }
+    if count >= 4 {
+        return halfWord(left, at: 0) == halfWord(right, at: 0)
+            && halfWord(left, at: count &- 4) == halfWord(right, at: count &- 4)
+    }
+    var at = 0
+    while at < count {
+        guard left[at] == right[at] else { return false }
         at &+= 1
     }
     return true
+}
+
+/// Four bytes from a position, the first one lowest, or nil where there are fewer.
+@inline(__always)
+func halfWord(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt32? {
+    guard position >= 0, position <= bytes.count &- 4 else { return nil }
+    return UInt32(bytes[position]) | UInt32(bytes[position &+ 1]) << 8
+        | UInt32(bytes[position &+ 2]) << 16 | UInt32(bytes[position &+ 3]) << 24
 }

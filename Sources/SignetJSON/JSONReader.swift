@@ -215,7 +215,15 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return isSame(bytes.span, node.inner, text.utf8Span.span)
     }
 
+    /// Whether a name's node holds no escape and is the given name.
+    @inline(__always)
+    func isName(at index: Int, _ name: String) -> Bool {
+        let node = nodes[index]
+        return !node.isEscaped && isSame(bytes.span, node.inner, name.utf8Span.span)
+    }
+
     /// The node of a member's value, or nil; the search begins at a name's node and goes once around.
+    @inline(never)
     func find(_ name: String, in object: Int, from start: Int) -> Int? {
         let nodes = nodes.span
         let bytes = bytes.span

@@ -10,6 +10,22 @@ struct JSONScanner {
         var node: Int32
         var count: UInt32 = 0
         var names: MemberNames.Scope
+        var twin = Twin()
+    }
+
+    /// What an earlier container of the same place says of the one that is open: the elements of one
+    /// array are mostly alike.
+    private struct Twin {
+        /// Of an array the node of the element that came last; of an object that of the name which the
+        /// twin has where the next one is expected, and zero where there is no twin.
+        ///
+        /// As long as an object's names are its twin's, in its order, they are not noted elsewhere: they
+        /// differ because the twin's do.
+        var node: UInt32 = 0
+        /// Of an object: the node behind its twin.
+        var end: UInt32 = 0
+        /// The node that stands for "no more names".
+        static let past = UInt32.max
     }
 
     private let maximumDepth: Int
@@ -42,7 +58,7 @@ struct JSONScanner {
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
         scanner.at = skipSpace(bytes.span, 0)
-        let room = recordedDepth < 3 ? 16 : min(count / 8 + 4, 1 << 12)
+        let room = recordedDepth < 3 ? 16 : min(count / 6 + 8, 1 << 12)
         var isWhole = false
         var nodes = try [JSONNode](capacity: room) {
             (room: inout OutputSpan<JSONNode>) throws(JSONError) in
@@ -73,10 +89,16 @@ struct JSONScanner {
                 return false
             }
             let isRecorded = depth <= recordedDepth
+            var twin = top.twin.node
             if top.isObject {
                 let name = at
                 var isEscaped = false
-                at = try nameEnd(bytes, name, &top.names, &isEscaped)
+                twin = 0
+                if top.twin.node != 0 { twin = Self.goOn(bytes, &at, &top.twin, nodes) }
+                if twin == 0 {
+                    if top.twin.node != 0 { leaveTwin(bytes, &top, nodes) }
+                    at = try nameEnd(bytes, name, &top.names, &isEscaped)
+                }
                 if isRecorded {
                     nodes.append(JSONNode(.string, name, at, isEscaped: isEscaped))
                 }
@@ -96,6 +118,7 @@ struct JSONScanner {
                     node: isRecorded ? Int32(truncatingIfNeeded: nodes.count) : -1,
                     names: names.open())
                 if isRecorded {
+                    if twin != 0 { top.twin = Self.twin(Int(twin), isObject, nodes) }
                     nodes.append(JSONNode(isObject ? .object : .array, start, start))
                 }
                 at = Self.skipSpace(bytes, start &+ 1)
@@ -144,8 +167,12 @@ struct JSONScanner {
                     nodes[node].count = top.count
                     nodes[node].size = UInt32(truncatingIfNeeded: nodes.count &- node)
                 }
+                let closed = top.node
                 top = outer.removeLast()
                 depth &-= 1
+                if !top.isObject, closed > 0 {
+                    top.twin.node = UInt32(truncatingIfNeeded: closed)
+                }
                 at = Self.skipSpace(bytes, at)
             }
             guard depth > 0 else {
@@ -160,6 +187,76 @@ struct JSONScanner {
             }
         }
     }
+
+    // MARK: Twins
+
+    /// What is expected of a container whose twin is a node, if that is one of its kind.
+    private static func twin(
+        _ node: Int, _ isObject: Bool, _ nodes: borrowing OutputSpan<JSONNode>
+    ) -> Twin {
+        let twin = nodes[node]
+        guard twin.kind == (isObject ? .object : .array), twin.size > 1 else { return Twin() }
+        let first = UInt32(truncatingIfNeeded: node &+ 1)
+        return Twin(node: first, end: first &+ twin.size &- 1)
+    }
+
+    /// Goes behind a name that is the one expected, and gives the node of its value in the twin, or zero.
+    @inline(__always)
+    private static func goOn(
+        _ bytes: borrowing Span<UInt8>, _ at: inout Int, _ twin: inout Twin,
+        _ nodes: borrowing OutputSpan<JSONNode>
+    ) -> UInt32 {
+        guard twin.node != Twin.past else { return 0 }
+        let name = nodes[Int(twin.node)]
+        let length = Int(name.end &- name.start)
+        guard !name.isEscaped, isRepeated(bytes, Int(name.start), at, length) else { return 0 }
+        at &+= length
+        let value = twin.node &+ 1
+        let next = value &+ nodes[Int(value)].size
+        twin.node = next < twin.end ? next : Twin.past
+        return value
+    }
+
+    /// Whether some bytes, at least two, stand in the text once more; false may still be yes at its end.
+    @inline(__always)
+    private static func isRepeated(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ second: Int, _ length: Int
+    ) -> Bool {
+        guard let first = word(bytes, at: start), let other = word(bytes, at: second) else {
+            return false
+        }
+        if length <= 8 {
+            return (first ^ other) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* length) == 0
+        }
+        guard first == other, second <= bytes.count &- length else { return false }
+        var offset = 8
+        while offset < length &- 8 {
+            guard word(bytes, at: start &+ offset) == word(bytes, at: second &+ offset) else {
+                return false
+            }
+            offset &+= 8
+        }
+        return word(bytes, at: start &+ length &- 8) == word(bytes, at: second &+ length &- 8)
+    }
+
+    /// Notes the names that an object had in common with its twin, because the next one differs.
+    @inline(never)
+    private mutating func leaveTwin(
+        _ bytes: borrowing Span<UInt8>, _ object: inout Frame,
+        _ nodes: borrowing OutputSpan<JSONNode>
+    ) {
+        object.twin = Twin()
+        var name = Int(object.node) &+ 1
+        for _ in 0..<object.count {
+            let inner = nodes[name].inner
+            _ = names.insert(
+                bytes, from: inner.lowerBound, to: inner.upperBound, isEscaped: false,
+                in: &object.names)
+            name &+= 1 &+ Int(nodes[name &+ 1].size)
+        }
+    }
+
+    // MARK: Names
 
     /// The position behind a member name that is new in its object.
     @inline(__always)

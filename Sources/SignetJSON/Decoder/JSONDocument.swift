@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A text that is being decoded: its nodes, and how a node becomes a Swift value.
 ///
 /// A place is a node's number and nothing else, so that going down costs nothing. Where a path is asked
@@ -6,10 +8,16 @@ final class JSONDocument {
     let reader: JSONReader
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let hasOffsets: Bool
-    /// The object that was searched last, and the node of the name at which its next search begins.
-    private var current = (object: -1, cursor: 0)
+    /// The object that was searched last.
+    ///
+    /// This and what follows are never contended. They are atomic, or behind a lock, because the guard
+    /// that Swift puts around each way into a class's variable takes longer than a search.
+    private let current = Atomic<Int>(-1)
+    /// The node of the name at which its next search begins.
+    private let cursor = Atomic<Int>(0)
     /// The same for the others, by their nodes; empty while each would begin at its first member.
-    private var cursors: [UInt32] = []
+    private let cursors = Mutex<[UInt32]>([])
+    private let hasCursors = Atomic<Bool>(false)
     /// By node: the container that holds it, and its position there.
     private lazy var places = Self.places(of: reader.nodes)
 
@@ -36,46 +44,65 @@ final class JSONDocument {
 
     /// The node of a member's value.
     func member(_ name: String, of object: Int) throws(JSONError) -> Int {
-        guard let node = find(name, in: object) else { throw missing(name, in: object) }
-        advance(object, behind: node)
+        guard let node = next(name, in: object) else { throw missing(name, in: object) }
         return node
     }
 
     /// The node of a member's value, or nil where there is none or it is null.
     func presentMember(_ name: String, of object: Int) -> Int? {
-        guard let node = find(name, in: object) else { return nil }
-        advance(object, behind: node)
-        return isNull(at: node) ? nil : node
+        guard let node = next(name, in: object), !isNull(at: node) else { return nil }
+        return node
+    }
+
+    /// The node of a member's value, or nil; the next search begins behind it.
+    ///
+    /// Members are mostly asked for in the order of the text, so the name at which the search begins is
+    /// mostly the one.
+    @inline(__always)
+    private func next(_ name: String, in object: Int) -> Int? {
+        let end = object &+ size(at: object)
+        let isTurned = current.load(ordering: .relaxed) != object
+        let start = isTurned ? turn(to: object) : cursor.load(ordering: .relaxed)
+        guard start < end else { return nil }
+        let value: Int
+        if reader.isName(at: start, name) {
+            value = start &+ 1
+        } else {
+            guard let found = reader.find(name, in: object, from: start) else { return nil }
+            value = found
+        }
+        let next = value &+ size(at: value)
+        cursor.store(next < end ? next : object &+ 1, ordering: .relaxed)
+        return value
     }
 
     /// The node of a member's value, or nil.
-    ///
-    /// Members are mostly asked for in the order of the text, so the search begins behind the last one.
-    @inline(__always)
     func find(_ name: String, in object: Int) -> Int? {
-        let start = current.object == object ? current.cursor : turn(to: object)
+        let isTurned = current.load(ordering: .relaxed) != object
+        let start = isTurned ? turn(to: object) : cursor.load(ordering: .relaxed)
         return reader.find(name, in: object, from: start)
     }
 
-    /// Lets the next search begin behind a member's value.
-    @inline(__always)
-    private func advance(_ object: Int, behind node: Int) {
-        let next = node &+ size(at: node)
-        current.cursor = next < object &+ size(at: object) ? next : object &+ 1
-    }
-
     /// Goes on to another object: where its search begins.
+    @inline(never)
     private func turn(to object: Int) -> Int {
-        let (last, cursor) = current
-        if last >= 0, cursor != last + 1 || !cursors.isEmpty {
-            if cursors.isEmpty {
-                cursors = [UInt32](repeating: 0, count: reader.nodes.count)
+        let last = current.load(ordering: .relaxed)
+        let left = cursor.load(ordering: .relaxed)
+        var start = object + 1
+        if hasCursors.load(ordering: .relaxed) || last >= 0 && left != last + 1 {
+            let known = cursors.withLock { cursors in
+                if cursors.isEmpty {
+                    cursors = [UInt32](repeating: 0, count: reader.nodes.count)
+                }
+                cursors[last] = UInt32(truncatingIfNeeded: left)
+                return Int(cursors[object])
             }
-            cursors[last] = UInt32(truncatingIfNeeded: cursor)
+            hasCursors.store(true, ordering: .relaxed)
+            if known > 0 { start = known }
         }
-        let start = cursors.isEmpty ? 0 : Int(cursors[object])
-        current = (object, start == 0 ? object + 1 : start)
-        return current.cursor
+        current.store(object, ordering: .relaxed)
+        cursor.store(start, ordering: .relaxed)
+        return start
     }
 
     // MARK: Values
@@ -84,6 +111,7 @@ final class JSONDocument {
         if type == String.self || type == JSONValue.self || type == JSONNumber.self {
             return try plainValue(type, at: index)
         }
+        if kind(at: index) == .array { return try listValue(type, at: index) }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
@@ -93,6 +121,17 @@ final class JSONDocument {
         if type == String.self, let text = try string(at: index) as? Value { return text }
         var next = index
         if type == JSONValue.self, let value = reader.value(at: &next) as? Value { return value }
+        return try Value(from: ValueDecoder(document: self, index: index))
+    }
+
+    /// What is made of an array; apart too.
+    @inline(never)
+    private func listValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+        if let list = type as? any ListDecodable.Type,
+            let value = try self.list(list, as: type, at: index)
+        {
+            return value
+        }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
