@@ -67,6 +67,18 @@ struct BatchTests {
         #expect(error?.code.name == "batch-too-large")
     }
 
+    @Test func rule20RefusesAReplyOverTheLimit() throws {
+        var adapter = adapter
+        let body = "[\(result("7"))]"
+        adapter.maximumReplySize = body.utf8.count
+        let request = try adapter.box(batch: [RPCCall("a")])
+        #expect(names(try adapter.unboxBatch(RawReply(body), to: request)) == ["1"])
+        let error = #expect(throws: RPCError.self) {
+            try adapter.unboxBatch(RawReply(body + " "), to: request)
+        }
+        #expect(error?.code == .replyTooLarge)
+    }
+
     @Test func rule9IdsAreUnique() {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator { 1 })
         let error = #expect(throws: RPCError.self) { try adapter.box(batch: calls) }

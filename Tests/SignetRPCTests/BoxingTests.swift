@@ -67,6 +67,17 @@ struct BoxingTests {
         _ = try adapter.box(RPCCall(RPCMethod(name)))
     }
 
+    /// Two Unicode forms of one name are two names, as they are two on the wire.
+    @Test func rule14NamesAreBytes() throws {
+        let (one, two): (RPCMethod, RPCMethod) = ("caf\u{e9}", "cafe\u{301}")
+        #expect(one != two && one == "caf\u{e9}" && Set([one, two]).count == 2)
+        let document =
+            #"{"openrpc":"1.3.2","methods":[{"name":"\#(one.name)","params":[]}]}"#
+        let description = try ServiceDescription(parsing: bytes(document))
+        _ = try description.method(named: one.name)
+        #expect(throws: RPCError.self) { try description.method(named: two.name) }
+    }
+
     @Test(arguments: ["rpc", "rpcx", "RPC.discover", "Rpc.", "xrpc.a", "", "é\n"])
     func rule14OtherMethods(_ name: String) throws {
         let request = try JSONRPCAdapter.fromSeven().box(RPCCall(RPCMethod(name)))

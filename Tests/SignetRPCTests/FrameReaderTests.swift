@@ -60,6 +60,26 @@ struct FrameReaderTests {
         }
     }
 
+    /// Limits hold for what comes in one piece, and for what has no end.
+    @Test func limitsInOnePieceAndWithoutAnEnd() throws {
+        let lines = String(repeating: "X: y\r\n", count: 20)
+        for end in ["", "Content-Length: 2\r\n\r\n{}"] {
+            var reader = FrameReader(
+                .contentLength, maximumHeaderSize: 100, maximumMessageSize: 1000)
+            reader.push(bytes(lines + end))
+            let error = #expect(throws: RPCError.self) { try reader.next() }
+            #expect(error?.code == .malformedFrame)
+        }
+        for end in ["", "\n", "\r\n"] {
+            var reader = FrameReader(.lines, maximumHeaderSize: 0, maximumMessageSize: 10)
+            reader.push(bytes("0123456789"))
+            #expect(try reader.next() == nil)
+            reader.push(bytes("0" + end))
+            let error = #expect(throws: RPCError.self) { try reader.next() }
+            #expect(error?.code == .messageTooLarge)
+        }
+    }
+
     /// A length without its message takes no memory, and bytes one by one are looked at once each.
     @Test func aLengthAloneIsNothing() throws {
         var reader = FrameReader(

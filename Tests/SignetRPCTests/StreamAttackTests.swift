@@ -57,7 +57,9 @@ struct StreamAttackTests {
 
     /// Bytes that are no frame, and the error they end the connection with.
     @Test(arguments: [
-        "Content-Length: 2\n\n{}", "Content-Length: 2\r\n{}\r\n", "\r\n{}", "{}\r\n\r\n",
+        "Content-Length: 2\n\n{}", "X-A: bb\nContent-Length: 2\r\n\r\n{}",
+        "Content-Length: 2\r\nX-A: bb\n\r\n{}", "Content-Length: 2\r\n{}\r\n", "\r\n{}",
+        "{}\r\n\r\n",
         "Content-Length: -2\r\n\r\n{}", "Content-Length: +2\r\n\r\n{}",
         "Content-Length: 2.0\r\n\r\n{}", "Content-Length: 0x2\r\n\r\n{}",
         "Content-Length: 2, 2\r\n\r\n{}", "Content-Length: two\r\n\r\n{}",
@@ -138,6 +140,23 @@ struct StreamAttackTests {
         for _ in 0..<11 { try? await peer.send(message) }
         #expect(await connection.ended().code == .malformedReply)
         #expect(await outcome { try await connection.call("a") } == "malformed-reply")
+    }
+
+    /// JSON-RPC 1.0, section 2.1: what is no request or response ends the connection at once.
+    @Test(arguments: [
+        "{", "1", "{}", "[]", #"{"method":1}"#, #"{"method":"a","id":1}"#,
+        #"{"method":"a","params":{},"id":1}"#, #"{"method":"a","params":[],"id":true}"#,
+    ])
+    func aMessageThatIsNoneEndsAConnectionOfVersion1(_ message: String) async throws {
+        let (connection, peer) = HostilePeer.pair(adapter: JSONRPCAdapter(version: .v1))
+        async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
+        _ = try await peer.message()
+        try await peer.send(message)
+        #expect(await call == "malformed-reply")
+        #expect(
+            await outcome { try await connection.call("b", timeout: .seconds(20)) }
+                == "malformed-reply")
+        connection.close()
     }
 
     /// The peer floods with requests and takes no answer: it is read no more, and memory stays.
