@@ -85,7 +85,7 @@ extension NetworkSystem.Options {
                 guard allowsUnpinnedServices else {
                     throw ClientError(
                         .processing, .invalidService,
-                        "services.\(Self.pinsKey(service)) has no value, and a service without pins is "
+                        "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
@@ -118,7 +118,8 @@ extension NetworkSystem.Options {
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .processing, .invalidService,
-                    "services.\(service).caFile and another service of \(host.text) trust different CAs"
+                    "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
+                        + " \(host.text) trust different CAs"
                 )
             }
             authorities[host] = own
@@ -126,9 +127,10 @@ extension NetworkSystem.Options {
         return authorities
     }
 
-    /// The key that a service's pins are read from, behind `services.`.
-    private static func pinsKey(_ service: Service) -> String {
+    /// The key, behind `services.`, that a value of a service or of its content delivery is read from.
+    private static func key(_ own: String, _ ofCDN: String, of service: Service) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts[1] == "cdn" ? "\(parts[0]).cdnPins" : "\(service).pins"
+        return parts.count == 2 && parts[1] == "cdn"
+            ? "\(parts[0]).\(ofCDN)" : "\(service).\(own)"
     }
 }

@@ -33,7 +33,7 @@ public struct ServiceConfiguration: Sendable {
     /// Pins of the service's host (array of strings `services.NAME.pins`).
     public var pins: [Pin]
     /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM file, and string
-    /// `services.NAME.caMode`, `replace` or `add`).
+    /// `services.NAME.caMode`, `replace` or `add`; of its content delivery `cdnCAFile` and `cdnCAMode`).
     public var authorities: PinAuthorities?
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
@@ -130,7 +130,7 @@ extension ServiceConfiguration {
         let ownPins = try Self.pins(reader, "pins") ?? []
         let testPins = test == nil ? nil : try Self.pins(reader, "testPins")
         self.pins = testPins ?? ownPins
-        self.authorities = try Self.authorities(reader)
+        self.authorities = try Self.authorities(reader, "caFile", "caMode")
         self.commonParameters = try reader.read("commonParameters", JSONObject.self) ?? [:]
         for (field, value) in try reader.read("commonFields", JSONObject.self) ?? [:] {
             guard let field = HTTPField.Name(field), let text = value.string,
@@ -153,27 +153,27 @@ extension ServiceConfiguration {
 
     /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
     private static func authorities(
-        _ reader: SettingsReader
+        _ reader: SettingsReader, _ fileKey: String, _ modeKey: String
     ) throws(ClientError) -> PinAuthorities? {
-        let modeName = try reader.read("caMode", String.self)
-        guard let file = try reader.read("caFile", String.self) else {
+        let modeName = try reader.read(modeKey, String.self)
+        guard let file = try reader.read(fileKey, String.self) else {
             guard modeName == nil else {
-                throw reader.invalid("caMode", "has no place without caFile")
+                throw reader.invalid(modeKey, "has no place without \(fileKey)")
             }
             return nil
         }
-        for name in ["caFile", "caMode"] where reader.isFetched(name) {
+        for name in [fileKey, modeKey] where reader.isFetched(name) {
             throw reader.invalid(name, "was fetched, and no fetched value says whom to trust")
         }
         guard let mode = PinAuthorities.Mode(rawValue: modeName ?? "replace") else {
-            throw reader.invalid("caMode", "is neither add nor replace")
+            throw reader.invalid(modeKey, "is neither add nor replace")
         }
         do throws(PinError) {
             return try PinAuthorities(file: file, mode: mode)
         } catch {
             // Its message has the path, which is a value of the configuration.
             throw reader.invalid(
-                "caFile",
+                fileKey,
                 error.code == .unreadableFile
                     ? "names a file that cannot be read"
                     : "names a file that holds no certificates, broken ones, or too many")
@@ -206,6 +206,7 @@ extension ServiceConfiguration {
         var cdn = ServiceConfiguration(
             baseURL: url, payloadProtocol: .rest, pins: try Self.pins(reader, "cdnPins") ?? [],
             timeout: timeout, attempts: attempts)
+        cdn.authorities = try Self.authorities(reader, "cdnCAFile", "cdnCAMode")
         cdn.redirects = redirects
         cdn.mayShareItsHostsPins = true
         return cdn

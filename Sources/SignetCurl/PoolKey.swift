@@ -6,8 +6,9 @@ struct PoolKey: Sendable, Hashable {
     let trust: TrustStore
     /// An HTTP proxy that is told who we are; nil for every other way.
     ///
-    /// libcurl's pool compares user names and passwords of SOCKS proxies, and not of HTTP ones: through the
-    /// tunnel that one login has opened, it would send the calls of another login, and of none.
+    /// libcurl's pool compares user names and passwords of SOCKS proxies, and of HTTP ones only since
+    /// CVE-2026-3784 was mended: through the tunnel that one login has opened, an older one sends the calls
+    /// of another login, and of none.
     private let login: Proxy?
 
     /// Takes what a call trusts, and its proxy.

@@ -73,7 +73,8 @@ final class RequestPlan: Sendable {
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
-        pins = try Self.pins(engineRequest.policy, host: host, isSecure: isSecure, now: now)
+        pins = try Self.pins(
+            engineRequest.policy, host: host, port: port, isSecure: isSecure, now: now)
         authorities = isSecure ? engineRequest.policy?.rule(for: host)?.authorities : nil
         timeout = engineRequest.timeout
         connectTimeout = engineRequest.connectTimeout
@@ -102,11 +103,11 @@ final class RequestPlan: Sendable {
     }
 
     /// What the policy says before any connection.
-    static func pins(_ policy: PinPolicy?, host: HostName, isSecure: Bool, now: Int64)
-        throws(TransportError) -> Pins?
-    {
+    private static func pins(
+        _ policy: PinPolicy?, host: HostName, port: Int, isSecure: Bool, now: Int64
+    ) throws(TransportError) -> Pins? {
         guard let policy else { return nil }
-        let decision = policy.decision(for: host, isSecure: isSecure, now: now)
+        let decision = policy.decision(for: host, isSecure: isSecure, now: now, port: port)
         if let refusal = decision.refusal { throw TransportError(refusal) }
         guard decision.isPinned, let rule = decision.rule else { return nil }
         return Pins(digests: rule.pins.flatMap(\.bytes), isEnforced: rule.mode == .enforce)

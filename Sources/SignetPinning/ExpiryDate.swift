@@ -1,3 +1,5 @@
+internal import SignetCrypto
+
 /// The last day on which a rule holds: it expires when that day is over in UTC.
 public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     /// `YYYY-MM-DD`.
@@ -11,7 +13,8 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String) throws(PinError) {
         let bytes = Array(text.utf8)
         let malformed = PinError(
-            code: .malformedPolicy, message: "a date that exists is wanted, written YYYY-MM-DD")
+            code: .malformedPolicy,
+            message: "a date that exists is wanted, written YYYY-MM-DD, not \(Self.shown(text))")
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
             let year = ExpiryDate.number(bytes[0..<4]), let month = ExpiryDate.number(bytes[5..<7]),
             let day = ExpiryDate.number(bytes[8..<10]), (1...12).contains(month), year >= 1
@@ -32,6 +35,11 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
 
     /// The text.
     public var description: String { text }
+
+    /// A value that is refused, for a message: in quotation marks, and no longer than it needs.
+    static func shown(_ text: String) -> String {
+        "\"\(printable(String(text.prefix(32))))\(text.count > 32 ? "…" : "")\""
+    }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         var value = 0

@@ -48,6 +48,11 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         if bytes.contains(UInt8(ascii: "@")) {
             throw refusal("a host holds no user info (found \"@\")")
         }
+        if let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        {
+            throw refusal("a host stands without a scheme (found \"://\")")
+        }
         if bytes.first == UInt8(ascii: "[") || bytes.contains(UInt8(ascii: ":")) {
             return try canonicalIPv6(bytes)
         }

@@ -53,10 +53,14 @@ public enum PinLint {
         }
         var collector = Collector(now: now, suffixes: suffixes, directory: directory)
         for name in top.memberNames where name != "hosts" && name != "unlisted" {
-            collector.add("unknown-member", .error, "the member \"\(name)\" is not known")
+            collector.add(
+                "unknown-member", .error,
+                "the member \"\(name)\" is not known; known are hosts, unlisted")
         }
         if let unlisted = top["unlisted"], !["refuse", "allow"].contains(unlisted.string ?? "") {
-            collector.add("bad-value", .error, "\"unlisted\" is refuse or allow")
+            collector.add(
+                "bad-value", .error,
+                "\"unlisted\" is refuse or allow, not \(Collector.shown(unlisted))")
         }
         for (name, value) in hosts { collector.lint(name, value) }
         return collector.findings
@@ -95,16 +99,23 @@ public enum PinLint {
             ] {
                 guard let value = members[name] else { continue }
                 if !choices.contains(value.string ?? "") {
-                    add("bad-value", .error, "\"\(name)\" is \(choices.joined(separator: " or "))")
+                    add(
+                        "bad-value", .error,
+                        "\"\(name)\" is \(choices.joined(separator: " or ")), not"
+                            + " \(Self.shown(value))")
                 }
             }
-            for name in ["includeSubdomains", "exclude"]
-            where members[name].map({ $0.bool == nil }) ?? false {
-                add("bad-value", .error, "\"\(name)\" is true or false")
+            for name in ["includeSubdomains", "exclude"] {
+                guard let value = members[name], value.bool == nil else { continue }
+                add(
+                    "bad-value", .error, "\"\(name)\" is true or false, not \(Self.shown(value))")
             }
             lintAuthorities(members)
             for name in members.memberNames where !PinPolicy.ruleMembers.contains(name) {
-                add("unknown-member", .error, "the member \"\(name)\" is not known")
+                add(
+                    "unknown-member", .error,
+                    "the member \"\(name)\" is not known; known are"
+                        + " \(PinPolicy.ruleMembers.joined(separator: ", "))")
             }
             if members["exclude"]?.bool == true {
                 for name in ["pins", "expires", "afterExpiry", "mode"] where members[name] != nil {
@@ -114,6 +125,10 @@ public enum PinLint {
             }
             lintExpiry(members["expires"])
             lintPins(members["pins"])
+        }
+
+        static func shown(_ value: JSONValue) -> String {
+            value.string.map { ExpiryDate.shown($0) } ?? "of type \(value.typeName)"
         }
 
         private mutating func lintPattern(_ name: String, _ value: JSONValue) {
@@ -157,7 +172,9 @@ public enum PinLint {
         private mutating func lintExpiry(_ value: JSONValue?) {
             guard let value else { return }
             guard let text = value.string, let date = try? ExpiryDate(parsing: text) else {
-                add("bad-value", .error, "\"expires\" is a date that exists, YYYY-MM-DD")
+                add(
+                    "bad-value", .error,
+                    "\"expires\" is a date that exists, YYYY-MM-DD, not \(Self.shown(value))")
                 return
             }
             if date.isOver(at: now) {

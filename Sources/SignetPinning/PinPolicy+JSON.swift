@@ -178,7 +178,8 @@ extension PinPolicy {
         guard let text = try text(value, what) else { return standard }
         guard let choice = choices.first(where: { $0.key.utf8.elementsEqual(text.utf8) }) else {
             throw malformed(
-                "\(what) is one of \(choices.keys.sorted().joined(separator: ", "))")
+                "\(what) is one of \(choices.keys.sorted().joined(separator: ", ")), not"
+                    + " \(ExpiryDate.shown(text))")
         }
         return choice.value
     }

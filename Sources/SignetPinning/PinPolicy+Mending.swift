@@ -1,13 +1,12 @@
 extension PinPolicy {
     /// The mend for a chain of which no key is wanted.
     func mend(
-        ofMismatchWith chain: [SeenCertificate], host: HostName, rule: PinRule
+        ofMismatchWith chain: [SeenCertificate], host: HostName, port: Int?, rule: PinRule
     ) -> PinMend {
         guard let leaf = chain.first else {
             return PinMend(
                 kind: .noChain,
-                advice: "no verified chain was seen; look at it with signet pins show"
-                    + " https://\(host.uriText)")
+                advice: "no verified chain was seen; look at it with \(Self.show(host, port))")
         }
         for wanted in rule.pins {
             let lower = wanted.text.lowercased()
@@ -44,7 +43,9 @@ extension PinPolicy {
     }
 
     /// The mend for a host that no rule is for.
-    func mend(ofUnlisted host: HostName, chain: [SeenCertificate] = []) -> PinMend {
+    func mend(
+        ofUnlisted host: HostName, port: Int?, chain: [SeenCertificate]
+    ) -> PinMend {
         if host.kind == .name {
             let name = host.text
             let above = rules.filter {
@@ -61,8 +62,14 @@ extension PinPolicy {
         }
         return PinMend(
             kind: .unlisted,
-            advice: "add its pins (signet pins show https://\(host.uriText)), exclude it, or say"
+            advice: "add its pins (\(Self.show(host, port))), exclude it, or say"
                 + " \"unlisted\":\"allow\"", entry: Self.entry(host, chain))
+    }
+
+    /// The command that shows a host's pins.
+    private static func show(_ host: HostName, _ port: Int?) -> String {
+        let port = port ?? 443
+        return "signet pins show https://\(host.uriText)" + (port == 443 ? "" : ":\(port)")
     }
 
     /// The mend for a rule whose last day is over.

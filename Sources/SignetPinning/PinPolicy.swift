@@ -78,18 +78,22 @@ public struct PinPolicy: Sendable, Hashable {
     ///   - host: The host that is asked for.
     ///   - isSecure: Whether the call uses TLS.
     ///   - now: Unix time in seconds.
+    ///   - port: The port that is asked for, for a refusal's words alone.
     /// - Returns: The rule, whether a pin must match, and why the call is refused, if it is.
-    public func decision(for host: HostName, isSecure: Bool, now: Int64) -> PinDecision {
+    public func decision(
+        for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
+    ) -> PinDecision {
         guard let rule = rule(for: host) else {
             if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
             return PinDecision(
-                rule: nil, isPinned: false, refusal: refusal(.unlistedHost, host, nil, []))
+                rule: nil, isPinned: false,
+                refusal: refusal(.unlistedHost, host, port, nil, []))
         }
         if rule.isExclusion { return PinDecision(rule: rule, isPinned: false, refusal: nil) }
         guard isSecure else {
             return PinDecision(
                 rule: rule, isPinned: true,
-                refusal: refusal(.cleartextToPinnedHost, host, rule, []))
+                refusal: refusal(.cleartextToPinnedHost, host, port, rule, []))
         }
         if rule.hasExpired(at: now) {
             if rule.afterExpiry == .allow {
@@ -97,7 +101,8 @@ public struct PinPolicy: Sendable, Hashable {
             }
             if rule.mode == .enforce {
                 return PinDecision(
-                    rule: rule, isPinned: true, refusal: refusal(.policyExpired, host, rule, []))
+                    rule: rule, isPinned: true,
+                    refusal: refusal(.policyExpired, host, port, rule, []))
             }
         }
         return PinDecision(rule: rule, isPinned: true, refusal: nil)
@@ -110,7 +115,7 @@ public struct PinPolicy: Sendable, Hashable {
     ///   - chain: The *verified* chain, leaf first: never the chain as sent.
     ///   - now: Unix time in seconds.
     ///   - served: The chain as sent, for reports alone.
-    ///   - port: The port that was asked for, for reports alone.
+    ///   - port: The port that was asked for, for reports and words alone.
     /// - Returns: What was seen, what was wanted, and what is wrong, if anything is.
     public func verdict(
         for host: HostName, chain: [SeenCertificate], now: Int64, served: [[UInt8]] = [],
@@ -122,9 +127,9 @@ public struct PinPolicy: Sendable, Hashable {
         let isMatch = chain.contains { wanted.contains($0.pin) }
         var finding = decision.refusal
         if let known = finding {
-            finding = refusal(known.code, host, rule, chain)
+            finding = refusal(known.code, host, port, rule, chain)
         } else if let rule, decision.isPinned, !isMatch {
-            finding = refusal(.pinMismatch, host, rule, chain)
+            finding = refusal(.pinMismatch, host, port, rule, chain)
         }
         if var failure = finding?.failure, let known = finding {
             failure.served = served
@@ -139,7 +144,8 @@ public struct PinPolicy: Sendable, Hashable {
 
     /// One message with all that a log line needs to repair a policy, and the same as values.
     private func refusal(
-        _ code: PinError.Code, _ host: HostName, _ rule: PinRule?, _ chain: [SeenCertificate]
+        _ code: PinError.Code, _ host: HostName, _ port: Int?, _ rule: PinRule?,
+        _ chain: [SeenCertificate]
     ) -> PinError {
         let name = host.uriText
         let found: String
@@ -155,11 +161,11 @@ public struct PinPolicy: Sendable, Hashable {
                 mend = self.mend(ofExpired: rule, chain: chain)
             default:
                 found = "no pin matches for \(name) \(pattern)"
-                mend = self.mend(ofMismatchWith: chain, host: host, rule: rule)
+                mend = self.mend(ofMismatchWith: chain, host: host, port: port, rule: rule)
             }
         } else {
             found = "the pin policy does not list \(name)"
-            mend = self.mend(ofUnlisted: host, chain: chain)
+            mend = self.mend(ofUnlisted: host, port: port, chain: chain)
         }
         let seen =
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"

@@ -276,6 +276,27 @@ import Testing
         try await host.stop()
     }
 
+    @Test func aReportGoesThroughTheProxyOfItsCollector() async throws {
+        let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
+        let collector = try await CaptureServer(tls: authority.leaf)
+        let proxy = try await ProxyServer()
+        var options = try options()
+        options.proxies = ProxyRules(
+            try Proxy(parsing: "http://127.0.0.1:\(proxy.port)"),
+            except: ProxyExceptions(parsing: "localhost"))
+        var post = PinReportPost(url: collector.url)
+        post.timeout = .seconds(300)
+        options.pinReports.posts = [post]
+        options.pinReports.logs = false
+        let system = try await PolicyUpdateTests.start(
+            host, PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
+        #expect(await failure(system)?.code.name == "pin-mismatch")
+        await system.shutdown()
+        #expect(system.pinReportCounts.delivered == 1)
+        #expect(proxy.asked == ["CONNECT \(collector.url.dropFirst("https://".count))"])
+        try await host.stop()
+    }
+
     /// The collector's host by the policy's rule, by pins of its own, and by none.
     @Test func theCollectorsOwnKeysAreJudgedAndMakeNoReport() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)

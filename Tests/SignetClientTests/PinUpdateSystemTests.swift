@@ -71,9 +71,11 @@ import Testing
     }
 
     private func start(
-        _ plan: PinUpdatePlan? = nil, builtIn: PinPolicy? = nil, sinks: [any PinReportSink] = []
+        _ plan: PinUpdatePlan? = nil, builtIn: PinPolicy? = nil, sinks: [any PinReportSink] = [],
+        proxies: ProxyRules? = nil
     ) async throws -> NetworkSystem {
         var options = try Shop.options()
+        options.proxies = proxies
         options.pinUpdates = try plan ?? self.plan()
         options.pinReports.sinks = sinks
         let clock = self.clock.now.withLock { $0 }
@@ -120,6 +122,25 @@ import Testing
         #expect(same.serial == 8 && same.failures == 0 && system.policy == root)
         #expect(await call(system) == nil)
         await system.shutdown()
+    }
+
+    @Test func isFetchedThroughTheProxy() async throws {
+        try serve(7, policy(authority.root.pin))
+        let proxy = try await ProxyServer(login: "u:p")
+        var way = try Proxy(parsing: "http://127.0.0.1:\(proxy.port)")
+        // The plan's host alone decides; the built-in policy lets it pass without pins.
+        let open = try PinPolicy(rules: [PinRule(excluding: "localhost")])
+        let refused = try await start(builtIn: open, proxies: ProxyRules(way))
+        #expect(refused.lastPinUpdate?.failure?.code == "proxy-authentication")
+        await refused.shutdown()
+        try way.setCredentials(Array("u:p".utf8))
+        let system = try await start(builtIn: open, proxies: ProxyRules(way))
+        #expect(system.startReport.pinUpdate?.serial == 7)
+        #expect(system.startReport.pinUpdate?.findings.isEmpty == true)
+        await system.shutdown()
+        // The document, and a look at the chain that the new policy will judge.
+        let asked = proxy.asked
+        #expect(asked == Array(repeating: "CONNECT localhost:\(host.port)", count: 3))
     }
 
     @Test func theNewestIsKeptAcrossRestarts() async throws {

@@ -92,6 +92,29 @@ import Testing
         try await host.stop()
     }
 
+    @Test func aContentDeliveryHasItsOwn() async throws {
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
+        let own = JSONValue.string(authority.caFile)
+        let others = JSONValue.string(rogue.caFile)
+        for (values, wanted) in [
+            ([:], "tls"), (["services.a.caFile": own], "tls"),
+            (["services.a.cdnCAFile": own], nil),
+            (["services.a.caFile": others, "services.a.cdnCAFile": own], nil),
+            (["services.a.cdnCAFile": own, "services.a.cdnCAMode": "add"], nil),
+            (["services.a.cdnCAFile": others, "services.a.cdnCAMode": "add"], "tls"),
+        ] as [(JSONObject, String?)] {
+            var all = values
+            all["services.a.cdnURL"] = .string("https://127.0.0.1:\(host.port)")
+            all["services.a.cdnPins"] = [.string(authority.root.pin)]
+            let system = try await system("https://localhost:\(host.port)", all)
+            #expect(await code(system, Service("a").cdn) == wanted, "\(values)")
+            // Whom its content delivery trusts, the service does not.
+            #expect((await code(system) == nil) == (values["services.a.caFile"] == own))
+            await system.shutdown()
+        }
+        try await host.stop()
+    }
+
     @Test func whatCannotBeUsedIsRefusedAtTheStart() async throws {
         let folder = try TemporaryDirectory()
         let noCA = try folder.write("topsecret", to: "no-ca.pem")
@@ -110,6 +133,23 @@ import Testing
                     "services.b.caFile": .string(rogue.caFile),
                     "services.b.baseURL": "https://LOCALHOST./b", "services.b.protocol": "rest",
                     "services.b.pins": [.string(authority.root.pin)],
+                ], "different CAs"
+            ),
+            (
+                [
+                    "services.a.cdnURL": "https://cdn.test", "services.a.cdnPins": [],
+                    "services.a.cdnCAFile": .string(noCA),
+                ], "services.a.cdnCAFile"
+            ),
+            (
+                ["services.a.cdnURL": "https://localhost", "services.a.cdnCAMode": "add"],
+                "services.a.cdnCAMode"
+            ),
+            (
+                [
+                    "services.a.cdnURL": "https://localhost/cdn",
+                    "services.a.caFile": .string(authority.caFile),
+                    "services.a.cdnCAFile": .string(rogue.caFile),
                 ], "different CAs"
             ),
         ] as [(JSONObject, String)] {
@@ -133,15 +173,21 @@ import Testing
                 "type": "string", "visibility": "public", "notSecret": true,
             ],
             "services.a.caMode": ["type": "string", "visibility": "public"],
+            "services.a.cdnURL": ["type": "string", "visibility": "public"],
+            "services.a.cdnCAFile": [
+                "type": "string", "visibility": "public", "notSecret": true,
+            ],
         ]
         let defaults: JSONObject = [
             "services.a.baseURL": "https://localhost", "services.a.protocol": "rest",
             "services.a.pins": [.string(authority.root.pin)],
             "services.a.caFile": .string(authority.caFile),
+            "services.a.cdnURL": "https://localhost/cdn",
         ]
         for (fetched, key) in [
             (["services.a.caFile": .string(rogue.caFile)], "caFile"),
             (["services.a.caMode": "add"], "caMode"),
+            (["services.a.cdnCAFile": .string(authority.caFile)], "cdnCAFile"),
         ] as [(JSONObject, String)] {
             let configuration = try GlobalConfiguration(
                 schema: Schema(["keys": .object(keys)]), defaults: .values(defaults),

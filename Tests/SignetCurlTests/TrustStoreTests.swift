@@ -95,6 +95,33 @@ import Testing
         await engine.shutdown()
     }
 
+    /// What libcurl is given to trust, byte for byte: no CA of the system's vouches for a test's host, so
+    /// that one too many would not show in a handshake.
+    @Test(arguments: ["replace", "add"])
+    func theStoreHoldsWhatTheModeSays(_ mode: String) async throws {
+        let server = try await OpenSSLServer(other.identity)
+        let engine = try engine(http2: false)
+        // As often as in no other test, so that this store is known among those of the whole process.
+        let root = try Data(contentsOf: URL(filePath: other.root.pem))
+        let path = try folder.write(
+            (0..<77).reduce(into: Data()) { all, _ in all += root }, to: "ca.pem")
+        _ = try await engine.fetch(
+            request("b.example.com", server.port, policy: policy(mode, file: path)))
+        var wanted = Data(try PinAuthorities(file: path, mode: .add).pem)
+        if mode == "add" {
+            wanted =
+                try Data(contentsOf: URL(filePath: authority.caFile)) + Data("\n".utf8) + wanted
+        }
+        let files = FileManager.default
+        let stores = try files.contentsOfDirectory(atPath: "/proc/self/fd")
+            .map { "/proc/self/fd/\($0)" }.filter { descriptor in
+                (try? files.destinationOfSymbolicLink(atPath: descriptor))?
+                    .hasPrefix("/memfd:signet-ca") == true
+            }.compactMap { files.contents(atPath: $0) }
+        #expect(stores.contains(wanted))
+        await engine.shutdown()
+    }
+
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionOfOneStoreIsNotResumedInAnother(version: String) async throws {
         // s_server -www closes after each reply, so the next call resumes where it may.

@@ -56,6 +56,13 @@ import Testing
         #expect(throws: PinError.self) { try HostName.canonical(long) }
     }
 
+    @Test func namesASchemeAsOne() {
+        for text in ["https://host", "HTTPS://host.example/path", "://host"] {
+            let error = #expect(throws: PinError.self) { try HostName.canonical(text) }
+            #expect(error?.message.contains("without a scheme") == true)
+        }
+    }
+
     @Test func saysHowToWriteWhatItCannotMap() {
         let error = #expect(throws: PinError.self) { try HostName.canonical("straße.de") }
         #expect(error?.message.contains("xn--") == true)

@@ -86,6 +86,13 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
         #expect(unlisted?.failure?.mend.kind == .unlisted)
         #expect(unlisted?.failure?.mend.entry == nil)
         #expect(unlisted?.failure?.rule == nil)
+        // What it says to run looks where the call went.
+        for (port, end) in [(nil, "api.example)"), (443, "api.example)"), (8443, "example:8443)")] {
+            let error = policy.decision(for: host, isSecure: true, now: 0, port: port).refusal
+            let command = "(signet pins show https://"
+            #expect(error?.message.contains(command) == true)
+            #expect(error?.message.contains(end) == true, "\(error?.message ?? "")")
+        }
     }
 
     @Test func saysNothingOfMalformedPolicies() {

@@ -63,6 +63,25 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
         #expect(try codes(text) == found)
     }
 
+    /// Each says what was found and what is wanted; so does the reader that stops at the first.
+    @Test(arguments: [
+        (#""expires":"2026-02-30""#, #"not "2026-02-30""#, "YYYY-MM-DD"),
+        (#""expires":20260230"#, "not of type number", "YYYY-MM-DD"),
+        (#""mode":"enforced""#, #"not "enforced""#, "enforce"),
+        (#""afterExpiry":"\u001b[2J""#, #"not "\u{1b}[2J""#, "refuse"),
+        (#""caMode":"\u00e9\#(String(repeating: "x", count: 99))""#, "xxx…\"", "replace"),
+        (#""exclude":"yes""#, "", "true or false"), (#""pin":[]"#, "", "includeSubdomains"),
+    ])
+    func saysWhatItFoundAndWants(_ member: String, _ found: String, _ wanted: String) throws {
+        let text = Array(#"{"hosts":{"a.example":{"pins":["\#(a)","\#(b)"],\#(member)}}}"#.utf8)
+        let messages = try PinLint.findings(of: text, now: Self.now).map(\.message)
+        #expect(messages.contains { $0.contains(found) && $0.contains(wanted) }, "\(messages)")
+        let error = #expect(throws: PinError.self) { try PinPolicy(parsing: text, filesIn: ".") }
+        let words = error?.message ?? ""
+        #expect(words.contains(#"host "a.example""#) && words.contains(wanted), "\(words)")
+        if !found.contains("type") { #expect(words.contains(found), "\(words)") }
+    }
+
     @Test(arguments: ["", "[]", "{}", #"{"hosts":1}"#, #"{"hosts":{},"hosts":{}}"#])
     func refusesWhatIsNoPolicy(_ text: String) {
         let error = #expect(throws: PinError.self) {

@@ -148,13 +148,32 @@ private func failure(
         #expect(chain.request.headerFields[secret] == "s3cr3t")
     }
 
+    @Test(arguments: [
+        ("http://api.test:443/a", "https://api.test/b"),
+        ("http://api.test:8443/a", "https://api.test:8443/b"),
+        ("http://api.test/a", "http://api.test:443/b"),
+        ("https://api.test/a", "https://api.test:80/b"),
+        ("https://127.0.0.1/a", "https://127.0.0.2/b"),
+    ])
+    func schemePortAndHostMakeAnOriginEach(_ from: String, _ location: String) throws {
+        var chain = try RedirectChain(
+            request(.get, from, [.authorization: "x"]), policy: RedirectPolicy())
+        let redirect = try chain.follow(reply(302, location), pins: nil, now: 0)
+        #expect(redirect?.crossesOrigins == true && !chain.isWithinOrigin)
+        #expect(chain.request.headerFields[.authorization] == nil)
+    }
+
     @Test(arguments: ["https://API.TEST/b", "https://api.test.:443/b", "//api.test/b", "b", "?b"])
     func oneOriginInAllItsSpellingsKeepsFields(_ location: String) throws {
         var chain = try RedirectChain(
-            request(.get, "https://api.test/a", [.authorization: "x"]), policy: RedirectPolicy())
+            request(
+                .get, "https://api.test/a",
+                [.authorization: "x", HTTPField.Name("Host")!: "api.test:443"]),
+            policy: RedirectPolicy())
         let redirect = try chain.follow(reply(302, location), pins: nil, now: 0)
         #expect(redirect?.crossesOrigins == false && chain.isWithinOrigin)
-        #expect(chain.request.headerFields[.authorization] == "x")
+        // The engine writes Host anew for each URL.
+        #expect(chain.request.headerFields == [.authorization: "x"])
     }
 
     @Test func bodiesStayWithTheirOrigin() throws {
@@ -211,6 +230,12 @@ private func failure(
         #expect(failure(chain, reply(302, "/a"))?.code == .redirectLoop)
         #expect(failure(chain, reply(302, ""))?.code == .redirectLoop)
         #expect(failure(chain, reply(302, "#x"))?.code == .redirectLoop)
+        // Whatever the method, and also by way of another place.
+        var upload = try RedirectChain(
+            request(.put, "https://api.test/a"), policy: RedirectPolicy())
+        #expect(failure(upload, reply(307, "/a"), body: .replayable)?.code == .redirectLoop)
+        _ = try upload.follow(reply(307, "/b"), body: .replayable, pins: nil, now: 0)
+        #expect(failure(upload, reply(308, "/a"), body: .replayable)?.code == .redirectLoop)
         for number in 1...5 {
             _ = try chain.follow(reply(307, "/\(number)"), pins: nil, now: 0)
         }

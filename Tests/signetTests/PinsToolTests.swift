@@ -122,6 +122,31 @@ import Testing
         #expect(!output.text.contains("secret"))
     }
 
+    /// What a newcomer types first.
+    @Test(
+        arguments: [
+            (["show", "api.example.com"], "for a host, say https://api.example.com\n"),
+            (["show", "LOCALHOST:8443"], "for a host, say https://localhost:8443\n"),
+            (["show", "absent.d/key"], "cannot open absent.d/key: No such file or directory\n"),
+            (["show", "absent"], "cannot open absent: No such file or directory\n"),
+            (
+                ["check", "api.example.com", "--policy", "policy.json"],
+                "begins with https://, not \"api.example.com\"\n"
+            ),
+            (["check", "u:secret@localhost", "--policy", "policy.json"], "with https://\n"),
+            (
+                ["check", "https://other.invalid:8443", "--policy", "policy.json"],
+                "(signet pins show https://other.invalid:8443)"
+            ),
+        ])
+    func theErrorSaysWhatToType(_ arguments: [String], _ words: String) async throws {
+        _ = try policy(#"{"hosts":{"localhost":{"pins":["$leaf"]}}}"#)
+        let output = try await SignetTool.run(["pins"] + arguments, directory: folder.url)
+        #expect([1, 2].contains(output.exit))
+        #expect(output.stderr.contains(words), "\(output.stderr)")
+        #expect(!output.stderr.contains("secret"))
+    }
+
     @Test func anUntrustedServerIsNamedAsSuch() async throws {
         let server = try await OpenSSLServer(TestAuthority.rogue.get().identity)
         let output = try await pins(

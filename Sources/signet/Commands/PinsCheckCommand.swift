@@ -28,7 +28,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
         let target = try PinsTarget(parsing: url)
         let host = target.authority.host
         let now = UnixTime.now()
-        let decision = policy.decision(for: host, isSecure: target.isSecure, now: now)
+        let decision = policy.decision(
+            for: host, isSecure: target.isSecure, now: now, port: target.port)
         if !target.isSecure {
             if let refusal = decision.refusal { throw refusal }
             throw ToolError.usage("pins are of TLS: the URL begins with https://")
@@ -42,7 +43,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
             throw error
         }
         guard seen.isTrusted else { throw target.untrusted(seen) }
-        let verdict = policy.verdict(for: host, chain: seen.chain, now: now)
+        let verdict = policy.verdict(
+            for: host, chain: seen.chain, now: now, port: target.port)
         if let refusal = verdict.refusal {
             throw ToolError(
                 .refused, refusal.code.name, refusal.message, details: refusal.details,

@@ -49,7 +49,9 @@ struct PinsTarget {
     /// Reads a URL; its path and query do not matter.
     init(parsing text: String) throws(ToolError) {
         guard let scheme = Self.scheme(of: text), scheme == "https" || scheme == "http" else {
-            throw .usage("a URL is wanted that begins with https://")
+            // User info, a password perhaps, is not repeated.
+            let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
+            throw .usage("a URL is wanted that begins with https://\(found)")
         }
         let rest = Array(text.utf8.dropFirst(scheme.utf8.count + 3))
         let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.count

@@ -43,7 +43,18 @@ struct PinsShowCommand: AsyncParsableCommand {
     }
 
     private func showFile() throws {
-        let bytes = try InputFile.read(target, limit: 16 << 20)
+        let bytes: [UInt8]
+        do {
+            bytes = try InputFile.read(target, limit: 16 << 20)
+        } catch {
+            // Who forgets the scheme means a host.
+            guard let target, error.kind == .notFound,
+                let host = try? Authority(parsing: target),
+                host.writtenPort != nil || host.host.text.utf8.contains(UInt8(ascii: "."))
+            else { throw error }
+            throw ToolError(
+                .usage, error.codeName, "\(error.message); for a host, say https://\(host)")
+        }
         let found: [X509Facts.PublicKeyDigest]
         var certificates: ArraySlice<X509Facts.CertificateFacts> = []
         do {

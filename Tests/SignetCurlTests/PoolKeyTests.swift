@@ -1,0 +1,72 @@
+import SignetPinning
+import SignetTransport
+import TestSupport
+import Testing
+
+@testable import SignetCurl
+
+/// Which calls share connections and sessions, judged where it is decided: a libcurl that tells
+/// proxy logins apart by itself (CVE-2026-3784) hides a mistake of ours from every test on the wire.
+@Suite struct PoolKeyTests {
+    private func key(
+        _ proxy: String?, login: String? = nil, caFile: String? = nil,
+        _ authorities: PinAuthorities? = nil
+    ) throws -> PoolKey {
+        var parsed = try proxy.map { text throws in try Proxy(parsing: text) }
+        if let login { try parsed?.setCredentials(Array(login.utf8)) }
+        return PoolKey(TrustStore(caFile: caFile, authorities: authorities), proxy: parsed)
+    }
+
+    @Test(arguments: ["http://p.test:1", "https://p.test:1"])
+    func loginsOfAnHTTPProxyShareNothing(_ proxy: String) throws {
+        let own = try key(proxy, login: "u:p")
+        let same = try key(proxy.uppercased(), login: "u:p")
+        #expect(own == same && own.hashValue == same.hashValue)
+        for login in [nil, "u:", ":p", "v:p", "u:P", "u:p ", "up:", "U:p", "u:p:"] {
+            #expect(try key(proxy, login: login) != own, "\(login ?? "none")")
+        }
+        #expect(try key(proxy + "0", login: "u:p") != own)
+        #expect(try key("http://q.test:1", login: "u:p") != own)
+        #expect(try key(nil) != own)
+    }
+
+    @Test func othersShareALoop() throws {
+        // Without a login, and of SOCKS with one, libcurl's own pool keeps ways apart.
+        for proxy in ["http://p.test:1", "https://p.test:1", "socks5h://p.test:1"] {
+            #expect(try key(proxy) == key(nil))
+        }
+        #expect(try key("socks5://p.test:1", login: "u:p") == key(nil))
+    }
+
+    @Test func filesWhoseNamesDifferInBytesAreTwoStores() throws {
+        let composed = "/ca/\u{E9}.pem"
+        let decomposed = "/ca/e\u{301}.pem"
+        #expect(composed == decomposed)  // to Swift, and to no file system here
+        #expect(try key(nil, caFile: composed) != key(nil, caFile: decomposed))
+        let file = try TestAuthority.trusted.get().caFile
+        let added = try PinAuthorities(file: file, mode: .add)
+        #expect(
+            try key(nil, caFile: composed, added) != key(nil, caFile: decomposed, added))
+        #expect(try key(nil, caFile: composed) == key(nil, caFile: composed))
+        #expect(try key(nil, caFile: composed) != key(nil))
+    }
+
+    @Test func authoritiesAreToldApartByWhatTheyAre() throws {
+        let file = try TestAuthority.trusted.get().caFile
+        let added = try PinAuthorities(file: file, mode: .add)
+        let replacing = try PinAuthorities(file: file, mode: .replace)
+        let others = try PinAuthorities(file: TestAuthority.rogue.get().caFile, mode: .add)
+        for (one, other) in [(added, replacing), (added, others), (added, nil)] {
+            #expect(try key(nil, one) != key(nil, other))
+        }
+        // With "replace" the engine's own file is not looked at.
+        #expect(try key(nil, caFile: "/a", replacing) == key(nil, caFile: "/b", replacing))
+        #expect(try key(nil, caFile: "/a", added) != key(nil, caFile: "/b", added))
+    }
+}
+
+extension PoolKeyTests {
+    private func key(_ proxy: String?, _ authorities: PinAuthorities?) throws -> PoolKey {
+        try key(proxy, login: nil, caFile: nil, authorities)
+    }
+}
