@@ -259,8 +259,9 @@ import Testing
             let counts = try await report(
                 to: post, on: host, with: PolicyUpdateTests.policy(PolicyUpdateTests.wrong))
             #expect(counts.delivered == 1 && counts.failed == 0 && counts.made == 1)
-            let request = try await collector.requests(count: number + 1)[number]
-            let text = String(decoding: request, as: UTF8.self)
+            let requests = try await collector.requests(count: number + 1)
+            let text = String(decoding: try #require(requests.last), as: UTF8.self)
+            #expect(requests.count == number + 1)
             #expect(text.hasPrefix("POST /reports?x=1 HTTP/1.1\r\n"))
             #expect(text.lowercased().contains("content-type: application/json\r\n"))
             let body = try #require(text.firstRange(of: "\r\n\r\n")?.upperBound)

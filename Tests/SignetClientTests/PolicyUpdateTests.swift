@@ -116,6 +116,21 @@ import Testing
         try await host.stop()
     }
 
+    /// The policy is swapped while the first request is out; the next one of the call is judged as it was.
+    @Test func aRedirectedCallKeepsItToo() async throws {
+        let host = try await OrdersHost.start(
+            directives: Self.directives + " location /moved { return 302 /plain?good; }")
+        let (right, none) = try (Self.policy(authority.leaf.pin), PinPolicy(rules: []))
+        let (system, engine) = try await interposed(host, right)
+        engine.setBefore { _ in try? system.update(policy: none) }
+        #expect(await call(system, "/moved") == nil)
+        #expect(await call(system, "/plain?bad")?.code.name == "unlisted-host")
+        let log = try await host.requests(count: 2)
+        #expect(log.count == 2 && !log.contains { $0.contains("bad") })
+        await system.shutdown()
+        try await host.stop()
+    }
+
     @Test func eachCallIsJudgedByItsOwnPolicyWhileTwoThreadsSwapThem() async throws {
         let host = try await OrdersHost.start(directives: Self.directives)
         let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))

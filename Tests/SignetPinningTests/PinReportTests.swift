@@ -107,6 +107,10 @@ import Testing
         #expect(try gate.admits(report(chain: [Self.other, Self.other])))
         #expect(try gate.admits(report(isEnforced: false)))
         #expect(try gate.admits(report(rule: #""a.example":{"pins":["$a"]}"#)))
+        // Nothing but the code differs: the same rule, whose time is over.
+        let expired = #""**.example":{"pins":["$a"],"expires":"2020-01-01"}"#
+        #expect(try gate.admits(report(rule: expired, date: Self.now + Self.day)))
+        #expect(try !gate.admits(report(rule: expired, date: Self.now + Self.day)))
         // A subject that a server made up makes no other kind.
         #expect(try !gate.admits(report(date: Self.now + Self.day, subject: "CN=new")))
     }
