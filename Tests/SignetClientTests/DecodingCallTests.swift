@@ -10,7 +10,7 @@ import Testing
 @Suite struct DecodingCallTests {
     /// What Python puts on the wire for a path: fields, and an expression of the body.
     private static let script = """
-        import base64, hashlib, socket, sys, threading, zlib
+        import base64, hashlib, zlib
         def pack(b, w=31):
             c = zlib.compressobj(9, 8, w)
             return c.compress(b) + c.flush()
@@ -35,31 +35,19 @@ import Testing
             '/empty': (['Content-Encoding: gzip'], b''),
         }
         def run(c):
-            data = b''
-            while b'\\r\\n\\r\\n' not in data:
-                more = c.recv(65536)
-                if not more: return
-                data += more
+            data = head(c)
             print('GOT ' + data.hex(), flush=True)
             method, target = data.decode('latin-1').split(' ')[:2]
             fields, body = routes[target]
-            head = ['HTTP/1.1 200 OK', 'Content-Length: %d' % len(body), 'Connection: close'] + fields
-            c.sendall('\\r\\n'.join(head + ['', '']).encode() + (b'' if method == 'HEAD' else body))
-            c.close()
-        s = socket.socket()
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(('127.0.0.1', int(sys.argv[1])))
-        s.listen(64)
-        while True: threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+            lines = ['HTTP/1.1 200 OK', 'Content-Length: %d' % len(body), 'Connection: close'] + fields
+            c.sendall('\\r\\n'.join(lines + ['', '']).encode() + (b'' if method == 'HEAD' else body))
         """
     private static let text = Array(
         (#"{"jsonrpc":"2.0","id":1,"result":""# + String(repeating: "tea ", count: 1000) + #""}"#)
             .utf8)
 
     private func server() async throws -> (server: ServerProcess, url: String) {
-        let port = freePort()
-        let server = try await ServerProcess.start(
-            "python3", ["-I", "-c", Self.script, "\(port)"], ready: .listening(port: port))
+        let (server, port) = try await SocketServer.start(Self.script)
         return (server, "http://127.0.0.1:\(port)")
     }
 

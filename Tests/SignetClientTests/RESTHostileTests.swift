@@ -7,29 +7,17 @@ import Testing
 @Suite struct RESTHostileTests {
     /// Sends, for each path, bytes as they stand; `~` waits for ever.
     private static let script = #"""
-        import json, socket, sys, threading, time
-        answers = json.loads(sys.argv[2])
+        import json
+        answers = json.loads(arguments[0])
         def run(c):
-            data = b''
             try:
-                while b'\r\n\r\n' not in data:
-                    more = c.recv(65536)
-                    if not more: return
-                    data += more
-                text = answers[data.split(b' ')[1].decode()].encode('latin-1')
+                text = answers[head(c).split(b' ')[1].decode()].encode('latin-1')
                 if text == b'flood':
                     c.sendall(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
                     while True: c.sendall(b'10000\r\n' + b'[' * 65536 + b'\r\n')
                 c.sendall(text.removesuffix(b'~'))
                 while text.endswith(b'~') and c.recv(1): pass
             except OSError: pass
-            finally: c.close()
-        s = socket.socket()
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(('127.0.0.1', int(sys.argv[1])))
-        s.listen(64)
-        while True:
-            threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
         """#
 
     private struct Case: Sendable {
@@ -77,11 +65,9 @@ import Testing
     private func withSystem(
         _ answers: [String: String], timeout: Duration, _ work: (NetworkSystem) async throws -> Void
     ) async throws {
-        let port = freePort()
         let paths = Dictionary(uniqueKeysWithValues: answers.map { ("/\($0.key)", $0.value) })
         let table = String(decoding: try JSONEncoder().encode(paths), as: UTF8.self)
-        let server = try await ServerProcess.start(
-            "python3", ["-I", "-c", Self.script, "\(port)", table], ready: .listening(port: port))
+        let (server, port) = try await SocketServer.start(Self.script, [table])
         var options = NetworkSystem.Options()
         options.maximumReplySize = 1 << 20
         let service = ServiceConfiguration(

@@ -59,9 +59,8 @@ final class ScriptedServer: Sendable {
     init(_ behaviour: String, tls: TestAuthority.Certificate? = nil, setup: String = "")
         async throws
     {
-        port = freePort()
         let script = """
-            import socket, ssl, struct, sys, threading, time
+            import struct
             def head(c):
                 data = b''
                 while b'\\r\\n\\r\\n' not in data:
@@ -70,29 +69,11 @@ final class ScriptedServer: Sendable {
                     data += more
                     print('GOT ' + more.hex(), flush=True)
                 return data
-            def serve(c):
-            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
             def run(c):
-                try:
-                    if context: c = context.wrap_socket(c, server_side=True)
-                    serve(c)
-                except Exception as e: print('ERR ' + repr(e), flush=True)
-                finally: c.close()
-            context = None
-            if len(sys.argv) > 2:
-                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-                context.load_cert_chain(sys.argv[2], sys.argv[3])
+            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
             \(setup)
-            s = socket.socket()
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind(('127.0.0.1', int(sys.argv[1])))
-            s.listen(1024)
-            while True:
-                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
             """
-        server = try await .start(
-            "python3", ["-I", "-c", script, "\(port)"] + (tls.map { [$0.chain, $0.key] } ?? []),
-            ready: .listening(port: port))
+        (server, port) = try await SocketServer.start(script, tls: tls)
     }
 
     /// Whether a byte of a request has come.

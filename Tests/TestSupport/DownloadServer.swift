@@ -23,20 +23,15 @@ package final class DownloadServer: Sendable {
     package init(
         _ redirects: [String: [String]] = [:], tls: TestAuthority.Certificate? = nil
     ) async throws {
-        port = freePort()
         scheme = tls == nil ? "http" : "https"
         let script = """
-            import json, re, socket, ssl, sys, threading
+            import json
             files = {'/file': bytes(i * 7 % 251 for i in range(\(Self.size))),
                 '/other': bytes(i * 5 % 241 for i in range(\(Self.size)))}
-            redirects = json.loads(sys.argv[2])
-            context = None
-            if len(sys.argv) > 3:
-                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-                context.load_cert_chain(sys.argv[3], sys.argv[4])
+            redirects = json.loads(arguments[0])
             seen = set()
-            def answer(c, head):
-                target = head.split(b' ')[1].decode()
+            def answer(c, data):
+                target = data.split(b' ')[1].decode()
                 path, _, query = target.partition('?')
                 places = redirects.get(path, [])
                 place = places.pop(0) if places else ''
@@ -44,7 +39,7 @@ package final class DownloadServer: Sendable {
                     return c.sendall(('HTTP/1.1 302 Found\\r\\nLocation: %s\\r\\nContent-Length: 5\\r\\n'
                         'Connection: close\\r\\n\\r\\nmoved' % place).encode())
                 whole = files.get(path, files['/file'])
-                field = lambda n: (re.search(n + br': *([^\\r]*)', head, re.I) or [None, None])[1]
+                field = lambda n: (re.search(n + br': *([^\\r]*)', data, re.I) or [None, None])[1]
                 first = re.match(br'bytes=(\\d+)-$', field(b'\\r\\nrange') or b'')
                 start = int(first[1]) if first and field(b'\\r\\nif-range') == b'"a"' else 0
                 lines = ['HTTP/1.1 200 OK']
@@ -59,28 +54,13 @@ package final class DownloadServer: Sendable {
                     if stop[1] == 'hold': c.recv(1)
                 else: c.sendall(whole[start:])
             def run(c):
-                try:
-                    if context: c = context.wrap_socket(c, server_side=True)
-                    data = b''
-                    while b'\\r\\n\\r\\n' not in data:
-                        more = c.recv(65536)
-                        if not more: return
-                        data += more
-                    print('GOT ' + data.hex(), flush=True)
-                    answer(c, data)
-                except Exception as e: print('ERR ' + repr(e), flush=True)
-                finally: c.close()
-            s = socket.socket()
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind(('127.0.0.1', int(sys.argv[1])))
-            s.listen(64)
-            while True: threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
+                data = head(c)
+                if not data: return
+                print('GOT ' + data.hex(), flush=True)
+                answer(c, data)
             """
         let table = String(decoding: try JSONEncoder().encode(redirects), as: UTF8.self)
-        server = try await .start(
-            "python3",
-            ["-I", "-c", script, "\(port)", table] + (tls.map { [$0.chain, $0.key] } ?? []),
-            ready: .listening(port: port))
+        (server, port) = try await SocketServer.start(script, [table], tls: tls)
     }
 
     /// `https://localhost:PORT`, without a path.

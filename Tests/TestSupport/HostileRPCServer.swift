@@ -13,27 +13,20 @@ package final class HostileRPCServer: Sendable {
 
     /// Starts the server.
     package init(vectors: URL) async throws {
-        port = freePort()
         let script = """
-            import json, re, socket, sys, threading, time
-            cases = json.load(open(sys.argv[2]))['cases']
+            import json
+            cases = json.load(open(arguments[0]))['cases']
             def run(c):
                 try:
-                    data = b''
-                    while b'\\r\\n\\r\\n' not in data:
-                        more = c.recv(65536)
-                        if not more: return
-                        data += more
-                    head, rest = data.split(b'\\r\\n\\r\\n', 1)
-                    length = int(re.search(br'\\r\\ncontent-length: *([0-9]+)', head, re.I).group(1))
-                    while len(rest) < length: rest += c.recv(65536)
-                    case = cases[int(head.split(b' ')[1][1:])]
-                    request = json.loads(rest)
+                    first, rest, _ = request(c)
+                    if not first: return
+                    case = cases[int(first.split(b' ')[1][1:])]
+                    call = json.loads(rest)
                     body = case['body']
-                    if isinstance(request, list):
-                        ids = [call['id'] for call in request if 'id' in call]
+                    if isinstance(call, list):
+                        ids = [one['id'] for one in call if 'id' in one]
                         for n, i in enumerate(ids): body = body.replace('{id%d}' % n, json.dumps(i))
-                    else: body = body.replace('{id}', json.dumps(request.get('id')))
+                    else: body = body.replace('{id}', json.dumps(call.get('id')))
                     mode = case.get('mode')
                     body = body.encode() * (2000000 if mode == 'large' else 1)
                     answer = 'HTTP/1.1 %d X\\r\\nContent-Type: %s\\r\\nConnection: close\\r\\n' % (
@@ -54,17 +47,8 @@ package final class HostileRPCServer: Sendable {
                     elif case['status'] == 204: c.sendall((answer + '\\r\\n').encode())
                     else: c.sendall((answer + size % len(body)).encode() + body)
                 except OSError: pass
-                finally: c.close()
-            s = socket.socket()
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind(('127.0.0.1', int(sys.argv[1])))
-            s.listen(64)
-            while True:
-                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
             """
-        server = try await .start(
-            "python3", ["-I", "-c", script, "\(port)", vectors.path],
-            ready: .listening(port: port))
+        (server, port) = try await SocketServer.start(script, [vectors.path])
     }
 
     /// Where case `number` is answered.

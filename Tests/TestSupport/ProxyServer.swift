@@ -1,5 +1,3 @@
-import Foundation
-
 /// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and 5.
 ///
 /// It prints what it was asked (`ASKED CONNECT localhost:443`), the credentials it was given
@@ -17,11 +15,10 @@ package final class ProxyServer: Sendable {
     package init(
         login: String? = nil, tls: TestAuthority.Certificate? = nil, answer: String? = nil
     ) async throws {
-        port = freePort()
         let behaviour = (answer ?? "pass").split(separator: "\n").map { "    \($0)" }
         let script = """
-            import base64, socket, ssl, struct, sys, threading, time
-            login = sys.argv[2]
+            import base64, struct
+            login = arguments[0]
             def say(*words): print(*words, flush=True)
             def answer(c):
             \(behaviour.joined(separator: "\n"))
@@ -85,54 +82,33 @@ package final class ProxyServer: Sendable {
                 c.sendall(b'\\x00\\x5a\\x00\\x00\\x00\\x00\\x00\\x00')
                 join(c, port)
             def run(c):
-                try:
-                    if context: c = context.wrap_socket(c, server_side=True)
-                    first = exactly(c, 1)
-                    if first == b'\\x05': socks5(c); return
-                    if first == b'\\x04': socks4(c); return
-                    data = first
-                    while b'\\r\\n\\r\\n' not in data:
-                        more = c.recv(65536)
-                        if not more: return
-                        data += more
-                    say('GOT', data.hex())
-                    head, rest = data.split(b'\\r\\n\\r\\n', 1)
-                    line = head.split(b'\\r\\n')[0].decode()
-                    say('ASKED', line.rsplit(' ', 1)[0])
-                    given = [l[20:] for l in head.split(b'\\r\\n')[1:]
-                        if l.lower().startswith(b'proxy-authorization')]
-                    given = base64.b64decode(given[0].split(b' ')[-1]).decode() if given else ''
-                    if given: say('LOGIN', given)
-                    if login and given != login:
-                        c.sendall(b'HTTP/1.1 407 Login\\r\\nProxy-Authenticate: Basic realm="p"\\r\\n'
-                            b'Content-Length: 0\\r\\n\\r\\n')
-                        return
-                    if answer_given: answer(c); return
-                    method, target = line.split(' ')[:2]
-                    if method == 'CONNECT':
-                        c.sendall(b'HTTP/1.1 200 Connected\\r\\nX-Proxy: 1\\r\\n\\r\\n')
-                        join(c, int(target.rsplit(':', 1)[1]), rest)
-                    else:
-                        port = int(target.split('/')[2].rsplit(':', 1)[1])
-                        join(c, port, data)
-                except Exception as e: say('ERR', repr(e))
-                finally: c.close()
+                first = exactly(c, 1)
+                if first == b'\\x05': socks5(c); return
+                if first == b'\\x04': socks4(c); return
+                data = head(c, first)
+                say('GOT', data.hex())
+                start, rest = data.split(b'\\r\\n\\r\\n', 1)
+                line = start.split(b'\\r\\n')[0].decode()
+                say('ASKED', line.rsplit(' ', 1)[0])
+                given = [l[20:] for l in start.split(b'\\r\\n')[1:]
+                    if l.lower().startswith(b'proxy-authorization')]
+                given = base64.b64decode(given[0].split(b' ')[-1]).decode() if given else ''
+                if given: say('LOGIN', given)
+                if login and given != login:
+                    c.sendall(b'HTTP/1.1 407 Login\\r\\nProxy-Authenticate: Basic realm="p"\\r\\n'
+                        b'Content-Length: 0\\r\\n\\r\\n')
+                    return
+                if answer_given: answer(c); return
+                method, target = line.split(' ')[:2]
+                if method == 'CONNECT':
+                    c.sendall(b'HTTP/1.1 200 Connected\\r\\nX-Proxy: 1\\r\\n\\r\\n')
+                    join(c, int(target.rsplit(':', 1)[1]), rest)
+                else:
+                    port = int(target.split('/')[2].rsplit(':', 1)[1])
+                    join(c, port, data)
             answer_given = \(answer == nil ? "False" : "True")
-            context = None
-            if len(sys.argv) > 3:
-                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-                context.load_cert_chain(sys.argv[3], sys.argv[4])
-            s = socket.socket()
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind(('127.0.0.1', int(sys.argv[1])))
-            s.listen(64)
-            while True:
-                threading.Thread(target=run, args=(s.accept()[0],), daemon=True).start()
             """
-        server = try await .start(
-            "python3",
-            ["-I", "-c", script, "\(port)", login ?? ""] + (tls.map { [$0.chain, $0.key] } ?? []),
-            ready: .listening(port: port))
+        (server, port) = try await SocketServer.start(script, [login ?? ""], tls: tls)
     }
 
     private func lines(_ word: String) -> [String] {
