@@ -96,6 +96,8 @@ import Testing
                 #expect(failure(bytes + more, coding) == .malformedReply)
                 #expect(failure(bytes + more, coding, by: 1) == .malformedReply)
             }
+            // Members are gzip's alone (RFC 1952, section 2.2).
+            #expect(failure(bytes + bytes, coding) == (coding == "gzip" ? nil : .malformedReply))
             var wrongSum = bytes
             wrongSum[bytes.count - (coding == "gzip" ? 5 : 1)] ^= 1
             #expect(failure(wrongSum, coding) == .malformedReply)
