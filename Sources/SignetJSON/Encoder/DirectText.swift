@@ -13,6 +13,16 @@ struct DirectText {
         var kind = Kind.unset
         var count = 0
         var names: MemberNames.Scope
+        /// Whether an array is open around it, so that others like it may follow.
+        var isListed = false
+        /// Whether the names so far are all in `known`, and not in `names`.
+        var isKnown = true
+        /// Of an object: the name that is expected next, if any.
+        var expected = KnownNames.none
+        /// The name that came last, where it is known.
+        var last = KnownNames.none
+        /// Of an array: the first name of the objects in it.
+        var first = KnownNames.none
     }
 
     /// Where a place's value begins in the text.
@@ -25,6 +35,7 @@ struct DirectText {
     private var text = TextBuffer()
     private(set) var places: [Place] = []
     private var names = MemberNames()
+    private var known = KnownNames()
     private var outer: [Open] = []
     private var top: Open
 
@@ -49,8 +60,9 @@ struct DirectText {
     private mutating func open() -> Int {
         let place = places.count
         places.append(Place(start: text.count))
+        let isListed = top.isListed || top.kind == .array
         outer.append(top)
-        top = Open(place: place, names: names.open())
+        top = Open(place: place, names: names.open(), isListed: isListed)
         return place
     }
 
@@ -62,6 +74,10 @@ struct DirectText {
         guard top.kind == .unset else { return top.kind == kind }
         text.append(kind == .object ? ASCII.openBrace : ASCII.openBracket)
         top.kind = kind
+        if top.isListed, let parent = outer.last {
+            let first = parent.kind == .array ? parent.first : known.inside(parent.last)
+            if kind == .object { top.expected = first } else { top.first = first }
+        }
         return true
     }
 
@@ -129,21 +145,68 @@ struct DirectText {
         guard top.place == place || leave(to: place), top.kind == .object,
             text.count < Int(Int32.max)  // beyond it names cannot be looked up
         else { return false }
+        if top.expected != KnownNames.none, known.isName(top.expected, name) {
+            let place = known.place(top.expected)
+            text.appendName(from: place.start, length: place.length, isFirst: top.count == 0)
+            top.last = top.expected
+            top.expected = known.following(top.expected)
+            top.count &+= 1
+            return true
+        }
+        return beginOtherMember(name)
+    }
+
+    /// Begins a member of the innermost object whose name is not the one that was expected.
+    @inline(never)
+    private mutating func beginOtherMember(_ name: String) -> Bool {
+        if top.isKnown {
+            top.isKnown = false
+            top.expected = KnownNames.none
+            let known = known
+            known.forEachBack(from: top.last) { start, length in
+                _ = text.isNewName(
+                    from: start &+ 1, to: start &+ length &- 2, isEscaped: false, in: &names,
+                    &top.names)
+            }
+        }
         let mark = text.count
         let isFirst = top.count == 0
         let isEscaped = text.appendName(name, isFirst: isFirst)
+        let start = isFirst ? mark : mark &+ 1
         let end = text.count
         guard
             text.isNewName(
-                from: mark &+ (isFirst ? 1 : 2), to: end &- 1, isEscaped: isEscaped, in: &names,
-                &top.names)
+                from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &names, &top.names)
         else {
             text.removeLast(end - mark)
             return false
         }
         text.append(ASCII.colon)
+        if top.isListed {
+            noteName(isEscaped || !text.isASCII(start, end) ? nil : name, start, end &+ 1)
+        }
         top.count &+= 1
         return true
+    }
+
+    /// Notes a name that has been written, or that there is none to be noted.
+    private mutating func noteName(_ name: String?, _ start: Int, _ end: Int) {
+        let isFirst = top.count == 0
+        guard let name, isFirst || top.last != KnownNames.none,
+            let number = known.add(name, start, end &- start, behind: top.last)
+        else {
+            top.last = KnownNames.none
+            return
+        }
+        top.last = number
+        guard isFirst else { return }
+        // The next object at this place, or in this array, is expected to begin with it.
+        var inner = outer.count &- 1
+        while inner >= 0, outer[inner].kind == .array {
+            outer[inner].first = number
+            inner &-= 1
+        }
+        if inner >= 0 { known.setInside(outer[inner].last, number) }
     }
 
     @inline(__always)

@@ -60,6 +60,32 @@ struct TextBuffer {
         return append(name)
     }
 
+    /// Appends a name that stands in the text before, with its quotation marks and colon.
+    @inline(__always)
+    mutating func appendName(from start: Int, length: Int, isFirst: Bool) {
+        reserve(length &+ 9)
+        if !isFirst { append(ASCII.comma) }
+        Self.copy(from: start, length: length, to: count, in: &storage)
+        count &+= length
+    }
+
+    /// Copies whole words, the last of which may reach beyond what counts.
+    @inline(__always)
+    private static func copy(from start: Int, length: Int, to end: Int, in storage: inout [UInt8]) {
+        var room = storage.mutableSpan
+        var offset = 0
+        while offset < length {
+            guard let word = word(room.span, at: start &+ offset) else { return }
+            store(word, to: &room, at: end &+ offset)
+            offset &+= 8
+        }
+    }
+
+    /// Whether a piece of the text has only ASCII.
+    func isASCII(_ start: Int, _ end: Int) -> Bool {
+        storage[start..<end].allSatisfy { $0 < 0x80 }
+    }
+
     /// Appends a string with its quotation marks.
     ///
     /// - Returns: Whether it holds an escape.
@@ -175,13 +201,14 @@ struct TextBuffer {
     /// two such decimals are one binary64; so a few places behind the point need no search.
     mutating func append(_ value: Double) {
         let magnitude = value.magnitude
+        if magnitude == 0 { return append(ASCII.zero) }
         var power = 1.0
         var places = 0
-        while places < 4, magnitude * power < 1e15 {
-            let digits = (magnitude * power).rounded()
-            if digits / power == magnitude, digits < 1e15, magnitude != 0 {
-                appendDecimal(
-                    UInt64(digits), divisor: UInt64(power), places, isNegative: value < 0)
+        while places < 4, magnitude * power < 1e15 - 1 {
+            // The nearest integer, or at a half the one above, which is then not the value.
+            let digits = UInt64(magnitude * power + 0.5)
+            if Double(digits) / power == magnitude {
+                appendDecimal(digits, places, isNegative: value < 0)
                 return
             }
             power *= 10
@@ -190,17 +217,27 @@ struct TextBuffer {
         append(Array(JSONNumber.text(of: value).utf8))
     }
 
-    private mutating func appendDecimal(
-        _ digits: UInt64, divisor: UInt64, _ places: Int, isNegative: Bool
-    ) {
-        append(digits / divisor, isNegative: isNegative)
-        guard places > 0 else { return }
-        append(ASCII.point)
-        var unit = divisor / 10
-        while unit > 0 {
-            append(ASCII.zero &+ UInt8(truncatingIfNeeded: digits / unit % 10))
-            unit /= 10
+    /// Appends digits with a point before the last `places` of them, and a zero before the point.
+    private mutating func appendDecimal(_ digits: UInt64, _ places: Int, isNegative: Bool) {
+        guard places > 0 else { return append(digits, isNegative: isNegative) }
+        reserve(24)
+        if isNegative { append(ASCII.minus) }
+        var whole = digits
+        var divisor: UInt64 = 1
+        for _ in 0..<places {
+            whole /= 10
+            divisor &*= 10
         }
+        append(whole, isNegative: false)
+        append(ASCII.point)
+        var rest = digits &- whole &* divisor
+        var at = count &+ places
+        while at > count {
+            at &-= 1
+            storage[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count &+= places
     }
 
     /// Appends any other value.
