@@ -72,6 +72,7 @@ public final class CurlEngine: HTTPEngine {
     /// The loop of the engine's own trust store; it never gives way to others.
     private let usual: EventLoop
     private let loops = Mutex(Loops())
+    private let origins = Origins()
 
     /// Starts the engine.
     ///
@@ -111,7 +112,7 @@ public final class CurlEngine: HTTPEngine {
         if Task.isCancelled {
             throw TransportError(code: .cancelled, message: "the call was cancelled")
         }
-        let plan = try RequestPlan(request, now: Clock.unixSeconds)
+        let plan = try RequestPlan(request, now: Clock.unixSeconds, origins: origins)
         if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }
         return plan
     }
@@ -145,7 +146,7 @@ public final class CurlEngine: HTTPEngine {
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
         proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
     ) async throws(TransportError) -> ProbeResult {
-        let plan = RequestPlan(
+        let plan = try RequestPlan(
             probing: authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
             now: Clock.unixSeconds)
         let authorities = policy?.rule(for: authority.host)?.authorities

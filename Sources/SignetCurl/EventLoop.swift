@@ -55,7 +55,6 @@ final class EventLoop: Sendable {
         }
         guard unsafe signet_thread_start("signet-curl", body, forLoop.toOpaque()) else {
             unsafe forLoop.release()
-            handle.free()
             throw Self.noResources
         }
         let forWatch = unsafe Unmanaged.passRetained(self)
@@ -71,6 +70,8 @@ final class EventLoop: Sendable {
             throw Self.noResources
         }
     }
+
+    deinit { handle.free() }
 
     private static let noResources = TransportError(
         code: .resources, message: "the system gave no thread, socket or memory for the event loop")
@@ -141,31 +142,34 @@ final class EventLoop: Sendable {
             upload: upload)
     }
 
-    // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
+    // The loop's thread is woken behind the lock, which it wants as soon as it is awake.
 
     private func submit(_ call: Call) {
-        let isStopping = shared.withLock { shared in
-            if shared.isStopping { return true }
+        let (isStopping, isFirst) = shared.withLock { shared in
+            if shared.isStopping { return (true, false) }
             shared.calls[call.identifier] = call
-            shared.commands.append(.start(call))
             if shared.calls.count == 1 { handle.setGate(open: true) }
-            if shared.commands.count == 1 { wake() }
-            return false
+            return (false, add(.start(call), &shared))
         }
         if isStopping { call.fail(Self.stopped) }
+        if isFirst { handle.wake() }
     }
 
     private func enqueue(_ command: Command) {
-        shared.withLock { shared in
-            if shared.isStopping { return }
-            shared.commands.append(command)
-            if shared.commands.count == 1 { wake() }
+        let isFirst = shared.withLock { shared in
+            shared.isStopping ? false : add(command, &shared)
         }
+        if isFirst { handle.wake() }
     }
 
-    private func wake() {
+    /// Adds a command.
+    ///
+    /// - Returns: Whether the loop is to be woken for it: others have seen to it before.
+    private func add(_ command: Command, _ shared: inout Shared) -> Bool {
+        shared.commands.append(command)
+        guard shared.commands.count == 1 else { return false }
         hasCommands.store(true, ordering: .sequentiallyConsistent)
-        handle.wake()
+        return true
     }
 
     /// Ends every call and lets the threads end.
@@ -174,11 +178,12 @@ final class EventLoop: Sendable {
             if shared.isStopping { return [] }
             shared.isStopping = true
             handle.setGate(open: true)
-            wake()
+            hasCommands.store(true, ordering: .sequentiallyConsistent)
             shared.commands = []
             defer { shared.calls = [:] }
             return Array(shared.calls.values)
         }
+        handle.wake()
         for call in calls { call.fail(Self.stopped) }
     }
 
@@ -199,7 +204,7 @@ final class EventLoop: Sendable {
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 
-    /// The last thread releases libcurl's part: nothing can call it any more.
+    /// The last thread has released libcurl's part.
     private func threadEnded() {
         let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
             shared.threads -= 1
@@ -238,7 +243,7 @@ final class EventLoop: Sendable {
             handle.freeIfStuck(longerThan: limit)
             if isOver { break }
         }
-        handle.free()
+        handle.close()
         threadEnded()
     }
 

@@ -10,11 +10,12 @@ final class RequestPlan: Sendable {
         var isEnforced: Bool
     }
 
-    let host: HostName
-    let port: Int
-    let isSecure: Bool
+    let origin: Origin
+    var host: HostName { origin.host }
+    var port: Int { origin.port }
+    var isSecure: Bool { origin.isSecure }
     /// Scheme, host and port, with `/` and nothing more.
-    let url: String
+    var url: String { origin.url }
     /// What stands in the start line.
     let target: String
     let method: String
@@ -40,25 +41,23 @@ final class RequestPlan: Sendable {
     /// Checks a request and asks its policy.
     ///
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
-    init(_ engineRequest: EngineRequest, now: Int64) throws(TransportError) {
+    init(
+        _ engineRequest: EngineRequest, now: Int64, origins: Origins = Origins()
+    ) throws(TransportError) {
         let request = engineRequest.request
-        let scheme = (request.scheme ?? "https").lowercased()
-        guard scheme == "https" || scheme == "http" else {
-            throw Self.invalid("the scheme is http or https")
-        }
+        let isSecure = try Self.isSecure(request.scheme)
         guard let written = request.authority, !written.isEmpty else {
             throw Self.invalid("the request names no host")
         }
-        let authority = try Self.authority(written)
-        host = authority.host
-        port = authority.port(scheme: scheme)
-        isSecure = scheme == "https"
-        url = "\(scheme)://\(host.uriText):\(port)/"
+        let origin = try origins.origin(written, isSecure: isSecure)
+        self.origin = origin
         let path = try Self.target(request.path, method: request.method)
         proxy = engineRequest.proxy
         // To a host without TLS an HTTP proxy is asked for the whole URL; to any other it opens a way.
-        let isForwarded = scheme == "http" && proxy?.kind.isHTTP == true
-        target = isForwarded ? "http://\(host.uriText):\(port)\(path == "*" ? "" : path)" : path
+        let isForwarded = !isSecure && proxy?.kind.isHTTP == true
+        target =
+            isForwarded
+            ? "http://\(origin.host.uriText):\(origin.port)\(path == "*" ? "" : path)" : path
         method = request.method.rawValue
         guard request.method != .connect else { throw Self.invalid("CONNECT is not sent") }
         isHead = request.method == .head
@@ -66,16 +65,20 @@ final class RequestPlan: Sendable {
         let length = body.length
         guard !(isHead && length != 0) else { throw Self.invalid("a HEAD request has no body") }
         guard (length ?? 0) >= 0 else { throw Self.invalid("a body has no negative length") }
-        sendsBody = length != 0 || [.post, .put, .patch].contains(request.method)
-        isRepeatable = [.get, .head, .options, .put, .delete].contains(request.method)
-        fields = try Self.fields(
-            request, authority: written, bodyCount: length, sendsBody: sendsBody)
+        (sendsBody, isRepeatable) =
+            switch request.method {
+            case .get, .head, .options, .delete: (length != 0, true)
+            case .put: (true, true)
+            case .post, .patch: (true, false)
+            default: (length != 0, false)
+            }
+        fields = try Self.fields(request, origin, bodyCount: length, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
-        pins = try Self.pins(
-            engineRequest.policy, host: host, port: port, isSecure: isSecure, now: now)
-        authorities = isSecure ? engineRequest.policy?.rule(for: host)?.authorities : nil
+        let rule: PinRule?
+        (pins, rule) = try Self.pins(engineRequest.policy, origin, now: now)
+        authorities = isSecure ? rule?.authorities : nil
         timeout = engineRequest.timeout
         connectTimeout = engineRequest.connectTimeout
         maximumBodySize = max(engineRequest.maximumBodySize, 0)
@@ -86,11 +89,8 @@ final class RequestPlan: Sendable {
         probing authority: Authority, connectTo: [EngineRequest.ConnectTo], proxy: Proxy?,
         timeout: Duration,
         now: Int64
-    ) {
-        host = authority.host
-        port = authority.port(scheme: "https")
-        isSecure = true
-        url = "https://\(host.uriText):\(port)/"
+    ) throws(TransportError) {
+        origin = try Origin(authority.description, isSecure: true)
         (target, method, isHead, sendsBody) = ("/", "GET", false, false)
         (body, isRepeatable, fields) = ([], true, [])
         (pins, policy, authorities) = (nil, nil, nil)
@@ -102,22 +102,26 @@ final class RequestPlan: Sendable {
         maximumBodySize = 0
     }
 
-    /// What the policy says before any connection.
-    private static func pins(
-        _ policy: PinPolicy?, host: HostName, port: Int, isSecure: Bool, now: Int64
-    ) throws(TransportError) -> Pins? {
-        guard let policy else { return nil }
-        let decision = policy.decision(for: host, isSecure: isSecure, now: now, port: port)
+    /// What the policy says before any connection, and its rule for the host.
+    private static func pins(_ policy: PinPolicy?, _ origin: Origin, now: Int64)
+        throws(TransportError) -> (Pins?, PinRule?)
+    {
+        guard let policy else { return (nil, nil) }
+        let decision = policy.decision(
+            for: origin.host, isSecure: origin.isSecure, now: now, port: origin.port)
         if let refusal = decision.refusal { throw TransportError(refusal) }
-        guard decision.isPinned, let rule = decision.rule else { return nil }
-        return Pins(digests: rule.pins.flatMap(\.bytes), isEnforced: rule.mode == .enforce)
+        guard decision.isPinned, let rule = decision.rule else { return (nil, decision.rule) }
+        let pins = Pins(
+            digests: origin.digests(of: rule.pins), isEnforced: rule.mode == .enforce)
+        return (pins, rule)
     }
 
-    private static func authority(_ text: String) throws(TransportError) -> Authority {
-        do {
-            return try Authority(parsing: text)
-        } catch {
-            throw invalid(error.message)
+    private static func isSecure(_ scheme: String?) throws(TransportError) -> Bool {
+        guard let scheme, scheme != "https" else { return true }
+        switch scheme.lowercased() {
+        case "https": return true
+        case "http": return false
+        default: throw invalid("the scheme is http or https")
         }
     }
 
@@ -136,13 +140,11 @@ final class RequestPlan: Sendable {
     }
 
     private static func fields(
-        _ request: HTTPRequest, authority: String, bodyCount: Int64?, sendsBody: Bool
+        _ request: HTTPRequest, _ origin: Origin, bodyCount: Int64?, sendsBody: Bool
     ) throws(TransportError) -> [UInt8] {
-        for byte in authority.utf8 where byte <= 0x20 || byte == 0x7F {
-            throw invalid("the host holds a space or a control character")
-        }
-        var lines = Array("Host: \(authority)".utf8) + [0]
+        var lines: [UInt8] = []
         lines.reserveCapacity(512)
+        lines.append(contentsOf: origin.hostLine)
         // What libcurl would add of its own, the last two to a body only.
         var (addsAccept, addsContentType, addsExpect) = (true, sendsBody, sendsBody)
         for field in request.headerFields {
@@ -152,7 +154,7 @@ final class RequestPlan: Sendable {
             case "content-type": addsContentType = false
             case "expect": addsExpect = false
             case "host":
-                guard field.value.utf8.elementsEqual(authority.utf8) else {
+                guard field.value.utf8.elementsEqual(origin.written.utf8) else {
                     throw invalid("the field Host and the request's authority differ")
                 }
                 continue
