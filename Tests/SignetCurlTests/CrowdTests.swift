@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 /// Very many calls at once, and callers that leave at any moment. `SIGNET_SOAK` makes it the whole
-/// ten thousand, with the limits of time and memory (`make soak`).
+/// ten thousand, with the limit of memory; how soon each ends is measured of optimised code, by the
+/// benchmarks `cancel-h1` and `cancel-h2` (`make soak` does both).
 @Suite(.serialized) struct CrowdTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 600
@@ -63,7 +64,7 @@ import Testing
         }
         // Not a limit of this machine, but of calls that are forgotten.
         let latest = ends.map(\.latency).max() ?? .zero
-        #expect(latest < (Self.isWhole ? .milliseconds(100) : .seconds(60)))
+        #expect(latest < .seconds(60))
         if Self.isWhole {
             let cancelled = ends.count { $0.error != nil }
             print("\(cancelled) of \(ends.count) cancelled; the latest ended after \(latest)")

@@ -1,12 +1,15 @@
 import Foundation
 import SignetJSON
 
-/// Prints each row beside its floor, and writes the same as JSON.
+/// Prints each row beside its floor, and writes the same as JSON. With `--demand` it fails where a goal is
+/// not met.
 @main
 struct Main {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first { !$0.hasPrefix("--") }
+        let isDemanded = arguments.contains("--demand")
+        var allMet = true
         var makers: [(names: [String], rows: () async throws -> [Row])] = []
         makers.append((SigningRows.names, { try SigningRows.rows() }))
         makers.append((ThreadRows.names, { try ThreadRows.rows() }))
@@ -19,7 +22,10 @@ struct Main {
             (["rpc-unbox-1k", "json-decode-1k", "json-encode-1k"], { try PayloadRows.rows() }))
         makers.append(
             (
-                ["requests-h1", "requests-h2", "pinned-h1", "pinned-h2", "pin-handshake"],
+                [
+                    "requests-h1", "requests-h2", "pinned-h1", "pinned-h2", "pin-handshake",
+                    "cancel-h1", "cancel-h2",
+                ],
                 { try await TransportRows().rows() }
             ))
         let known = makers.flatMap(\.names)
@@ -34,6 +40,7 @@ struct Main {
             for row in try await maker.rows() where only.map({ $0 == row.name }) ?? true {
                 let outcome = try await row.measure()
                 print(line(cells(outcome)))
+                allMet = allMet && outcome.meetsGoal
                 if let processor = row.processor {
                     print(
                         "  processor time of a request: \(short(median(processor.ours))) µs, "
@@ -46,6 +53,7 @@ struct Main {
             try Data(JSONValue.array(results).serialized(.pretty) + [0x0A])
                 .write(to: URL(filePath: file))
         }
+        if isDemanded, !allMet { exit(1) }
     }
 
     private static func cells(_ outcome: Outcome) -> [String] {

@@ -35,7 +35,7 @@ struct TransportRows {
             pinned("pinned-h1", http2: false, concurrency: 16),
             pinned("pinned-h2", http2: true, concurrency: 32),
             handshake(),
-        ]
+        ] + CancelRow(authority: authority, caFile: caFile, policy: policy).rows()
     }
 
     private static let total = 4000
