@@ -229,5 +229,9 @@ final class InterposedEngine: HTTPEngine {
         }
     }
 
-    func shutdown() async { await engine.shutdown() }
+    /// Lets go of what acts before requests as well: it holds whoever holds this engine.
+    func shutdown() async {
+        setBefore { _ in }
+        await engine.shutdown()
+    }
 }

@@ -18,6 +18,7 @@ struct CancelRow {
     private func row(_ name: String, http2: Bool) -> Row {
         Row(
             name: name, unit: .microseconds, goal: .value(100_000), rounds: 5,
+            statistic: .worst,
             ours: {
                 var settings = CurlEngine.Configuration()
                 settings.caFile = caFile

@@ -19,6 +19,8 @@ struct Row {
         case median
         /// The best of ours beside the best of the floor's.
         case best
+        /// The worst of ours beside the worst of the floor's.
+        case worst
     }
 
     /// What is wanted: at most so much of a cost, at least so much of a rate.
@@ -53,15 +55,15 @@ struct Row {
             floors.append(try await floor())
             if !round.isMultiple(of: 2) { values.append(try await ours()) }
         }
-        if statistic == .best {
-            let best: ([Double]) -> Double = { unit.isCost ? $0.min() ?? 0 : $0.max() ?? 0 }
+        if statistic == .median {
             return Outcome(
-                row: self, value: best(values), floor: best(floors),
-                ratio: best(values) / best(floors))
+                row: self, value: median(values), floor: median(floors),
+                ratio: median(zip(values, floors).map { $0 / $1 }))
         }
-        return Outcome(
-            row: self, value: median(values), floor: median(floors),
-            ratio: median(zip(values, floors).map { $0 / $1 }))
+        let takesLeast = unit.isCost == (statistic == .best)
+        let value = (takesLeast ? values.min() : values.max()) ?? 0
+        let floor = (takesLeast ? floors.min() : floors.max()) ?? 0
+        return Outcome(row: self, value: value, floor: floor, ratio: value / floor)
     }
 }
 
