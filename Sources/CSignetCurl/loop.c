@@ -214,7 +214,7 @@ signet_loop *signet_loop_new(
     return loop;
 }
 
-void signet_loop_close(signet_loop *loop) {
+void signet_loop_free(signet_loop *loop) {
     while (loop->spare) {
         signet_transfer *transfer = loop->spare;
         loop->spare = transfer->next;
@@ -223,15 +223,8 @@ void signet_loop_close(signet_loop *loop) {
     if (loop->multi) curl_multi_cleanup(loop->multi);
     if (loop->share) curl_share_cleanup(loop->share);
     if (loop->epoll >= 0) close(loop->epoll);
-    if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
-    loop->multi = NULL;
-    loop->share = NULL;
-    loop->epoll = loop->ca_descriptor = -1;
-}
-
-void signet_loop_free(signet_loop *loop) {
-    signet_loop_close(loop);
     if (loop->wake >= 0) close(loop->wake);
+    if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
     pthread_mutex_destroy(&loop->lock);
     pthread_cond_destroy(&loop->gate);
     free(loop->sockets);

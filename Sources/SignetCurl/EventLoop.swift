@@ -55,6 +55,7 @@ final class EventLoop: Sendable {
         }
         guard unsafe signet_thread_start("signet-curl", body, forLoop.toOpaque()) else {
             unsafe forLoop.release()
+            handle.free()
             throw Self.noResources
         }
         let forWatch = unsafe Unmanaged.passRetained(self)
@@ -70,8 +71,6 @@ final class EventLoop: Sendable {
             throw Self.noResources
         }
     }
-
-    deinit { handle.free() }
 
     private static let noResources = TransportError(
         code: .resources, message: "the system gave no thread, socket or memory for the event loop")
@@ -142,34 +141,31 @@ final class EventLoop: Sendable {
             upload: upload)
     }
 
-    // The loop's thread is woken behind the lock, which it wants as soon as it is awake.
+    // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
 
     private func submit(_ call: Call) {
-        let (isStopping, isFirst) = shared.withLock { shared in
-            if shared.isStopping { return (true, false) }
+        let isStopping = shared.withLock { shared in
+            if shared.isStopping { return true }
             shared.calls[call.identifier] = call
+            shared.commands.append(.start(call))
             if shared.calls.count == 1 { handle.setGate(open: true) }
-            return (false, add(.start(call), &shared))
+            if shared.commands.count == 1 { wake() }
+            return false
         }
         if isStopping { call.fail(Self.stopped) }
-        if isFirst { handle.wake() }
     }
 
     private func enqueue(_ command: Command) {
-        let isFirst = shared.withLock { shared in
-            shared.isStopping ? false : add(command, &shared)
+        shared.withLock { shared in
+            if shared.isStopping { return }
+            shared.commands.append(command)
+            if shared.commands.count == 1 { wake() }
         }
-        if isFirst { handle.wake() }
     }
 
-    /// Adds a command.
-    ///
-    /// - Returns: Whether the loop is to be woken for it: others have seen to it before.
-    private func add(_ command: Command, _ shared: inout Shared) -> Bool {
-        shared.commands.append(command)
-        guard shared.commands.count == 1 else { return false }
+    private func wake() {
         hasCommands.store(true, ordering: .sequentiallyConsistent)
-        return true
+        handle.wake()
     }
 
     /// Ends every call and lets the threads end.
@@ -178,12 +174,11 @@ final class EventLoop: Sendable {
             if shared.isStopping { return [] }
             shared.isStopping = true
             handle.setGate(open: true)
-            hasCommands.store(true, ordering: .sequentiallyConsistent)
+            wake()
             shared.commands = []
             defer { shared.calls = [:] }
             return Array(shared.calls.values)
         }
-        handle.wake()
         for call in calls { call.fail(Self.stopped) }
     }
 
@@ -204,7 +199,7 @@ final class EventLoop: Sendable {
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 
-    /// The last thread has released libcurl's part.
+    /// The last thread releases libcurl's part: nothing can call it any more.
     private func threadEnded() {
         let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
             shared.threads -= 1
@@ -243,7 +238,7 @@ final class EventLoop: Sendable {
             handle.freeIfStuck(longerThan: limit)
             if isOver { break }
         }
-        handle.close()
+        handle.free()
         threadEnded()
     }
 

@@ -271,8 +271,6 @@ internal import SignetTransport
         guard let transfer = unsafe signet_transfer_take(handle, identifier) else { return nil }
         return unsafe Transfer(transfer)
     }
-    /// Ends all connections; from here on it can be woken, to no effect, and nothing else.
-    func close() { unsafe signet_loop_close(handle) }
     /// Releases everything; nothing may use the loop from here on.
     func free() { unsafe signet_loop_free(handle) }
 }

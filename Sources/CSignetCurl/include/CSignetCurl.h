@@ -86,10 +86,7 @@ int signet_trust_make(
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, long connections_per_host)
     SIGNET_CHECKED;
-// Ends all connections, when the loop's thread has ended and no transfer is left; what may be called from
-// any thread may still be called.
-void signet_loop_close(signet_loop *loop);
-// Releases all, when nobody can call any more.
+// On the loop's thread, when no transfer is left.
 void signet_loop_free(signet_loop *loop);
 // From any thread: ends a wait of signet_loop_step now or the next one.
 void signet_loop_wake(signet_loop *loop);
