@@ -153,6 +153,9 @@ package struct PartFile: ~Copyable {
 
     // A part of nothing is worth nothing; one that has its target's name is no part any more.
     deinit {
+        // A child process that is just being started has the open file too, until it runs its program,
+        // and with it the lock: closing alone would leave it locked so long.
+        defer { _ = flock(file.number, LOCK_UN) }
         guard size == 0, let identity = try? file.identity(),
             FileIdentity.named(name, in: target.folder) == identity
         else { return }
