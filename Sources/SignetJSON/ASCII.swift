@@ -46,11 +46,11 @@ enum ASCII {
 @inline(__always)
 func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
     guard position >= 0, position <= bytes.count &- 8 else { return nil }
+    let part = bytes.extracting(position..<(position &+ 8))
     let low =
-        UInt64(bytes[position]) | UInt64(bytes[position &+ 1]) << 8
-        | UInt64(bytes[position &+ 2]) << 16 | UInt64(bytes[position &+ 3]) << 24
-    return low | UInt64(bytes[position &+ 4]) << 32 | UInt64(bytes[position &+ 5]) << 40
-        | UInt64(bytes[position &+ 6]) << 48 | UInt64(bytes[position &+ 7]) << 56
+        UInt64(part[0]) | UInt64(part[1]) << 8 | UInt64(part[2]) << 16 | UInt64(part[3]) << 24
+    return low | UInt64(part[4]) << 32 | UInt64(part[5]) << 40 | UInt64(part[6]) << 48
+        | UInt64(part[7]) << 56
 }
 
 /// A bit at the top of each byte that a JSON string cannot hold as it stands or that is not ASCII.
@@ -106,6 +106,6 @@ func isSame(
 @inline(__always)
 func halfWord(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt32? {
     guard position >= 0, position <= bytes.count &- 4 else { return nil }
-    return UInt32(bytes[position]) | UInt32(bytes[position &+ 1]) << 8
-        | UInt32(bytes[position &+ 2]) << 16 | UInt32(bytes[position &+ 3]) << 24
+    let part = bytes.extracting(position..<(position &+ 4))
+    return UInt32(part[0]) | UInt32(part[1]) << 8 | UInt32(part[2]) << 16 | UInt32(part[3]) << 24
 }

@@ -121,14 +121,28 @@ struct DirectText {
 
     @inline(__always)
     mutating func setMember(_ name: String, _ value: JSONScalar, of place: Int) -> Bool {
-        guard beginMember(name, of: place) else { return false }
+        guard isObject(place) else { return false }
+        if let name = expected(name) {
+            let isFirst = goOn()
+            text.appendMember(
+                nameFrom: name.start, length: name.length, isFirst: isFirst, value)
+            return true
+        }
+        guard beginOtherMember(name) else { return false }
         text.append(value)
         return true
     }
 
     @inline(__always)
     mutating func setMember(_ name: String, _ value: String, of place: Int) -> Bool {
-        guard beginMember(name, of: place) else { return false }
+        guard isObject(place) else { return false }
+        if let name = expected(name) {
+            let isFirst = goOn()
+            text.appendMember(
+                nameFrom: name.start, length: name.length, isFirst: isFirst, value)
+            return true
+        }
+        guard beginOtherMember(name) else { return false }
         text.append(value)
         return true
     }
@@ -140,20 +154,35 @@ struct DirectText {
         return true
     }
 
+    /// Whether a place is an object that takes members, once what is open in it is closed.
     @inline(__always)
+    private mutating func isObject(_ place: Int) -> Bool {
+        (top.place == place || leave(to: place)) && top.kind == .object
+            && text.count < Int(Int32.max)  // beyond it names cannot be looked up
+    }
+
+    /// Where a name stands in the text, if it is the one that is expected in the innermost object.
+    @inline(__always)
+    private func expected(_ name: String) -> (start: Int, length: Int)? {
+        guard top.expected != KnownNames.none, known.isName(top.expected, name) else { return nil }
+        return known.place(top.expected)
+    }
+
+    /// Counts the member of the name that was expected, and gives whether it is the first.
+    @inline(__always)
+    private mutating func goOn() -> Bool {
+        top.last = top.expected
+        top.expected = known.following(top.expected)
+        top.count &+= 1
+        return top.count == 1
+    }
+
     private mutating func beginMember(_ name: String, of place: Int) -> Bool {
-        guard top.place == place || leave(to: place), top.kind == .object,
-            text.count < Int(Int32.max)  // beyond it names cannot be looked up
-        else { return false }
-        if top.expected != KnownNames.none, known.isName(top.expected, name) {
-            let place = known.place(top.expected)
-            text.appendName(from: place.start, length: place.length, isFirst: top.count == 0)
-            top.last = top.expected
-            top.expected = known.following(top.expected)
-            top.count &+= 1
-            return true
-        }
-        return beginOtherMember(name)
+        guard isObject(place) else { return false }
+        guard let known = expected(name) else { return beginOtherMember(name) }
+        let isFirst = goOn()
+        text.appendName(from: known.start, length: known.length, isFirst: isFirst)
+        return true
     }
 
     /// Begins a member of the innermost object whose name is not the one that was expected.

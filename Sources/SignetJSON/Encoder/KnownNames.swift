@@ -28,6 +28,7 @@ struct KnownNames {
         _ text: String, _ start: Int, _ length: Int, behind before: UInt32
     ) -> UInt32? {
         guard names.count < Self.limit else { return nil }
+        if names.isEmpty { names.reserveCapacity(16) }
         names.append(
             Name(
                 text: text, start: UInt32(truncatingIfNeeded: start),

@@ -7,7 +7,7 @@ struct TextBuffer {
     private var storage: [UInt8]
     private(set) var count = 0
 
-    init() { storage = [UInt8](repeating: 0, count: 1 << 10) }
+    init() { storage = [UInt8](repeating: 0, count: 1 << 11) }
 
     /// Adds a member name that is written here, or gives false where the object already holds it.
     @inline(__always)
@@ -61,24 +61,59 @@ struct TextBuffer {
     }
 
     /// Appends a name that stands in the text before, with its quotation marks and colon.
-    @inline(__always)
-    mutating func appendName(from start: Int, length: Int, isFirst: Bool) {
+    mutating func appendName(from name: Int, length: Int, isFirst: Bool) {
         reserve(length &+ 9)
-        if !isFirst { append(ASCII.comma) }
-        Self.copy(from: start, length: length, to: count, in: &storage)
-        count &+= length
+        let start = count
+        var room = storage.mutableSpan
+        count = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
     }
 
-    /// Copies whole words, the last of which may reach beyond what counts.
+    /// Appends a member whose name stands in the text before, with its quotation marks and colon.
     @inline(__always)
-    private static func copy(from start: Int, length: Int, to end: Int, in storage: inout [UInt8]) {
+    mutating func appendMember(
+        nameFrom name: Int, length: Int, isFirst: Bool, _ value: JSONScalar
+    ) {
+        reserve(length &+ 9 &+ Self.room(for: value))
+        let start = count
         var room = storage.mutableSpan
+        let at = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+        let end = Self.put(value, to: &room, at: at)
+        count = end ?? at
+        if end == nil { appendSlowly(value) }
+    }
+
+    /// Appends a member whose name stands in the text before, with its quotation marks and colon.
+    @inline(__always)
+    mutating func appendMember(
+        nameFrom name: Int, length: Int, isFirst: Bool, _ value: String
+    ) {
+        reserve(length &+ 11 &+ value.utf8.count)
+        let start = count
+        var room = storage.mutableSpan
+        let at = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+        let end = Self.quote(value, to: &room, at: at)
+        count = end ?? at
+        if end == nil { appendEscaped(value) }
+    }
+
+    /// Writes the comma before a member that is not the first, and whole words of its name, the last of
+    /// which may reach beyond what counts.
+    @inline(__always)
+    private static func putName(
+        from start: Int, length: Int, isFirst: Bool, to room: inout MutableSpan<UInt8>, at end: Int
+    ) -> Int {
+        var at = end
+        if !isFirst {
+            room[at] = ASCII.comma
+            at &+= 1
+        }
         var offset = 0
         while offset < length {
-            guard let word = word(room.span, at: start &+ offset) else { return }
-            store(word, to: &room, at: end &+ offset)
+            guard let word = word(room.span, at: start &+ offset) else { break }
+            store(word, to: &room, at: at &+ offset)
             offset &+= 8
         }
+        return at &+ length
     }
 
     /// Whether a piece of the text has only ASCII.
@@ -91,29 +126,34 @@ struct TextBuffer {
     /// - Returns: Whether it holds an escape.
     @discardableResult
     mutating func append(_ text: String) -> Bool {
-        let source = text.utf8Span.span
-        let length = source.count
-        reserve(length &+ 2)
+        reserve(text.utf8.count &+ 2)
         let start = count
-        guard Self.quote(source, in: &storage, at: start) else {
-            var escaped: [UInt8] = []
-            JSONWriter.append(text, to: &escaped)
-            append(escaped)
-            return true
+        var room = storage.mutableSpan
+        if let end = Self.quote(text, to: &room, at: start) {
+            count = end
+            return false
         }
-        count = start &+ length &+ 2
-        return false
+        appendEscaped(text)
+        return true
     }
 
-    /// Copies a text with quotation marks, or gives false where a byte of it must be escaped.
+    @inline(never)
+    private mutating func appendEscaped(_ text: String) {
+        var escaped: [UInt8] = []
+        JSONWriter.append(text, to: &escaped)
+        append(escaped)
+    }
+
+    /// Writes a text with quotation marks and gives its end, or nil where a byte of it must be escaped.
     @inline(__always)
     private static func quote(
-        _ source: borrowing Span<UInt8>, in storage: inout [UInt8], at start: Int
-    ) -> Bool {
-        var room = storage.mutableSpan
+        _ text: String, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int? {
+        let source = text.utf8Span.span
+        let last = start &+ 1 &+ source.count
         room[start] = ASCII.quote
-        room[start &+ 1 &+ source.count] = ASCII.quote
-        return copy(source, to: &room, at: start &+ 1)
+        room[last] = ASCII.quote
+        return copy(source, to: &room, at: start &+ 1) ? last &+ 1 : nil
     }
 
     /// Copies a text, or gives false where a byte of it must be escaped.
@@ -143,7 +183,9 @@ struct TextBuffer {
     }
 
     /// Writes eight bytes, the lowest first; the optimiser makes one store of it.
-    @inline(__always)
+    ///
+    /// Not inlined: where it sees from which bytes the word was made, it moves each of them alone.
+    @inline(never)
     private static func store(
         _ word: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
     ) {
@@ -170,14 +212,86 @@ struct TextBuffer {
         return found & (ones &* 0x80) != 0
     }
 
-    /// Appends an integer's digits.
-    mutating func append(_ magnitude: UInt64, isNegative: Bool) {
-        reserve(20)
-        if isNegative { append(ASCII.minus) }
-        if magnitude < 10 {
-            append(ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude))
-            return
+    // MARK: Other values
+
+    /// Appends a value.
+    mutating func append(_ value: JSONScalar) {
+        reserve(Self.room(for: value))
+        let start = count
+        var room = storage.mutableSpan
+        if let end = Self.put(value, to: &room, at: start) {
+            count = end
+        } else {
+            appendSlowly(value)
         }
+    }
+
+    /// How many bytes `put` may write.
+    @inline(__always)
+    private static func room(for value: JSONScalar) -> Int {
+        if case .string(let text) = value { return text.utf8.count &+ 2 }
+        return 32
+    }
+
+    /// Writes a value and gives its end, or nil where it takes more than a few words.
+    @inline(__always)
+    private static func put(
+        _ value: JSONScalar, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int? {
+        switch value {
+        case .null: return put(word: 0x6c6c_756e, length: 4, to: &room, at: start)
+        case .bool(true): return put(word: 0x6575_7274, length: 4, to: &room, at: start)
+        case .bool(false): return put(word: 0x65_736c_6166, length: 5, to: &room, at: start)
+        case .signed(let value):
+            return put(value.magnitude, isNegative: value < 0, to: &room, at: start)
+        case .unsigned(let value): return put(value, isNegative: false, to: &room, at: start)
+        case .double(let value): return put(value, to: &room, at: start)
+        case .string(let text): return quote(text, to: &room, at: start)
+        case .number, .tree: return nil
+        }
+    }
+
+    @inline(never)
+    private mutating func appendSlowly(_ value: JSONScalar) {
+        switch value {
+        case .double(let value): append(Array(JSONNumber.text(of: value).utf8))
+        case .number(let number): append(Array(number.text.utf8))
+        case .tree(let value): append(value.serialized())
+        case .string(let text): appendEscaped(text)
+        case .null, .bool, .signed, .unsigned: break  // are always put
+        }
+    }
+
+    /// Writes up to eight bytes, the lowest first.
+    @inline(__always)
+    private static func put(
+        word: UInt64, length: Int, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int {
+        store(word, to: &room, at: start)
+        return start &+ length
+    }
+
+    /// Writes an integer's digits.
+    @inline(__always)
+    private static func put(
+        _ magnitude: UInt64, isNegative: Bool, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int {
+        var at = start
+        if isNegative {
+            room[at] = ASCII.minus
+            at &+= 1
+        }
+        if magnitude < 10 {
+            room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude)
+            return at &+ 1
+        }
+        return putDigits(magnitude, to: &room, at: at)
+    }
+
+    @inline(never)
+    private static func putDigits(
+        _ magnitude: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int {
         var digits = 1
         var power: UInt64 = 10
         while digits < 19, power <= magnitude {
@@ -185,87 +299,53 @@ struct TextBuffer {
             power = power &* 10
         }
         if digits == 19, magnitude >= 10_000_000_000_000_000_000 { digits = 20 }
-        var rest = magnitude
-        var at = count &+ digits
-        while at > count {
-            at &-= 1
-            storage[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
-        count &+= digits
+        putLast(digits, of: magnitude, to: &room, at: start)
+        return start &+ digits
     }
 
-    /// Appends a finite value's text as `JSONNumber.text(of:)` gives it.
+    /// Writes the last decimal digits of a number.
+    @inline(__always)
+    private static func putLast(
+        _ digits: Int, of magnitude: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
+    ) {
+        var rest = magnitude
+        var at = start &+ digits
+        while at > start {
+            at &-= 1
+            room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+
+    /// Writes a finite value's text as `JSONNumber.text(of:)` gives it, or gives nil where that takes a
+    /// search.
     ///
     /// A decimal of at most 15 digits that reads back as the value is the shortest there is, because no
     /// two such decimals are one binary64; so a few places behind the point need no search.
-    mutating func append(_ value: Double) {
+    @inline(never)
+    private static func put(
+        _ value: Double, to room: inout MutableSpan<UInt8>, at start: Int
+    ) -> Int? {
         let magnitude = value.magnitude
-        if magnitude == 0 { return append(ASCII.zero) }
+        if magnitude == 0 { return put(0, isNegative: false, to: &room, at: start) }
         var power = 1.0
+        var whole: UInt64 = 1
         var places = 0
         while places < 4, magnitude * power < 1e15 - 1 {
             // The nearest integer, or at a half the one above, which is then not the value.
             let digits = UInt64(magnitude * power + 0.5)
             if Double(digits) / power == magnitude {
-                appendDecimal(digits, places, isNegative: value < 0)
-                return
+                var at = put(digits / whole, isNegative: value < 0, to: &room, at: start)
+                guard places > 0 else { return at }
+                room[at] = ASCII.point
+                at &+= 1
+                putLast(places, of: digits % whole, to: &room, at: at)
+                return at &+ places
             }
             power *= 10
+            whole &*= 10
             places &+= 1
         }
-        append(Array(JSONNumber.text(of: value).utf8))
-    }
-
-    /// Appends digits with a point before the last `places` of them, and a zero before the point.
-    private mutating func appendDecimal(_ digits: UInt64, _ places: Int, isNegative: Bool) {
-        guard places > 0 else { return append(digits, isNegative: isNegative) }
-        reserve(24)
-        if isNegative { append(ASCII.minus) }
-        var whole = digits
-        var divisor: UInt64 = 1
-        for _ in 0..<places {
-            whole /= 10
-            divisor &*= 10
-        }
-        append(whole, isNegative: false)
-        append(ASCII.point)
-        var rest = digits &- whole &* divisor
-        var at = count &+ places
-        while at > count {
-            at &-= 1
-            storage[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
-        count &+= places
-    }
-
-    /// Appends any other value.
-    mutating func append(_ value: JSONScalar) {
-        switch value {
-        case .null: append(word: 0x6c6c_756e, length: 4)
-        case .bool(true): append(word: 0x6575_7274, length: 4)
-        case .bool(false): append(word: 0x65_736c_6166, length: 5)
-        case .signed(let value): append(value.magnitude, isNegative: value < 0)
-        case .unsigned(let value): append(value, isNegative: false)
-        case .double(let value): append(value)
-        case .number(let number): append(Array(number.text.utf8))
-        case .string(let text): append(text)
-        case .tree(let value): append(value.serialized())
-        }
-    }
-
-    /// Appends up to eight bytes, the lowest first.
-    private mutating func append(word: UInt64, length: Int) {
-        reserve(8)
-        let start = count
-        Self.store(word, in: &storage, at: start)
-        count = start &+ length
-    }
-
-    @inline(__always)
-    private static func store(_ word: UInt64, in storage: inout [UInt8], at start: Int) {
-        var room = storage.mutableSpan
-        store(word, to: &room, at: start)
+        return nil
     }
 }
