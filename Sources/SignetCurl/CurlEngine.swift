@@ -20,7 +20,8 @@ public final class CurlEngine: HTTPEngine {
         public var maximumConnectionsPerHost = 64
         /// The most bytes of a reply's header, interim replies and trailers included.
         public var maximumHeaderSize = 64 << 10
-        /// The most fields of a reply's header.
+        /// The most fields of a reply's header; more than 65,534 count as that many, which is the most
+        /// that `HTTPFields` holds.
         public var maximumHeaderFields = 256
         /// About how many bytes of a body are held for a reader that is slower than the server.
         public var bodyBufferSize = 256 << 10

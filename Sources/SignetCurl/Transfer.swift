@@ -145,7 +145,8 @@ internal import SignetTransport
         }
         let isLimited = unsafe signet_transfer_set_limits(
             handle, milliseconds, connect, Int64(plan.maximumBodySize),
-            Int64(configuration.maximumHeaderSize), Int32(configuration.maximumHeaderFields))
+            Int64(max(configuration.maximumHeaderSize, 0)),
+            Int32(min(max(configuration.maximumHeaderFields, 0), 65_534)))
         guard isLimited else { return false }
         return unsafe signet_transfer_start(handle)
     }

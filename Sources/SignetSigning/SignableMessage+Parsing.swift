@@ -1,6 +1,8 @@
 extension SignableMessage {
     /// The most bytes that the lines before the body may take.
     public static let maximumHeadSize = 256 * 1024
+    /// The most fields before the body; HTTPTypes ends a program that has 65,535 of them.
+    public static let maximumFieldCount = 8_192
 
     /// Reads HTTP/1.1 text strictly (RFC 9112): a first line, field lines, a blank line, a body.
     ///
@@ -40,6 +42,9 @@ extension SignableMessage {
             if line.isEmpty {
                 isComplete = true
                 break
+            }
+            guard fields.count < Self.maximumFieldCount else {
+                throw lines.error("is one field more than the limit of \(Self.maximumFieldCount)")
             }
             (name, value) = try lines.field(line)
         }

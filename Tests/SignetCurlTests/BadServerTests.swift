@@ -84,6 +84,22 @@ import Testing
         }
     }
 
+    /// The fields of HTTPTypes end a program that gives them more than 65,534.
+    @Test func limitsTheFieldsWhereNoLimitIsWanted() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\n' + b'A:\\r\\n' * 70000 + b'Content-Length: 0\\r\\n\\r\\n')
+            """)
+        var settings = CurlEngine.Configuration()
+        settings.maximumHeaderFields = .max
+        settings.maximumHeaderSize = 1 << 20
+        let engine = try CurlEngine(settings)
+        let error = await engine.failure(EngineRequest(get(server.port, scheme: "http")))
+        #expect(error?.code == .replyTooLarge)
+        await engine.shutdown()
+    }
+
     @Test func takesInterimRepliesAndTrailers() async throws {
         let server = try await ScriptedServer(
             """

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetSigning
 import Testing
 
@@ -95,6 +96,24 @@ struct MessageParsingTests {
         #expect(
             code { _ = try SignableMessage(parsing: [UInt8](repeating: 0x41, count: 8 << 20)) }
                 == "malformed-message")
+    }
+
+    @Test("refuses more fields than a program's other parts can hold")
+    func manyFields() throws {
+        for (count, wanted) in [
+            (8_192, "no error"), (8_193, "malformed-message"), (80_000, "malformed-message"),
+        ] {
+            for start in ["GET / HTTP/1.1\n", "HTTP/1.1 200 OK\n"] {
+                let text = start + String(repeating: "a:\n", count: count) + "\n"
+                let found = code {
+                    let message = try Sample.message(text)
+                    let fields =
+                        message.httpRequest?.headerFields ?? message.httpResponse?.headerFields
+                    #expect(fields?.count == count)
+                }
+                #expect(found == wanted, "\(count) fields")
+            }
+        }
     }
 
     @Test("an error names the line and never a value")
