@@ -1,10 +1,11 @@
-.PHONY: help demo test soak check bench fuzz build clean
+.PHONY: help demo test soak check threads bench fuzz build clean
 
 help:
 	@echo "make demo    the main job, step by step, on loopback (installs what is missing)"
 	@echo "make test    all tests, against real servers on loopback"
 	@echo "make soak    each of 100,000 requests eight times at once: memory, file, Redis; 10,000 calls cancelled at once; JSON streams of 100 MB (minutes)"
 	@echo "make check   format, imports, the fence around pointers, all tests under AddressSanitizer"
+	@echo "make threads all tests under ThreadSanitizer, then crowds of 10,000 calls"
 	@echo "make bench   measures each job beside its floor"
 	@echo "make fuzz    changed messages, scheme documents, JSON and replies, a minute each (SECONDS_EACH), under libFuzzer"
 	@echo "make build   the signet program, optimised; its path is printed"
@@ -34,6 +35,10 @@ soak:
 
 check:
 	@Scripts/check
+
+threads:
+	Scripts/check-threads
+	SIGNET_SOAK=1 Scripts/check-threads --filter CrowdTests
 
 bench:
 	@Scripts/install-dependencies

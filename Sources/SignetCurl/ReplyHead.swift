@@ -22,8 +22,12 @@ struct ReplyHead {
             else { return nil }
             fields.append(field)
         }
+        var list = HTTPFields()
+        list.reserveCapacity(fields.count)
+        // In one step: to be made of a sequence, it would grow by one field at a time.
+        list.replaceSubrange(0..<0, with: fields)
         self.version = version
-        self.response = HTTPResponse(status: status, headerFields: HTTPFields(fields))
+        self.response = HTTPResponse(status: status, headerFields: list)
     }
 
     private static func line(_ bytes: borrowing Span<UInt8>, _ position: inout Int) -> Range<Int>? {
