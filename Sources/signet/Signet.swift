@@ -29,6 +29,7 @@ struct SignetCommand: AsyncParsableCommand {
 enum Signet {
     static func main() async {
         CoreDumps.disable()
+        StandardStreams.occupyClosed()
         StandardStreams.ignoreBrokenPipes()
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))

@@ -100,8 +100,10 @@ struct Terminal: Sendable {
             for (name, value) in failure.details { told[name] = value }
             var object = failure.beside
             object["error"] = .object(told)
-            _ = StandardStreams.write(
+            let reason = StandardStreams.write(
                 JSONValue.object(object).serialized() + [0x0A], to: .standardOutput)
+            // Else nobody would be told why.
+            if reason != nil { note(failure.message) }
         } else {
             note(failure.message)
         }

@@ -29,12 +29,16 @@ package final class CaptureServer: Sendable {
     /// `http://127.0.0.1:PORT`, without a path; with TLS `https://…`.
     package var url: String { "\(scheme)://127.0.0.1:\(port)" }
 
-    /// The requests so far, in their order, as soon as there are `count` of them.
+    /// The requests so far, in their order, as soon as there are `count` of them; an error where they
+    /// do not come.
     package func requests(count: Int) async throws -> [[UInt8]] {
         var lines: [Substring] = []
-        _ = try await eventually {
+        let areThere = try await eventually {
             lines = server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }
             return lines.count >= count
+        }
+        guard areThere else {
+            throw TestSupportError("\(count) requests wanted, the server got \(lines.count)")
         }
         return lines.map { bytes(ofHex: $0.dropFirst(4)) }
     }

@@ -29,4 +29,29 @@ import Testing
         #expect(Set(codes).subtracting(["", "resources"]).isEmpty, "\(codes)")
         #expect(codes.last == "")
     }
+
+    /// What is meant for standard output never goes into a file or a socket that got its number, and is
+    /// never lost in silence.
+    @Test(arguments: [">&-", "<&- >&-", ">/dev/full"], [[], ["--json"]])
+    func aResultThatCannotBeWrittenIsAnError(_ streams: String, _ more: [String]) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await OpenSSLServer(authority.identity)
+        let url = "https://localhost:\(server.port)"
+        let folder = try TemporaryDirectory()
+        let policy = try folder.write(
+            #"{"hosts":{"localhost":{"pins":["\#(authority.leaf.pin)"]}}}"#, to: "policy.json")
+        for arguments in [
+            ["pins", "show", url, "--ca-file", authority.caFile],
+            ["pins", "check", url, "--ca-file", authority.caFile, "--policy", policy],
+            ["pins", "convert", "--from", "signet", "--to", "curl", policy],
+        ] {
+            let output = try await ChildProcess.run(
+                "/bin/sh",
+                ["-c", "exec \"$@\" \(streams)", "sh", SignetTool.url.path] + arguments + more,
+                timeout: 300)
+            #expect(output.exit == 2)
+            let wanted = streams.contains("full") ? "No space left" : "Bad file descriptor"
+            #expect(output.stderr.contains(wanted), "\(output.stderr)")
+        }
+    }
 }

@@ -133,6 +133,20 @@ import Testing
         #expect(zero.exit == 2)
         #expect(try error(zero) == "malformed-update")
 
+        // Nor is one that no program would take any more.
+        let past = try await sign("8", "--not-before", "1")
+        #expect(past.exit == 2)
+        #expect(try error(past) == "usage")
+
+        // Signing knows the public suffixes that lint knows: the machine's list, where there is one.
+        let pair = #"["\#(authority.leaf.pin)","\#(authority.root.pin)"]"#
+        for suffix in ["k12.tr", "example.com"] {
+            try folder.write(
+                #"{"hosts":{"*.\#(suffix)":{"pins":\#(pair)}}}"#, to: "policy.json")
+            let lint = try await signet(["pins", "lint", "policy.json"])
+            #expect(try await sign("8").exit == lint.exit, "\(suffix): \(lint.text)")
+        }
+
         // A policy with one pin is not signed unless somebody says so.
         try folder.write(
             #"{"hosts":{"localhost":{"pins":["\#(authority.leaf.pin)"]}}}"#, to: "policy.json")

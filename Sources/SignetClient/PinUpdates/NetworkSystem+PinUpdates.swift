@@ -170,14 +170,16 @@ extension NetworkSystem {
         _ new: VerifiedPinPolicy, _ source: PinUpdateReport.Source, _ updates: PinUpdates,
         _ chain: [SeenCertificate]
     ) throws(ClientError) {
-        let isNew = box.snapshot.pinSerial ?? 0 < new.serial
+        var isNew = box.snapshot.pinSerial ?? 0 < new.serial
         if isNew {
             try change { current throws(ClientError) in
-                (current.pinSerial ?? 0) < new.serial
+                isNew = (current.pinSerial ?? 0) < new.serial
+                return isNew
                     ? SystemSnapshot(current, policy: new.policy, serial: new.serial) : current
             }
         }
         let findings = isNew ? findings(new, updates, chain) : nil
+        let isTaken = isNew
         history.withLock { history in
             var report = history.pinUpdate ?? PinUpdateReport()
             if source == .fetched {
@@ -185,7 +187,8 @@ extension NetworkSystem {
                 report.failures = 0
                 report.failure = nil
             }
-            if isNew {
+            // A newer one may have been written down since this one was put in place.
+            if isTaken, new.serial > report.serial ?? 0 {
                 report.source = source
                 report.serial = new.serial
                 report.expires = new.signed.expires

@@ -19,6 +19,16 @@ package enum StandardStreams {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Takes the numbers 0, 1 and 2 where the process was started without them.
+    ///
+    /// The next file or socket that is opened would get the number, and what is meant for a person would
+    /// be written into it. What stands there instead cannot be written to, or read from, as before.
+    package static func occupyClosed() {
+        for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
+            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Tells whether a person reads the output on a terminal.
     package static func isTerminal(_ output: Output) -> Bool {
         isatty(output.rawValue) == 1

@@ -61,7 +61,7 @@ struct PinsSignCommand: ParsableCommand {
         } catch {
             throw PinError(code: error.code, message: "\(shown): \(error.message)")
         }
-        let findings = try PinLint.findings(of: bytes, now: now)
+        let findings = try PinLint.findings(of: bytes, now: now, suffixes: .system())
         for finding in findings {
             common.terminal.note(
                 "\(shown): \(finding.host.map { "\($0): " } ?? "")\(finding.message)"
@@ -74,6 +74,11 @@ struct PinsSignCommand: ParsableCommand {
                     + " say --lint-ok")
         }
         let start = notBefore ?? now
+        guard start + days * 86_400 > now else {
+            throw ToolError.usage(
+                "--not-before \(start) and --days \(days) end before now (\(now)): no program would"
+                    + " take the document")
+        }
         let key = try KeySource(keys).load().key(id: keyID)
         let signed = try SignedPinPolicy(
             serial: serial, notBefore: start, expires: start + days * 86_400, policy: policy)
