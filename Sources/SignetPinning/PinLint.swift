@@ -73,6 +73,34 @@ public enum PinLint {
         var findings: [Finding] = []
         private var host: String?
         private var seen: [String: String] = [:]
+        private var reaching: [String: Claim] = [:]
+
+        /// A rule that reaches every name below a host.
+        private struct Claim {
+            let key: String
+            let reach: PinRule.Pattern.Reach
+            let pins: Set<JSONValue>
+            let says: [String: JSONValue]
+
+            init(_ key: String, _ reach: PinRule.Pattern.Reach, _ members: JSONObject) {
+                self.key = key
+                self.reach = reach
+                var says: [String: JSONValue] = [:]
+                for (name, value) in members where name != "includeSubdomains" && name != "pins" {
+                    says[name] = value
+                }
+                self.says = says
+                pins = Set(members["pins"]?.array ?? [])
+            }
+
+            /// `**.` decides before the host itself, and that before `*.`.
+            func yields(to other: Claim) -> Bool {
+                switch (reach, other.reach) {
+                case (_, .anyLabels), (.oneLabel, .exact): true
+                default: false
+                }
+            }
+        }
 
         init(now: Int64, suffixes: PublicSuffixes, directory: String?) {
             self.now = now
@@ -139,6 +167,11 @@ public enum PinLint {
                 }
                 let isWide =
                     pattern.reach != .exact || value["includeSubdomains"]?.bool == true
+                if pattern.host.kind == .name, let members = value.object,
+                    pattern.reach == .anyLabels || value["includeSubdomains"]?.bool == true
+                {
+                    lintReach(Claim(name, pattern.reach, members), below: pattern.host)
+                }
                 if isWide, suffixes.contains(pattern.host) {
                     add(
                         "public-suffix", .error,
@@ -148,6 +181,24 @@ public enum PinLint {
             } catch {
                 add("bad-host", .error, error.message)
             }
+        }
+
+        private mutating func lintReach(_ claim: Claim, below host: HostName) {
+            guard let other = reaching[host.text] else {
+                reaching[host.text] = claim
+                return
+            }
+            let (lost, decides) = claim.yields(to: other) ? (claim, other) : (other, claim)
+            reaching[host.text] = decides
+            let isSame = lost.pins == decides.pins && lost.says == decides.says
+            guard lost.reach != decides.reach, !isSame else { return }
+            let current = self.host
+            defer { self.host = current }
+            self.host = lost.key
+            add(
+                "contradicting-rules", .warning,
+                "\"includeSubdomains\" has no effect: for the names below \(host.text) the rule"
+                    + " \"\(decides.key)\" decides, and it says otherwise")
         }
 
         private mutating func lintAuthorities(_ members: JSONObject) {

@@ -63,6 +63,35 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
         #expect(try codes(text) == found)
     }
 
+    /// Two rules for the same names below a host, of which one can have no effect there, as
+    /// `PinPolicy.rule(for:)` decides.
+    @Test(
+        arguments: [
+            (#""a.b":{"pins":["$a","$b"],$i},"**.a.b":{"pins":["$b","$c"]}"#, "a.b"),
+            (#""**.a.b":{"pins":["$a","$b"]},"A.b.":{"pins":["$b","$c"],$i}"#, "A.b."),
+            (#""*.a.b":{"pins":["$a","$b"],$i},"a.b":{"pins":["$b","$c"],$i}"#, "*.a.b"),
+            (#""a.b":{"pins":["$b","$c"],$i},"*.a.b":{"exclude":true,$i}"#, "*.a.b"),
+            (#""*.a.b":{"pins":["$a","$b"],$i},"**.a.b":{"exclude":true}"#, "*.a.b"),
+            (#""a.b":{"pins":["$a","$b"],$i},"**.a.b":{"pins":["$b","$a"]}"#, nil),
+            (#""a.b":{"pins":["$a","$b"]},"**.a.b":{"pins":["$b","$c"]}"#, nil),
+            (#""*.a.b":{"pins":["$a","$b"]},"a.b":{"pins":["$b","$c"],$i}"#, nil),
+            (#""a.b":{"pins":["$a","$b"],$i},"c.a.b":{"pins":["$b","$c"],$i}"#, nil),
+            (#""a.b":{"pins":["$a","$b"],$i},"x.b":{"pins":["$b","$c"],$i}"#, nil),
+        ] as [(String, String?)])
+    func namesARuleWithoutEffect(_ rules: String, _ host: String?) throws {
+        let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
+        let text = "{\"hosts\":{\(rules)}}".replacing("$a", with: a).replacing("$b", with: b)
+            .replacing("$c", with: c).replacing("$i", with: #""includeSubdomains":true"#)
+        let findings = try PinLint.findings(of: Array(text.utf8), now: Self.now)
+        #expect(findings.map(\.code) == (host == nil ? [] : ["contradicting-rules"]))
+        #expect(findings.first?.host == host)
+        // What lint says of the policy is what the policy does.
+        let policy = try PinPolicy(parsing: Array(text.utf8))
+        guard let host else { return }
+        let deep = try policy.rule(for: HostName.canonical("y.x.a.b"))
+        #expect(deep?.pattern != (try PinRule.Pattern(parsing: host)))
+    }
+
     /// Each says what was found and what is wanted; so does the reader that stops at the first.
     @Test(arguments: [
         (#""expires":"2026-02-30""#, #"not "2026-02-30""#, "YYYY-MM-DD"),
