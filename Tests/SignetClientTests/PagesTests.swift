@@ -127,6 +127,109 @@ import Testing
         #expect(result.error?.code.name == "malformed-reply")
     }
 
+    // MARK: Cursors elsewhere
+
+    /// The requests of a list whose cursor goes from and to other places than result and query.
+    private func requests(
+        _ answers: [RecordingEngine.Answer], _ request: RESTRequest, _ paging: Paging
+    ) async throws -> (sent: [EngineRequest], error: ClientError?) {
+        let engine = RecordingEngine(answers: answers)
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
+        let system = try await NetworkSystem.start(
+            services: ["shop": service], policy: nil, options: options)
+        var failure: ClientError?
+        do throws(ClientError) {
+            for try await _ in system.pages("shop", request, by: paging) {}
+        } catch {
+            failure = error
+        }
+        await system.shutdown()
+        return (engine.requests, failure)
+    }
+
+    private static func text(_ request: EngineRequest) -> String {
+        String(decoding: request.body.bytes ?? [], as: UTF8.self)
+    }
+
+    @Test func aCursorMayStandInABody() async throws {
+        let pages = answers(
+            (#"{"next":"a\"b"}"#, nil), (#"{"next":90071992547409931}"#, nil), ("{}", nil))
+        let body = RESTBody.json(["filter": ["x": 1], "page": ["size": 2]])
+        let result = try await requests(
+            pages, RESTRequest(.post, "/search", body: body),
+            .cursor(from: .result("next"), to: .body("page", "after")))
+        #expect(result.error == nil)
+        #expect(
+            result.sent.map(Self.text) == [
+                #"{"filter":{"x":1},"page":{"size":2}}"#,
+                #"{"filter":{"x":1},"page":{"size":2,"after":"a\"b"}}"#,
+                #"{"filter":{"x":1},"page":{"size":2,"after":90071992547409931}}"#,
+            ])
+        #expect(result.sent.allSatisfy { $0.request.path == "/v1/search" })
+        let none = try await requests(
+            answers((#"{"next":1}"#, nil), ("{}", nil)), RESTRequest(.post, "/search"),
+            .cursor(from: .result("next"), to: .body("page", "after")))
+        #expect(none.sent.map(Self.text) == ["", #"{"page":{"after":1}}"#])
+    }
+
+    @Test func aCursorMayStandInFields() async throws {
+        let name = try #require(HTTPField.Name("X-Continuation"))
+        var pages = answers(("[1]", nil), ("[2]", nil), ("[3]", nil))
+        pages[0].fields = [name: "a, b=\"c\""]
+        pages[1].fields = [name: ""]
+        let result = try await requests(
+            pages, RESTRequest(.get, "/orders"), .cursor(from: .field(name), to: .field(name)))
+        #expect(result.error == nil)
+        #expect(result.sent.map { $0.request.headerFields[name] } == [nil, "a, b=\"c\""])
+        // As text of a number, too.
+        let number = try await requests(
+            answers((#"{"next":7}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
+            .cursor(from: .result("next"), to: .field(name)))
+        #expect(number.sent.map { $0.request.headerFields[name] } == [nil, "7"])
+    }
+
+    /// A server's cursor makes no field of its own, and two are none.
+    @Test(arguments: [#""a\r\nX-Evil: 1""#, #""a\u0000""#, #""a\n""#])
+    func cursorsThatNoFieldHolds(_ cursor: String) async throws {
+        let name = try #require(HTTPField.Name("X-Continuation"))
+        let result = try await requests(
+            answers((#"{"next":\#(cursor)}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
+            .cursor(from: .result("next"), to: .field(name)))
+        #expect(result.error?.code.name == "malformed-reply")
+        #expect(result.sent.count == 1)
+        var pages = answers(("[1]", nil), ("[2]", nil))
+        pages[0].fields.append(HTTPField(name: name, value: "a"))
+        pages[0].fields.append(HTTPField(name: name, value: "b"))
+        let twice = try await requests(
+            pages, RESTRequest(.get, "/orders"), .cursor(from: .field(name), to: .query("after")))
+        #expect(twice.error?.code.name == "malformed-reply")
+        #expect(twice.sent.count == 1)
+    }
+
+    /// What can have no second page is refused before the first.
+    @Test func bodiesWithoutAPlaceForACursor() async throws {
+        let paging = Paging.cursor(from: .result("next"), to: .body("page", "after"))
+        for (request, paging, code) in [
+            (RESTRequest(.get, "/a"), paging, "unsupported-call"),
+            (RESTRequest(.put, "/a"), paging, "unsupported-call"),
+            (RESTRequest(.post, "/a", body: .json([1])), paging, "invalid-params"),
+            (RESTRequest(.post, "/a", body: .json(["page": 1])), paging, "invalid-params"),
+            (RESTRequest(.post, "/a", body: try .form(["a": 1])), paging, "invalid-params"),
+            (RESTRequest(.post, "/a"), .cursor(from: .result("n"), to: .body()), "invalid-params"),
+            (
+                RESTRequest(.post, "/a"), .cursor(from: .result("n"), to: .query("n")),
+                "unsupported-call"
+            ),
+        ] {
+            let result = try await requests(answers(("{}", nil)), request, paging)
+            #expect(result.error?.code.name == code, "\(result.error?.message ?? "")")
+            #expect(result.sent.isEmpty)
+        }
+    }
+
     @Test func onlyGETIsRepeated() async throws {
         let result = try await read(answers(("[1]", nil)), request: RESTRequest(.post, "/orders"))
         #expect(result.error?.code.name == "unsupported-call")

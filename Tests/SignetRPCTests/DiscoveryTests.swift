@@ -252,24 +252,6 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func aBodyOfOnesOwnIsNotLookedAt() throws {
-        let shop = try ServiceDescription(parsing: bytes(Self.shop))
-        // No parameters make these bodies.
-        _ = try shop.checked(RPCCall("logo"), hasBody: true)
-        _ = try shop.checked(RPCCall("drop", .object(["id": 7])), hasBody: true)
-        _ = try shop.checked(RPCCall("createOrder", .object(["dryRun": true])), hasBody: true)
-        for (method, parameters) in [
-            ("createOrder", #"{"item":"tea"}"#), ("drop", "{}"), ("GET /orders/{id}", #"{"id":7}"#),
-        ] {
-            let error = #expect(throws: RPCError.self) {
-                try shop.checked(
-                    RPCCall(RPCMethod(method), RPCParameters(parsing: bytes(parameters))),
-                    hasBody: true)
-            }
-            #expect(error?.code == .invalidParameters)
-        }
-    }
-
     // MARK: Schemas
 
     /// A value that the schema allows, or of which we do not know, is never refused.

@@ -159,6 +159,52 @@ struct StreamAttackTests {
         connection.close()
     }
 
+    /// JSON-RPC 1.0, section 2.1: so does an invalid response, even one that names its call; of 2.0 it ends
+    /// that call alone.
+    @Test(arguments: [
+        #"{"id":7}"#, #"{"id":7,"result":1,"error":2}"#, #"{"id":7,"error":null}"#,
+        #"{"jsonrpc":"1.0","id":7}"#,
+    ])
+    func anInvalidResponseEndsAConnectionOfVersion1(_ message: String) async throws {
+        var adapter = JSONRPCAdapter.fromSeven(.v1)
+        let (connection, peer) = HostilePeer.pair(adapter: adapter)
+        async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
+        _ = try await peer.message()
+        async let other = outcome { try await connection.call("b", timeout: .seconds(20)) }
+        _ = try await peer.message()
+        try await peer.send(message)
+        #expect(await [call, other] == ["malformed-reply", "malformed-reply"])
+        #expect(await connection.ended().code == .malformedReply)
+        #expect(try await peer.message() == nil)
+
+        adapter = .fromSeven()
+        let (newer, newerPeer) = HostilePeer.pair(adapter: adapter)
+        async let spoilt = outcome { try await newer.call("a", timeout: .seconds(20)) }
+        _ = try await newerPeer.message()
+        async let whole = outcome { try await newer.call("b", timeout: .seconds(20)) }
+        _ = try await newerPeer.message()
+        try await newerPeer.send(message)
+        try await newerPeer.send(#"{"jsonrpc":"2.0","id":8,"result":"eight"}"#)
+        #expect(await [spoilt, whole] == ["malformed-reply", "\"eight\""])
+        newer.close()
+    }
+
+    /// An error and an unknown id are valid responses: the connection of version 1.0 goes on.
+    @Test func aValidResponseEndsNoConnectionOfVersion1() async throws {
+        let adapter = JSONRPCAdapter.fromSeven(.v1)
+        let (connection, peer) = HostilePeer.pair(adapter: adapter)
+        async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
+        _ = try await peer.message()
+        try await peer.send(#"{"id":70,"result":1,"error":null}"#)
+        try await peer.send(#"{"id":7,"result":null,"error":"no"}"#)
+        #expect(await call == "rpc-error")
+        async let next = outcome { try await connection.call("b", timeout: .seconds(20)) }
+        _ = try await peer.message()
+        try await peer.send(#"{"id":8,"result":"eight","error":null}"#)
+        #expect(await next == "\"eight\"")
+        connection.close()
+    }
+
     /// The peer floods with requests and takes no answer: it is read no more, and memory stays.
     @Test func aFloodThatTakesNoAnswersIsReadNoMore() async throws {
         var options = RPCConnection.Options.modelContext

@@ -214,7 +214,7 @@ import Testing
          "parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}},
           {"name":"X-Version","in":"header","required":true,"schema":{"enum":["7-one","7-two"]}},
           {"name":"session","in":"cookie","schema":{"type":"string","maxLength":4}}],
-         "post":{"operationId":"photo","requestBody":{"required":true,"content":{"multipart/form-data":{"schema":{}}}}},
+         "post":{"operationId":"photo","requestBody":{"required":true,"content":{"multipart/form-data":{"schema":{"properties":{"n":{"type":"integer"}}}}}}},
          "put":{"operationId":"note","requestBody":{"content":{"application/json":{"schema":{"required":["a"]}}}}},
          "patch":{"operationId":"touch"}}}}
         """#
@@ -231,14 +231,23 @@ import Testing
         #expect(told["headers"]?["X-Version"] == "7-one")
         #expect(told["headers"]?["Cookie"] == "other=1; session=abcd")
         #expect(told["files"]?["f"]?.string == Self.document)
-        // A field and a cookie may be given as such.
+        // A field and a cookie may be given as such, and the body's type is the one of the description.
+        let note = try folder.write(#"{"a":1}"#, to: "note.json")
         let given = try await call(
             "note",
             described + [
-                "--body", file, "--header", "x-version: 7-two", "--secret-header",
+                "--body", note, "--header", "x-version: 7-two", "--secret-header",
                 "Cookie=env:COOKIE",
             ], environment: ["COOKIE": "session=abc"])
         #expect(given["headers"]?["X-Version"] == "7-two")
+        #expect(given["headers"]?["Content-Type"] == "application/json")
+        #expect(given["data"] == #"{"a":1}"#)
+        // A form goes out as the description wants it.
+        let form = try await call(
+            "photo", described + ["--param", "X-Version=7-one", "--form", "note=x"])
+        #expect(form["form"] == ["note": "x"])
+        #expect(
+            form["headers"]?["Content-Type"]?.string?.hasPrefix("multipart/form-data;") == true)
     }
 
     @Test(
@@ -264,6 +273,31 @@ import Testing
             ),
             (["touch", "--body", "/dev/null", "--param", "X-Version=7-one"], "wanted none"),
             (["note", "--param", "X-Version=7-one", "--param", "b=1"], "at .a: found nothing"),
+            (["note", "--param", "X-Version=7-one", "--body", "/dev/null"], "no strict JSON"),
+            (
+                [
+                    "note", "--param", "X-Version=7-one", "--body", "/dev/null", "--content-type",
+                    "text/csv",
+                ], "found a body of the type text/csv, wanted application/json"
+            ),
+            (
+                ["note", "--param", "X-Version=7-one", "--form", "a=1"],
+                "x-www-form-urlencoded, wanted application/json"
+            ),
+            (
+                ["note", "--param", "X-Version=7-one", "--file", "a=/dev/null"],
+                "multipart/form-data, wanted application/json"
+            ),
+            (
+                [
+                    "photo", "--param", "X-Version=7-one", "--body", "/dev/null", "--content-type",
+                    "image/png",
+                ], "wanted multipart/form-data"
+            ),
+            (
+                ["photo", "--param", "X-Version=7-one", "--secret-form", "n=env:SECRET"],
+                "at .n: found string, wanted integer"
+            ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-param", "X-Version=env:SECRET"],
                 "is not what the description wants"

@@ -17,7 +17,7 @@ extension NetworkSystem {
     ///
     /// - Parameters:
     ///   - service: The service that answers; its adapter is one for REST.
-    ///   - request: The first page's request, with GET.
+    ///   - request: The first page's request, with GET; with POST where the cursor stands in the body.
     ///   - paging: How the list goes on.
     ///   - scenario: Whose limits hold for each page; nil for the service's own.
     public func pages(
@@ -93,14 +93,15 @@ public struct Pages: AsyncSequence, Sendable {
 private enum PageStep: Sendable {
     case first
     case at(WebURL)
-    case cursor(String)
+    /// A string or a number, and the status of the reply that named it.
+    case cursor(JSONValue, Int?)
 
     /// What tells it from other pages.
     var name: String {
         switch self {
         case .first: ""
         case .at(let url): url.target
-        case .cursor(let cursor): cursor
+        case .cursor(let cursor, _): cursor.string ?? cursor.text
         }
     }
 }
@@ -111,14 +112,12 @@ extension Pages {
         _ step: PageStep
     ) async throws(ClientError) -> (UnboxedReply, String, Result<PageStep?, ClientError>) {
         try await system.admitted(service, scenario) { admission throws(ClientError) in
-            guard request.method == .get else {
-                throw ClientError(
-                    .processing, ClientError.Code("unsupported-call"),
-                    "a list is read page by page with GET alone")
-            }
             var request = request
-            if case .cursor(let cursor) = step, case .cursor(_, let parameter) = paging.way {
-                request.query[parameter] = .string(cursor)
+            try NetworkSystem.rpc { () throws(RPCError) in
+                try paging.check(request)
+                if case .cursor(let cursor, let status) = step {
+                    try paging.set(cursor, in: &request, status: status)
+                }
             }
             var boxed = try admission.service.box(request)
             var base = admission.service.url
@@ -146,9 +145,9 @@ extension Pages {
     ) throws(ClientError) -> PageStep? {
         let reference: String?
         switch paging.way {
-        case .cursor(let path, _):
+        case .cursor(let source, _):
             return try NetworkSystem.rpc { () throws(RPCError) in
-                try Paging.cursor(at: path, in: reply).map(PageStep.cursor)
+                try Paging.cursor(from: source, in: reply).map { .cursor($0, reply.status) }
             }
         case .link(let relation):
             reference = try NetworkSystem.rpc { () throws(RPCError) in

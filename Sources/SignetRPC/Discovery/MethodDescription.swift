@@ -62,8 +62,8 @@ public struct MethodDescription: Sendable, Hashable {
     public let structure: Structure
     /// The body that parameters can make.
     let body: Body?
-    /// Whether it takes a body of any kind.
-    let takesBody: Bool
+    /// The bodies that it takes: nil for none, empty where nothing is known of them.
+    let bodyTypes: [BodyType]?
     /// Why it cannot be called with parameters; nil where it can.
     let hindrance: String?
     /// Why its body cannot be made of parameters; nil where it can.
@@ -80,11 +80,12 @@ public struct MethodDescription: Sendable, Hashable {
         return summary.map { "\(head)  \(Printable.text($0))" } ?? head
     }
 
-    /// The method as JSON: name, method, summary and parameters.
+    /// The method as JSON: name, method, summary, the types of its body and parameters.
     public var object: JSONObject {
         var object: JSONObject = ["name": .string(name)]
         if method != RPCMethod(name) { object["method"] = .string(method.name) }
         object["summary"] = summary.map(JSONValue.string)
+        object["body"] = bodyTypeNames.map { .array($0.map(JSONValue.string)) }
         object["params"] = .array(
             parameters.map { parameter in
                 [
@@ -103,18 +104,17 @@ public struct MethodDescription: Sendable, Hashable {
     ///   - given: The parameters.
     ///   - fields: What else the request carries: a parameter that is a field or a cookie may stand there.
     ///     No value of theirs is repeated.
-    ///   - hasBody: Whether the request has a body that is not made of parameters; it is not looked at.
+    ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
     /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what is
     ///   wanted, or `unsupported-call` for a method that parameters by name cannot call.
     public func check(
-        _ given: RPCParameters?, fields: HTTPFields = [:], hasBody: Bool = false
+        _ given: RPCParameters?, fields: HTTPFields = [:], body: GivenBody? = nil
     ) throws(RPCError) {
+        let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
             throw RPCError(code: .unsupportedCall, message: "\(Printable.name(name)) \(hindrance)")
         }
-        guard takesBody || !hasBody else {
-            throw .invalidParameters("found a body, wanted none: the description has none")
-        }
+        if let body { try check(body) }
         switch given {
         case .array(let values) where !values.isEmpty:
             guard structure != .byName else {
@@ -218,7 +218,7 @@ public struct MethodDescription: Sendable, Hashable {
                 + parameter.schema.typeName)
     }
 
-    private func refusal(_ found: ParameterSchema.Mismatch, _ what: String) -> RPCError {
+    func refusal(_ found: ParameterSchema.Mismatch, _ what: String) -> RPCError {
         let place = found.place.isEmpty ? "" : " at \(found.place)"
         return .invalidParameters("\(what)\(place): found \(found.found), wanted \(found.wanted)")
     }

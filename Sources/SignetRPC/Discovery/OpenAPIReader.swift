@@ -68,7 +68,7 @@ struct OpenAPIReader {
         return MethodDescription(
             name: operation["operationId"]?.string ?? method, method: RPCMethod(method),
             summary: operation["summary"]?.string, parameters: parameters, structure: .byName,
-            body: body, takesBody: operation["requestBody"] != nil, hindrance: hindrance,
+            body: body, bodyTypes: bodyTypes(operation), hindrance: hindrance,
             bodyHindrance: bodyHindrance)
     }
 
@@ -110,6 +110,18 @@ struct OpenAPIReader {
             name: name, place: place,
             isRequired: place == .path || parameter["required"]?.bool == true,
             schema: ParameterSchema(schema ?? true, in: document), style: queryStyle)
+    }
+
+    /// The bodies that an operation takes.
+    private func bodyTypes(_ operation: JSONValue) -> [MethodDescription.BodyType]? {
+        guard let request = operation["requestBody"] else { return nil }
+        let content = request.resolved(in: document)?["content"]?.object ?? [:]
+        return content.map { name, content in
+            // Under a name that is no media type nothing is known.
+            let schema = MediaType(name) == nil ? nil : content["schema"]
+            return MethodDescription.BodyType(
+                name: name, schema: ParameterSchema(schema ?? true, in: document))
+        }
     }
 
     private func body(

@@ -38,7 +38,7 @@ struct OpenRPCReader {
                     name: name, method: RPCMethod(name), summary: method["summary"]?.string,
                     parameters: parameters,
                     structure: structure.flatMap(MethodDescription.Structure.init) ?? .either,
-                    body: nil, takesBody: false, hindrance: hindrance, bodyHindrance: nil))
+                    body: nil, bodyTypes: nil, hindrance: hindrance, bodyHindrance: nil))
         }
         return methods
     }

@@ -10,7 +10,7 @@ public import SignetJSON
 public struct ParameterSchema: Sendable, Hashable {
     /// The schema: an object, or a boolean.
     public let value: JSONValue
-    private let document: JSONValue
+    let document: JSONValue
 
     /// Takes a schema, and the document in which its references lead.
     public init(_ value: JSONValue, in document: JSONValue) {
@@ -29,13 +29,17 @@ public struct ParameterSchema: Sendable, Hashable {
     }
 
     /// Where a value does not fit; nil where it does, or where that cannot be known.
-    public func mismatch(_ value: JSONValue) -> Mismatch? {
-        Check(document: document).mismatch(value, self.value, "", 0)
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false for what may be secret.
+    public func mismatch(_ value: JSONValue, repeatsValues: Bool = true) -> Mismatch? {
+        Check(document: document, repeatsValues: repeatsValues).mismatch(value, self.value, "", 0)
     }
 
     /// The types that the schema names itself, such as `string` or `integer|null`; `any` without one.
     public var typeName: String {
-        let schema = Check(document: document).resolved(value)
+        let schema = Check(document: document, repeatsValues: false).resolved(value)
         if let types = Check.types(schema) { return types.joined(separator: "|") }
         return schema["enum"] == nil ? "any" : "enum"
     }
@@ -44,10 +48,19 @@ public struct ParameterSchema: Sendable, Hashable {
 /// One look at a value.
 private struct Check {
     let document: JSONValue
+    let repeatsValues: Bool
     private let budget = Budget()
     private static let maximumDepth = 64
 
-    init(document: JSONValue) { self.document = document }
+    init(document: JSONValue, repeatsValues: Bool) {
+        self.document = document
+        self.repeatsValues = repeatsValues
+    }
+
+    /// A value as a mismatch shows it.
+    private func shown(_ value: JSONValue, limit: Int) -> String {
+        repeatsValues ? Printable.text(value.text, limit: limit) : "another \(value.typeName)"
+    }
 
     /// How many schemas are looked at: those that refer to themselves in several ways would never end.
     private final class Budget {
@@ -99,7 +112,8 @@ private struct Check {
         }
         guard !fits else { return nil }
         let found =
-            value.number == nil ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
+            value.number == nil || !repeatsValues
+            ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
         return Mismatch(place: place, found: found, wanted: types.joined(separator: " or "))
     }
 
@@ -116,7 +130,7 @@ private struct Check {
         else { return nil }
         let names = allowed.prefix(12).map { Printable.text($0.text, limit: 40) }
         return Mismatch(
-            place: place, found: Printable.text(value.text, limit: 40),
+            place: place, found: shown(value, limit: 40),
             wanted: "one of " + names.joined(separator: ", ")
                 + (allowed.count > names.count ? ", …" : ""))
     }
@@ -142,12 +156,12 @@ private struct Check {
             // Rounding keeps the order, so that what is less as a Double is less.
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 return Mismatch(
-                    place: place, found: Printable.text(value.text, limit: 24),
+                    place: place, found: shown(value, limit: 24),
                     wanted: "at least \(Printable.text(least.text, limit: 24))")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
                 return Mismatch(
-                    place: place, found: Printable.text(value.text, limit: 24),
+                    place: place, found: shown(value, limit: 24),
                     wanted: "at most \(Printable.text(most.text, limit: 24))")
             }
         }

@@ -75,13 +75,13 @@ public struct ServiceDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - call: The call.
     ///   - fields: What else the request carries, where a parameter may stand too.
-    ///   - hasBody: Whether the request has a body that is not made of parameters; it is not looked at.
+    ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
-        _ call: RPCCall, fields: HTTPFields = [:], hasBody: Bool = false
+        _ call: RPCCall, fields: HTTPFields = [:], body: GivenBody? = nil
     ) throws(RPCError) -> RPCCall {
         let method = try method(named: call.method.name)
-        try method.check(call.parameters, fields: fields, hasBody: hasBody)
+        try method.check(call.parameters, fields: fields, body: body)
         var call = call
         call.method = method.method
         return call

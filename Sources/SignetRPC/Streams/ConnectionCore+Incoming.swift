@@ -116,6 +116,13 @@ extension ConnectionCore {
         guard case .id(let id) = reply.id else {
             return fault("found a reply without an id of a call")
         }
+        defer {
+            // Of version 1.0 (section 2.1) an invalid response ends the connection, whosever it is; of 2.0
+            // it ends its call alone.
+            if adapter.version == .v1, case .defect(let defect) = reply.content {
+                countMalformed(defect)
+            }
+        }
         if reply.hasBoth { options.onWarning?(.resultAndError) }
         switch calls.finish(id, outcome) {
         case .finished(let batch): replies.note(batch)

@@ -21,7 +21,11 @@ struct CallBodyOptions: ParsableArguments {
     @Option(
         name: .customLong("content-type"),
         help: ArgumentHelp(
-            "What --body is, such as text/csv (application/octet-stream).", valueName: "type"))
+            """
+            What --body is, such as text/csv; without it the one type that the service's description \
+            names, else application/octet-stream.
+            """,
+            valueName: "type"))
     var contentType: String?
 
     @Option(
@@ -138,23 +142,24 @@ struct CallBodyOptions: ParsableArguments {
     }
 
     /// Opens the files and reads the secrets; all before any connection.
-    func content() async throws -> Content {
-        if let file {
-            return .stream(
-                try await Self.body(file), contentType: contentType ?? "application/octet-stream")
-        }
+    ///
+    /// - Parameter method: What the service's description says of the method; nil where there is none.
+    /// - Returns: The body, and what is known of it.
+    func content(for method: MethodDescription?) async throws -> (Content, GivenBody) {
+        if let file { return try await content(ofFile: file, for: method) }
         let fields =
             try fields.compactMap(NamedText.split)
             + secretFields.compactMap(NamedText.split).map {
                 ($0.name, try NamedText.secret($0.text))
             }
-        guard !files.isEmpty else {
+        guard !files.isEmpty || method?.onlyBodyType.map(Self.isMultipart) == true else {
             var form: JSONObject = [:]
             for (name, text) in fields {
                 let before = form[name].map { $0.array ?? [$0] }
                 form[name] = before.map { .array($0 + [.string(text)]) } ?? .string(text)
             }
-            return .bytes(try .form(form))
+            let body = try RESTBody.form(form)
+            return (.bytes(body), GivenBody(body))
         }
         var form = MultipartForm()
         for (name, text) in fields { form.append(text, named: name) }
@@ -166,7 +171,29 @@ struct CallBodyOptions: ParsableArguments {
                     contentType: part.type ?? "application/octet-stream",
                     content: try await Self.body(part.path)))
         }
-        return .upload(upload)
+        return (.upload(upload), GivenBody(form, files: upload.files.map(\.name)))
+    }
+
+    private static func isMultipart(_ type: String) -> Bool {
+        type.lowercased().hasPrefix("multipart/form-data")
+    }
+
+    private func content(
+        ofFile file: String, for method: MethodDescription?
+    ) async throws -> (Content, GivenBody) {
+        let type = contentType ?? method?.onlyBodyType ?? "application/octet-stream"
+        let body = try await Self.body(file)
+        guard method?.readsBody(ofType: type) == true, let length = body.length,
+            length <= InputFile.usualLimit
+        else {
+            return (.stream(body, contentType: type), GivenBody(contentType: type))
+        }
+        // What was looked at is what is sent, whatever becomes of the file.
+        var bytes: [UInt8] = []
+        var reader = try body.makeReader()
+        while let piece = try await reader.next() { bytes += piece }
+        let whole = try RESTBody.bytes(bytes, contentType: type)
+        return (.bytes(whole), GivenBody(whole))
     }
 
     /// A file's bytes. Those of a pipe are read now, so that they have a length and can be signed.

@@ -97,28 +97,33 @@ struct CallCommand: AsyncParsableCommand {
             return try tell(reply, more)
         }
         // What the description refuses is refused before anything is sent; without one, what can be.
+        if !body.isEmpty { return try await sendBody(described, given) }
         let call = try call(described, given)
-        guard payloadProtocol == .rest else {
-            let (reply, more) = try await sent(given, described, adapter()) {
-                system, service, described, trace in
-                let call = description.discovers ? try self.call(described, given) : call
-                return try await system.call(service, call, trace: trace)
-            }
-            return try tell(reply, more)
+        let isREST = payloadProtocol == .rest
+        let adapter: (any PayloadAdapter)? = try isREST ? restAdapter(described) : adapter()
+        let (reply, more) = try await sent(given, described, adapter) {
+            system, service, described, trace in
+            let call = description.discovers ? try self.call(described, given) : call
+            return try await system.call(service, call, trace: trace)
         }
-        let adapter: RESTAdapter? = try described.map {
-            try $0.adapter(for: $0.method(named: method ?? ""))
-        }
-        guard !body.isEmpty else {
-            let (reply, more) = try await sent(given, described, adapter) {
-                system, service, _, trace in
-                try await system.call(service, call, trace: trace)
-            }
-            return try tell(reply, more)
-        }
-        try body.requireFit(call.method)
+        try tell(reply, more)
+    }
+
+    /// The adapter that knows where parameters go; nil without a description.
+    private func restAdapter(_ described: ServiceDescription?) throws -> RESTAdapter? {
+        try described.map { try $0.adapter(for: $0.method(named: method ?? "")) }
+    }
+
+    /// A REST call whose body is not made of parameters.
+    private func sendBody(
+        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+    ) async throws {
+        let known = try described?.method(named: method ?? "")
+        try body.requireFit(known?.method ?? RPCMethod(method ?? ""))
+        let (content, about) = try await body.content(for: known)
+        let call = try call(described, given, about)
+        let adapter = try restAdapter(described)
         let request = try (adapter ?? RESTAdapter()).request(for: call)
-        let content = try await body.content()
         let (reply, more) = try await sent(given, described, adapter) {
             system, service, _, trace in
             try await content.send(request, system, service, trace)
@@ -128,14 +133,15 @@ struct CallCommand: AsyncParsableCommand {
 
     /// The call, checked where there is a description.
     private func call(
-        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+        _ described: ServiceDescription?, _ given: CallContentOptions.Given,
+        _ body: GivenBody? = nil
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
         let parameters = try content.joined(given, for: described?.method(named: name.name))
         let call = RPCCall(name, parameters, isNotification: isNotification)
         guard let described else { return call }
         do throws(RPCError) {
-            return try described.checked(call, fields: given.fields, hasBody: !body.isEmpty)
+            return try described.checked(call, fields: given.fields, body: body)
         } catch {
             // What was found may be a secret.
             guard !given.secrets.isEmpty,
