@@ -174,6 +174,8 @@ struct StreamAttackTests {
         _ = try await peer.message()
         try await peer.send(message)
         #expect(await [call, other] == ["malformed-reply", "malformed-reply"])
+        // It has ended already; otherwise nothing else would end it.
+        connection.close()
         #expect(await connection.ended().code == .malformedReply)
         #expect(try await peer.message() == nil)
 
