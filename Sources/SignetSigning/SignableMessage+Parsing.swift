@@ -1,8 +1,8 @@
 extension SignableMessage {
     /// The most bytes that the lines before the body may take.
     public static let maximumHeadSize = 256 * 1024
-    /// The most fields before the body; HTTPTypes ends a program that has 65,535 of them.
-    public static let maximumFieldCount = 8_192
+    /// The most fields before the body; HTTPTypes ends a program that has one more.
+    public static let maximumFieldCount = 65_534
 
     /// Reads HTTP/1.1 text strictly (RFC 9112): a first line, field lines, a blank line, a body.
     ///
