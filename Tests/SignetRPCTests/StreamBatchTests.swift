@@ -290,7 +290,7 @@ struct StreamBatchTests {
         )
         let answers = try await peer.message()?.array ?? []
         #expect(answers.count == 4)
-        // An id that is being served is not served twice.
+        // An id is not served twice, also where the first request of the two has been answered by then.
         let ids = answers.compactMap { $0["id"]?.text }.sorted()
         #expect(ids == ["\"1\"", "1", "null", "null"])
         let codes = answers.compactMap { $0["error"]?["code"]?.number?.int64 }.sorted()

@@ -12,12 +12,12 @@ extension ConnectionCore {
             fault("a message is no strict JSON: \(error.message)")
             return send(.invalid(.parseError))
         }
-        var replies = Replies()
+        var seen = Seen()
         guard reader.root.kind == .array, adapter.version == .v2 else {
-            await take(reader.root, in: reader, message.count, &replies) { [weak self] answer in
+            await take(reader.root, in: reader, message.count, &seen) { [weak self] answer in
                 if let answer { self?.send(answer) }
             }
-            if let rejection = replies.rejection { calls.failAll(.rejected(rejection)) }
+            if let rejection = seen.rejection { calls.failAll(.rejected(rejection)) }
             return
         }
         let elements = reader.elements(of: reader.root)
@@ -27,24 +27,26 @@ extension ConnectionCore {
         }
         let answers = BatchAnswers(count: elements.count) { [weak self] in self?.send($0) }
         for element in elements {
-            await take(element, in: reader, element.range.count, &replies) { answers.take($0) }
+            await take(element, in: reader, element.range.count, &seen) { answers.take($0) }
         }
         // The answer to a batch is one array: what it leaves out has no reply, and an error in it that
         // names no call is that of such a call.
-        for batch in replies.batches {
-            calls.settle(batch, replies.rejection.map(CallOutcome.rejected) ?? .unanswered)
+        for batch in seen.batches {
+            calls.settle(batch, seen.rejection.map(CallOutcome.rejected) ?? .unanswered)
         }
-        if let rejection = replies.rejection, replies.batches.isEmpty {
+        if let rejection = seen.rejection, seen.batches.isEmpty {
             calls.failAll(.rejected(rejection))
         }
     }
 
-    /// What the replies of one message were to.
-    private struct Replies {
+    /// What has been seen of one message.
+    private struct Seen {
         /// The batches of which a call was answered.
         var batches: [OpenBatch] = []
         /// The first error that names no call.
         var rejection: RPCError?
+        /// The ids of its requests, those that have been answered too.
+        var ids: Set<RPCID> = []
 
         mutating func note(_ batch: OpenBatch?) {
             if let batch, !batches.contains(where: { $0 === batch }) { batches.append(batch) }
@@ -54,7 +56,7 @@ extension ConnectionCore {
     /// Takes one object; `answer` is called once.
     private func take(
         _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
-        _ replies: inout Replies,
+        _ seen: inout Seen,
         answer: @escaping @Sendable (RPCAnswer?) -> Void
     ) async {
         guard element.kind == .object else {
@@ -74,12 +76,12 @@ extension ConnectionCore {
             }
         }
         if let method, !isReply || (adapter.version == .v1 && method.kind == .string) {
-            return await takeRequest(element, in: reader, size, answer: answer)
+            return await takeRequest(element, in: reader, size, &seen, answer: answer)
         }
         let reply = JSONRPCReply(element, in: reader, adapter)
         if isReply || (hasID && isOpen(reply.id)) {
             answer(nil)
-            return take(reply, in: reader, isAlsoRequest: method != nil, &replies)
+            return take(reply, in: reader, isAlsoRequest: method != nil, &seen)
         }
         fault("found an object that is neither a request nor a reply")
         answer(.invalid(.invalidRequest))
@@ -92,7 +94,7 @@ extension ConnectionCore {
     }
 
     private func take(
-        _ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool, _ replies: inout Replies
+        _ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
     ) {
         let outcome: Result<RPCResult, any Error>
         switch reply.content {
@@ -107,7 +109,7 @@ extension ConnectionCore {
                 if calls.count == 0 {
                     warn(.unknownReply, "an error names no call, and none is open")
                 }
-                if replies.rejection == nil { replies.rejection = error }
+                if seen.rejection == nil { seen.rejection = error }
                 return
             }
             outcome = .failure(error)
@@ -125,17 +127,17 @@ extension ConnectionCore {
         }
         if reply.hasBoth { options.onWarning?(.resultAndError) }
         switch calls.finish(id, outcome) {
-        case .finished(let batch): replies.note(batch)
+        case .finished(let batch): seen.note(batch)
         case .abandoned: break
         case .duplicate: warn(.duplicateReply, "a call has a second reply; the first one counts")
-        case .unknown: takeUnknown(id, outcome, &replies)
+        case .unknown: takeUnknown(id, outcome, &seen)
         }
     }
 
     /// A reply with no call's id may have a call's id in another spelling: it is not the reply, unless
     /// that is allowed, but no other will come.
     private func takeUnknown(
-        _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ replies: inout Replies
+        _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ seen: inout Seen
     ) {
         var match = OpenCalls.Match.unknown
         if case .string(let text) = id, let number = JSONNumber(text: text),
@@ -155,7 +157,7 @@ extension ConnectionCore {
         } else {
             warn(.unknownReply, "a reply belongs to no call")
         }
-        if case .finished(let batch) = match { replies.note(batch) }
+        if case .finished(let batch) = match { seen.note(batch) }
     }
 
     private static let otherID = "the member id is not the call's id in type and value"
@@ -184,7 +186,7 @@ extension ConnectionCore {
     // MARK: Requests
 
     private func takeRequest(
-        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
+        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int, _ seen: inout Seen,
         answer: @escaping @Sendable (RPCAnswer?) -> Void
     ) async {
         guard let (call, id) = request(reader.value(element)) else {
@@ -199,7 +201,8 @@ extension ConnectionCore {
             return await incoming.add(
                 IncomingCalls.Item(call: call, id: nil, size: size, answer: answer))
         }
-        if let error = incoming.admit(id) {
+        let isNew = seen.ids.insert(id).inserted
+        if let error = isNew ? incoming.admit(id) : IncomingCalls.isOpen {
             let isKnown = error.kind == .invalidRequest
             return answer(RPCAnswer(id: isKnown ? .null : id.json, outcome: .failure(error)))
         }

@@ -38,12 +38,13 @@ final class IncomingCalls: Sendable {
         self.servedLimit = servedLimit
     }
 
+    /// Why a request is not let in whose id another has.
+    static let isOpen = RPCServerError(.invalidRequest, message: "A request with this id is open")
+
     /// Lets a request in; an error where it cannot be.
     func admit(_ id: RPCID) -> RPCServerError? {
         state.withLock { state in
-            guard state.served[id] == nil else {
-                return RPCServerError(.invalidRequest, message: "A request with this id is open")
-            }
+            guard state.served[id] == nil else { return Self.isOpen }
             guard state.served.count < servedLimit else {
                 return RPCServerError(
                     code: JSONNumber(-32000), message: "Too many requests at once")
