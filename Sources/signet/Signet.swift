@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import SignetCrypto
 
 /// The tool's commands.
@@ -28,18 +27,10 @@ struct SignetCommand: AsyncParsableCommand {
 /// Where the process begins and the only place where it ends.
 @main
 enum Signet {
-    /// Not asynchronous itself: Swift would then end the first thread while the command is at work, for
-    /// which libdispatch opens a descriptor, and ends the process where none is left (Swift 6.3, Linux).
-    static func main() {
+    static func main() async {
         CoreDumps.disable()
         StandardStreams.occupyClosed()
         StandardStreams.ignoreBrokenPipes()
-        Task.detached { await run() }
-        let never = DispatchSemaphore(value: 0)
-        while true { never.wait() }
-    }
-
-    private static func run() async -> Never {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
