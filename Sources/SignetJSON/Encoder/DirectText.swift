@@ -134,20 +134,6 @@ struct DirectText {
     }
 
     @inline(__always)
-    mutating func setMember(_ name: String, _ value: String, of place: Int) -> Bool {
-        guard isObject(place) else { return false }
-        if let name = expected(name) {
-            let isFirst = goOn()
-            text.appendMember(
-                nameFrom: name.start, length: name.length, isFirst: isFirst, value)
-            return true
-        }
-        guard beginOtherMember(name) else { return false }
-        text.append(value)
-        return true
-    }
-
-    @inline(__always)
     mutating func append(_ value: JSONScalar, to place: Int) -> Bool {
         guard beginElement(of: place) else { return false }
         text.append(value)

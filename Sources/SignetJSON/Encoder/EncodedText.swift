@@ -24,12 +24,6 @@ struct EncodedText {
         nodes.setMember(name, value.value, of: nodeOfPlace[parent])
     }
 
-    mutating func setMember(_ name: String, _ value: String, of parent: Int) {
-        if isDirect, text.setMember(name, value, of: parent) { return }
-        goOverToNodes()
-        nodes.setMember(name, .string(value), of: nodeOfPlace[parent])
-    }
-
     mutating func append(_ value: JSONScalar, to parent: Int) {
         if isDirect, text.append(value, to: parent) { return }
         goOverToNodes()

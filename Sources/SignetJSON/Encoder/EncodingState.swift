@@ -60,10 +60,6 @@ final class EncodingState: Sendable {
         written.withLock { $0.setMember(name, value, of: parent) }
     }
 
-    func setMember(_ name: String, _ value: String, of parent: Int) {
-        written.withLock { $0.setMember(name, value, of: parent) }
-    }
-
     func append(_ value: JSONScalar, to parent: Int) {
         written.withLock { $0.append(value, to: parent) }
     }

@@ -22,9 +22,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         set(key, number)
     }
     func encode(_ value: Bool, forKey key: Key) { set(key, .bool(value)) }
-    func encode(_ value: String, forKey key: Key) {
-        state.setMember(key.stringValue, value, of: place)
-    }
+    func encode(_ value: String, forKey key: Key) { set(key, .string(value)) }
     func encode(_ value: Int, forKey key: Key) { set(key, .signed(Int64(value))) }
     func encode(_ value: Int8, forKey key: Key) { set(key, .signed(Int64(value))) }
     func encode(_ value: Int16, forKey key: Key) { set(key, .signed(Int64(value))) }

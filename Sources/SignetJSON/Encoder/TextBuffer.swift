@@ -82,20 +82,6 @@ struct TextBuffer {
         if end == nil { appendSlowly(value) }
     }
 
-    /// Appends a member whose name stands in the text before, with its quotation marks and colon.
-    @inline(__always)
-    mutating func appendMember(
-        nameFrom name: Int, length: Int, isFirst: Bool, _ value: String
-    ) {
-        reserve(length &+ 11 &+ value.utf8.count)
-        let start = count
-        var room = storage.mutableSpan
-        let at = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
-        let end = Self.quote(value, to: &room, at: at)
-        count = end ?? at
-        if end == nil { appendEscaped(value) }
-    }
-
     /// Writes the comma before a member that is not the first, and whole words of its name, the last of
     /// which may reach beyond what counts.
     @inline(__always)
