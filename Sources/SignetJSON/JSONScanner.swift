@@ -60,7 +60,8 @@ struct JSONScanner {
         scanner.at = skipSpace(bytes.span, 0)
         let room = recordedDepth < 3 ? 16 : min(count / 6 + 8, 1 << 12)
         var isWhole = false
-        var nodes = try [JSONNode](capacity: room) {
+        var nodes: [JSONNode] = []
+        try nodes.append(addingCapacity: room) {
             (room: inout OutputSpan<JSONNode>) throws(JSONError) in
             isWhole = try scanner.scan(bytes.span, &room)
         }

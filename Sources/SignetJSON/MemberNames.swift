@@ -39,12 +39,10 @@ struct MemberNames {
     private static let searchedFromEndToEnd = 24
 
     /// The names of the open objects, the innermost last; what stands behind `used` is left over.
-    private var entries: [Entry]
+    private var entries: [Entry] = []
     private var used = 0
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
-
-    init() { entries = [Entry](repeating: Entry(0, 0, 0, isScratch: false), count: 32) }
 
     func open() -> Scope {
         Scope(
@@ -75,8 +73,10 @@ struct MemberNames {
 
     @inline(never)
     private mutating func grow() {
-        let room = Entry(0, 0, 0, isScratch: false)
-        entries.append(contentsOf: repeatElement(room, count: entries.count))
+        let more = max(entries.count, 32)
+        entries.append(addingCapacity: more) { room in
+            room.append(repeating: Entry(0, 0, 0, isScratch: false), count: more)
+        }
     }
 
     /// Adds a name, or gives false where the object already holds it.

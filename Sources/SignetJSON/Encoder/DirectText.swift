@@ -55,8 +55,10 @@ struct DirectText {
     }
 
     /// Begins an element and gives its place, or nil.
+    @inline(__always)
     mutating func openElement(of place: Int) -> Int? { beginElement(of: place) ? open() : nil }
 
+    @inline(__always)
     private mutating func open() -> Int {
         let place = places.count
         places.append(Place(start: text.count))
@@ -67,6 +69,7 @@ struct DirectText {
     }
 
     /// Makes a place a container, unless it is one of this kind already.
+    @inline(__always)
     mutating func begin(_ kind: Kind, at place: Int) -> Bool {
         guard top.place == place else {
             return outer.last { $0.place == place }?.kind == kind
@@ -82,6 +85,7 @@ struct DirectText {
     }
 
     /// Closes a place whose value has been encoded, with all that is open in it.
+    @inline(__always)
     mutating func finish(_ place: Int) -> Bool {
         guard leave(to: place) else { return false }
         if top.kind == .unset {
@@ -123,7 +127,7 @@ struct DirectText {
     mutating func setMember(_ name: String, _ value: JSONScalar, of place: Int) -> Bool {
         guard isObject(place) else { return false }
         if let name = expected(name) {
-            let isFirst = goOn()
+            let isFirst = goOn(to: name.following)
             text.appendMember(
                 nameFrom: name.start, length: name.length, isFirst: isFirst, value)
             return true
@@ -143,22 +147,23 @@ struct DirectText {
     /// Whether a place is an object that takes members, once what is open in it is closed.
     @inline(__always)
     private mutating func isObject(_ place: Int) -> Bool {
-        (top.place == place || leave(to: place)) && top.kind == .object
+        leave(to: place) && top.kind == .object
             && text.count < Int(Int32.max)  // beyond it names cannot be looked up
     }
 
     /// Where a name stands in the text, if it is the one that is expected in the innermost object.
     @inline(__always)
-    private func expected(_ name: String) -> (start: Int, length: Int)? {
-        guard top.expected != KnownNames.none, known.isName(top.expected, name) else { return nil }
-        return known.place(top.expected)
+    private func expected(
+        _ name: String
+    ) -> (start: Int, length: Int, following: UInt32)? {
+        top.expected == KnownNames.none ? nil : known.find(top.expected, name)
     }
 
     /// Counts the member of the name that was expected, and gives whether it is the first.
     @inline(__always)
-    private mutating func goOn() -> Bool {
+    private mutating func goOn(to following: UInt32) -> Bool {
         top.last = top.expected
-        top.expected = known.following(top.expected)
+        top.expected = following
         top.count &+= 1
         return top.count == 1
     }
@@ -166,7 +171,7 @@ struct DirectText {
     private mutating func beginMember(_ name: String, of place: Int) -> Bool {
         guard isObject(place) else { return false }
         guard let known = expected(name) else { return beginOtherMember(name) }
-        let isFirst = goOn()
+        let isFirst = goOn(to: known.following)
         text.appendName(from: known.start, length: known.length, isFirst: isFirst)
         return true
     }
@@ -226,7 +231,7 @@ struct DirectText {
 
     @inline(__always)
     private mutating func beginElement(of place: Int) -> Bool {
-        guard top.place == place || leave(to: place), top.kind == .array else { return false }
+        guard leave(to: place), top.kind == .array else { return false }
         if top.count > 0 { text.append(ASCII.comma) }
         top.count &+= 1
         return true
@@ -236,8 +241,13 @@ struct DirectText {
 
     /// Closes what is open in a place, or gives false where the place itself is closed, or where one in
     /// it still waits for a value.
+    @inline(__always)
     private mutating func leave(to place: Int) -> Bool {
-        if top.place == place { return true }
+        top.place == place || leaveInner(to: place)
+    }
+
+    @inline(never)
+    private mutating func leaveInner(to place: Int) -> Bool {
         guard outer.contains(where: { $0.place == place }) else { return false }
         while top.place != place {
             guard top.kind != .unset else { return false }
@@ -246,11 +256,13 @@ struct DirectText {
         return true
     }
 
+    @inline(__always)
     private mutating func pop() {
         closeTop()
         top = outer.removeLast()
     }
 
+    @inline(__always)
     private mutating func closeTop() {
         if top.kind == .object {
             text.append(ASCII.closeBrace)

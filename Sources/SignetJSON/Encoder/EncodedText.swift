@@ -3,13 +3,15 @@
 struct EncodedText {
     private var isDirect: Bool
     private var text = DirectText()
-    private var nodes = EncodedNodes()
+    private var nodes: EncodedNodes
     /// By place: its node.
-    private var nodeOfPlace: [Int] = []
+    private var nodeOfPlace: [Int]
 
     init(isDirect: Bool) {
+        var nodes = EncodedNodes()
         self.isDirect = isDirect
-        if !isDirect { nodeOfPlace = [nodes.addRoot()] }
+        self.nodeOfPlace = isDirect ? [] : [nodes.addRoot()]
+        self.nodes = nodes
     }
 
     mutating func set(_ value: JSONScalar, at place: Int) {

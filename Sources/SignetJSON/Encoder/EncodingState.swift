@@ -21,6 +21,12 @@ final class EncodingState: Sendable {
 
     func encode<Value: Encodable>(_ value: Value, at place: Int) throws {
         if let plain = Self.plain(value) { return set(plain, at: place) }
+        try encodeParts(value, at: place)
+    }
+
+    /// Encodes a value of a type that has an encoder of its own.
+    @inline(__always)
+    private func encodeParts<Value: Encodable>(_ value: Value, at place: Int) throws {
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {
@@ -32,14 +38,14 @@ final class EncodingState: Sendable {
     func encodeMember<Value: Encodable>(_ name: String, _ value: Value, of parent: Int) throws {
         if let plain = Self.plain(value) { return setMember(name, plain, of: parent) }
         let place = member(name, of: parent)
-        try encode(value, at: place)
+        try encodeParts(value, at: place)
         written.withLock { $0.finish(place) }
     }
 
     func encodeElement<Value: Encodable>(_ value: Value, of parent: Int) throws {
         if let plain = Self.plain(value) { return append(plain, to: parent) }
         let place = element(of: parent)
-        try encode(value, at: place)
+        try encodeParts(value, at: place)
         written.withLock { $0.finish(place) }
     }
 

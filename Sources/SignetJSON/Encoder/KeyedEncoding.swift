@@ -5,6 +5,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { state.path(to: place) }
 
+    @inline(__always)
     private func set(_ key: Key, _ value: JSONScalar) {
         state.setMember(key.stringValue, value, of: place)
     }

@@ -17,6 +17,8 @@ struct KnownNames {
 
     /// The number that is no name's.
     static let none: UInt32 = 0
+    /// The quotation marks and the colon of a name.
+    private static let marks = 3
     /// How many names are noted at most.
     private static let limit = 256
 
@@ -38,24 +40,19 @@ struct KnownNames {
         return number
     }
 
-    /// Whether a name is the text, byte for byte.
+    /// Where a name stands and which one follows, if it is the text, byte for byte.
     ///
     /// Equal strings may differ in their bytes, but not those of ASCII from others of the same length: the
     /// other forms of an ASCII character are longer.
     @inline(__always)
-    func isName(_ number: UInt32, _ text: String) -> Bool {
+    func find(
+        _ number: UInt32, _ text: String
+    ) -> (start: Int, length: Int, following: UInt32)? {
         let name = names[Int(number) &- 1]
-        return name.text == text && name.text.utf8.count == text.utf8.count
+        let length = Int(name.length)
+        guard name.text == text, text.utf8.count &+ Self.marks == length else { return nil }
+        return (Int(name.start), length, name.following)
     }
-
-    @inline(__always)
-    func place(_ number: UInt32) -> (start: Int, length: Int) {
-        let name = names[Int(number) &- 1]
-        return (Int(name.start), Int(name.length))
-    }
-
-    @inline(__always)
-    func following(_ number: UInt32) -> UInt32 { names[Int(number) &- 1].following }
 
     func inside(_ number: UInt32) -> UInt32 {
         number == Self.none ? Self.none : names[Int(number) &- 1].inside

@@ -4,10 +4,10 @@
 /// whole member instead of one for each byte.
 struct TextBuffer {
     /// What is written, and behind `count` room.
-    private var storage: [UInt8]
+    private var storage: [UInt8] = []
     private(set) var count = 0
 
-    init() { storage = [UInt8](repeating: 0, count: 1 << 11) }
+    init() { grow(1 << 11) }
 
     /// Adds a member name that is written here, or gives false where the object already holds it.
     @inline(__always)
@@ -33,7 +33,8 @@ struct TextBuffer {
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        storage.append(contentsOf: repeatElement(0, count: max(storage.count, more)))
+        let more = max(storage.count, more)
+        storage.append(addingCapacity: more) { room in room.append(repeating: 0, count: more) }
     }
 
     @inline(__always)
@@ -267,11 +268,13 @@ struct TextBuffer {
             room[at] = ASCII.minus
             at &+= 1
         }
-        if magnitude < 10 {
-            room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude)
-            return at &+ 1
+        if magnitude >= 100 { return putDigits(magnitude, to: &room, at: at) }
+        if magnitude >= 10 {
+            room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude / 10)
+            at &+= 1
         }
-        return putDigits(magnitude, to: &room, at: at)
+        room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude % 10)
+        return at &+ 1
     }
 
     @inline(never)
@@ -313,24 +316,26 @@ struct TextBuffer {
         _ value: Double, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int? {
         let magnitude = value.magnitude
-        if magnitude == 0 { return put(0, isNegative: false, to: &room, at: start) }
-        var power = 1.0
-        var whole: UInt64 = 1
-        var places = 0
-        while places < 4, magnitude * power < 1e15 - 1 {
+        guard magnitude < 1e15 - 1 else { return nil }
+        let whole = Int64(magnitude)
+        let isNegative = value < 0
+        if Double(whole) == magnitude {
+            return put(UInt64(whole), isNegative: isNegative, to: &room, at: start)
+        }
+        var power: Int64 = 10
+        for places in 1..<4 {
+            let scaled = magnitude * Double(power)
+            guard scaled < 1e15 - 1 else { return nil }
             // The nearest integer, or at a half the one above, which is then not the value.
-            let digits = UInt64(magnitude * power + 0.5)
-            if Double(digits) / power == magnitude {
-                var at = put(digits / whole, isNegative: value < 0, to: &room, at: start)
-                guard places > 0 else { return at }
-                room[at] = ASCII.point
-                at &+= 1
-                putLast(places, of: digits % whole, to: &room, at: at)
-                return at &+ places
+            let digits = Int64(scaled + 0.5)
+            if Double(digits) / Double(power) == magnitude {
+                let point = put(UInt64(whole), isNegative: isNegative, to: &room, at: start)
+                room[point] = ASCII.point
+                let rest = UInt64(digits &- whole &* power)
+                putLast(places, of: rest, to: &room, at: point &+ 1)
+                return point &+ 1 &+ places
             }
-            power *= 10
-            whole &*= 10
-            places &+= 1
+            power &*= 10
         }
         return nil
     }
