@@ -56,6 +56,9 @@ extension HostName {
     }
 
     /// Reads an IPv6 address, with or without brackets (RFC 4291, section 2.2).
+    ///
+    /// An IPv4-mapped one (section 2.5.5.2) is the IPv4 address: a system connects to that, and a rule
+    /// for it must not be missed.
     static func canonicalIPv6(_ bytes: [UInt8]) throws(PinError) -> HostName {
         var inside = bytes[...]
         if inside.first == UInt8(ascii: "[") {
@@ -71,6 +74,10 @@ extension HostName {
         }
         guard let groups = ipv6Groups(String(decoding: inside, as: UTF8.self)) else {
             throw refusal("the host has a \":\", but is no IPv6 address (RFC 4291)")
+        }
+        if groups[..<5].allSatisfy({ $0 == 0 }), groups[5] == 0xFFFF {
+            let bytes = groups[6...].flatMap { [$0 >> 8, $0 & 0xFF] }
+            return HostName(text: bytes.map(String.init).joined(separator: "."), kind: .ipv4)
         }
         return HostName(text: ipv6Text(groups), kind: .ipv6)
     }

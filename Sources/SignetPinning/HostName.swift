@@ -36,8 +36,8 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Percent escapes are decoded, full-width letters and ideographic dots mapped, one trailing dot
     /// dropped, letters made lower case, labels of well-known scripts made A-labels (RFC 3492), and
-    /// the spellings of IPv4 addresses that resolvers take (`127.1`, `2130706433`, `0x7f.1`, `0177.1`)
-    /// made dotted decimal. What cannot be mapped with certainty is refused.
+    /// the spellings of IPv4 addresses that resolvers take (`127.1`, `2130706433`, `0x7f.1`, `0177.1`,
+    /// `[::ffff:127.0.0.1]`) made dotted decimal. What cannot be mapped with certainty is refused.
     ///
     /// - Parameter text: A host alone: no scheme, user info, port or path.
     /// - Returns: The one form.

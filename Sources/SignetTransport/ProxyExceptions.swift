@@ -18,7 +18,8 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// An entry is `*`, a host (which stands for all names below it too; a point or `*.` before it
     /// changes nothing), an address, either with `:PORT`, or a network of addresses (RFC 4632; RFC 4291,
     /// section 2.3), as `10.0.0.0/8` or `fd00::/8`, in brackets or without. A network of IPv4 addresses holds
-    /// none that is written in IPv6, nor the other way round. What is none of these matches nothing.
+    /// none of IPv6, nor the other way round; `::ffff:0:0/96` and its parts are of IPv4. What is none of
+    /// these matches nothing.
     ///
     /// Only hosts that a URL names as addresses are in a network: a name is not looked up for it.
     public init(parsing text: String) {
@@ -59,10 +60,12 @@ public struct ProxyExceptions: Sendable, Hashable {
         let parts = word.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...3).contains(parts[1].utf8.count),
             parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let bits = Int(parts[1]),
-            let address = (try? HostName.canonical(String(parts[0])))?.addressBytes,
-            bits <= address.count * 8
+            let written = Int(parts[1]),
+            let address = (try? HostName.canonical(String(parts[0])))?.addressBytes
         else { return nil }
+        let isMapped = address.count == 4 && parts[0].contains(":")
+        let bits = isMapped ? written - 96 : written
+        guard (0...address.count * 8).contains(bits) else { return nil }
         return .network(masked(address, bits), bits: bits)
     }
 
