@@ -14,26 +14,30 @@ extension JSONScanner {
         return at
     }
 
-    /// The position behind `true`, `false` or `null`.
+    /// The position behind `true`, `false` or `null`; `last` is the number of its last four bytes, the
+    /// first one lowest.
+    @inline(__always)
     static func literalEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString, last: UInt32
     ) throws(JSONError) -> Int {
-        let text: (wanted: UInt64, count: Int) =
-            switch bytes[start] {
-            case 0x74: (0x7472_7565, 4)
-            case 0x66: (0x66_616c_7365, 5)
-            default: (0x6e75_6c6c, 4)
-            }
+        let end = start &+ word.utf8CodeUnitCount
+        guard halfWord(bytes, at: end &- 4) == last else {
+            throw brokenLiteral(bytes, start, word)
+        }
+        return end
+    }
+
+    /// Finds the byte of a literal that is wrong; the first one is right.
+    @inline(never)
+    private static func brokenLiteral(
+        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString
+    ) -> JSONError {
         var at = start
-        var shift = UInt64(text.count) &* 8
-        while shift > 0 {
-            shift &-= 8
-            guard at < bytes.count, UInt64(bytes[at]) == (text.wanted >> shift) & 0xff else {
-                throw .malformed(bytes, at, wanted: "the rest of \(word)")
-            }
+        for wanted in word.description.utf8 {
+            guard at < bytes.count, bytes[at] == wanted else { break }
             at &+= 1
         }
-        return at
+        return .malformed(bytes, at, wanted: "the rest of \(word)")
     }
 
     /// The position behind a number of RFC 8259, section 6.
@@ -68,6 +72,7 @@ extension JSONScanner {
         return at
     }
 
+    @inline(__always)
     private static func digitsEnd(
         _ bytes: borrowing Span<UInt8>, _ start: Int
     ) throws(JSONError) -> Int {

@@ -139,13 +139,13 @@ struct JSONScanner {
                     at = try Self.numberEnd(bytes, start)
                 case 0x74:
                     kind = .true
-                    at = try Self.literalEnd(bytes, start, "true")
+                    at = try Self.literalEnd(bytes, start, "true", last: 0x6575_7274)
                 case 0x66:
                     kind = .false
-                    at = try Self.literalEnd(bytes, start, "false")
+                    at = try Self.literalEnd(bytes, start, "false", last: 0x6573_6c61)
                 case 0x6e:
                     kind = .null
-                    at = try Self.literalEnd(bytes, start, "null")
+                    at = try Self.literalEnd(bytes, start, "null", last: 0x6c6c_756e)
                 default:
                     throw .malformed(bytes, start, wanted: "a JSON value")
                 }

@@ -43,6 +43,7 @@ final class JSONDocument {
     }
 
     /// The node of a member's value.
+    @inline(__always)
     func member(_ name: String, of object: Int) throws(JSONError) -> Int {
         guard let node = next(name, in: object) else { throw missing(name, in: object) }
         return node
@@ -135,6 +136,7 @@ final class JSONDocument {
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
+    @inline(__always)
     func bool(at index: Int) throws(JSONError) -> Bool {
         switch kind(at: index) {
         case .true: return true
@@ -143,6 +145,7 @@ final class JSONDocument {
         }
     }
 
+    @inline(__always)
     func string(at index: Int) throws(JSONError) -> String {
         guard kind(at: index) == .string else { throw mismatch("a string", at: index) }
         return reader.string(at: index)
@@ -184,6 +187,7 @@ final class JSONDocument {
         return value
     }
 
+    @inline(__always)
     func double(at index: Int) throws(JSONError) -> Double {
         let reader = reader
         let node = reader.nodes[index]

@@ -29,6 +29,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // MARK: Members that must be there
 
     /// The node of a member's value.
+    @inline(__always)
     private func node(_ key: Key) throws(JSONError) -> Int {
         try document.member(key.stringValue, of: object)
     }

@@ -84,20 +84,15 @@ struct DirectText {
         return true
     }
 
-    /// Closes a place whose value has been encoded, with all that is open in it.
-    @inline(__always)
-    mutating func finish(_ place: Int) -> Bool {
-        guard leave(to: place) else { return false }
+    /// Closes the root, with all that is open in it.
+    mutating func finish() -> Bool {
+        guard leave(to: 0) else { return false }
         if top.kind == .unset {
             text.append(ASCII.openBrace)
             top.kind = .object
         }
-        if outer.isEmpty {
-            closeTop()
-            top.kind = .value  // so that whatever comes later is out of order
-        } else {
-            pop()
-        }
+        closeTop()
+        top.kind = .value  // so that whatever comes later is out of order
         return true
     }
 
@@ -240,7 +235,7 @@ struct DirectText {
     // MARK: Leaving places
 
     /// Closes what is open in a place, or gives false where the place itself is closed, or where one in
-    /// it still waits for a value.
+    /// it has no value yet.
     @inline(__always)
     private mutating func leave(to place: Int) -> Bool {
         top.place == place || leaveInner(to: place)

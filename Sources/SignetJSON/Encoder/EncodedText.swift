@@ -20,6 +20,7 @@ struct EncodedText {
         nodes.set(value.value, at: nodeOfPlace[place])
     }
 
+    @inline(__always)
     mutating func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
         if isDirect, text.setMember(name, value, of: parent) { return }
         goOverToNodes()
@@ -63,11 +64,6 @@ struct EncodedText {
         return nodes.path(to: nodeOfPlace[place])
     }
 
-    /// Closes a place whose value has been encoded.
-    mutating func finish(_ place: Int) {
-        if isDirect, !text.finish(place) { goOverToNodes() }
-    }
-
     /// Leaves a place out.
     mutating func drop(_ place: Int) {
         goOverToNodes()
@@ -91,8 +87,8 @@ struct EncodedText {
 
     /// The compact text of the whole.
     mutating func bytes() throws(JSONError) -> [UInt8] {
-        finish(EncodingState.root)
-        if isDirect { return text.taken() }
+        if isDirect, text.finish() { return text.taken() }
+        goOverToNodes()
         try requireAll()
         var writer = JSONWriter(.compact, reserving: 512)
         nodes.write(nodeOfPlace[EncodingState.root], to: &writer)

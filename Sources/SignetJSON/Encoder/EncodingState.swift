@@ -37,16 +37,12 @@ final class EncodingState: Sendable {
 
     func encodeMember<Value: Encodable>(_ name: String, _ value: Value, of parent: Int) throws {
         if let plain = Self.plain(value) { return setMember(name, plain, of: parent) }
-        let place = member(name, of: parent)
-        try encodeParts(value, at: place)
-        written.withLock { $0.finish(place) }
+        try encodeParts(value, at: member(name, of: parent))
     }
 
     func encodeElement<Value: Encodable>(_ value: Value, of parent: Int) throws {
         if let plain = Self.plain(value) { return append(plain, to: parent) }
-        let place = element(of: parent)
-        try encodeParts(value, at: place)
-        written.withLock { $0.finish(place) }
+        try encodeParts(value, at: element(of: parent))
     }
 
     /// The types that need no encoder of their own.
@@ -62,6 +58,7 @@ final class EncodingState: Sendable {
 
     func set(_ value: JSONScalar, at place: Int) { written.withLock { $0.set(value, at: place) } }
 
+    @inline(__always)
     func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
         written.withLock { $0.setMember(name, value, of: parent) }
     }
