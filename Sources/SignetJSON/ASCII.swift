@@ -70,8 +70,8 @@ func specialBytes(_ word: UInt64) -> UInt64 {
 ///
 /// Swift's `==` takes two Unicode forms for one.
 func sameBytes(_ left: String, _ right: String) -> Bool {
-    let left = left.utf8Span.span
-    return isSame(left, 0..<left.count, right.utf8Span.span)
+    let left = left.utf8.span
+    return isSame(left, 0..<left.count, right.utf8.span)
 }
 
 /// Whether some bytes are the others.

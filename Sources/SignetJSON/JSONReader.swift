@@ -212,14 +212,14 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     func isString(at index: Int, _ text: String) -> Bool {
         let node = nodes[index]
         if node.isEscaped { return sameBytes(string(at: index), text) }
-        return isSame(bytes.span, node.inner, text.utf8Span.span)
+        return isSame(bytes.span, node.inner, text.utf8.span)
     }
 
     /// Whether a name's node holds no escape and is the given name.
     @inline(__always)
     func isName(at index: Int, _ name: String) -> Bool {
         let node = nodes[index]
-        return !node.isEscaped && isSame(bytes.span, node.inner, name.utf8Span.span)
+        return !node.isEscaped && isSame(bytes.span, node.inner, name.utf8.span)
     }
 
     /// The node of a member's value, or nil; the search begins at a name's node and goes once around.
@@ -227,7 +227,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     func find(_ name: String, in object: Int, from start: Int) -> Int? {
         let nodes = nodes.span
         let bytes = bytes.span
-        let text = name.utf8Span.span
+        let text = name.utf8.span
         let end = object &+ Int(nodes[object].size)
         guard start < end else { return nil }
         var at = start

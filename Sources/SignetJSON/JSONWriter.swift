@@ -138,7 +138,7 @@ struct JSONWriter {
     @discardableResult
     static func append(_ text: String, to bytes: inout [UInt8]) -> Bool {
         bytes.append(ASCII.quote)
-        let isPlain = isPlain(text.utf8Span.span)
+        let isPlain = isPlain(text.utf8.span)
         if isPlain {
             bytes.append(contentsOf: text.utf8)
         } else {

@@ -136,7 +136,7 @@ struct TextBuffer {
     private static func quote(
         _ text: String, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int? {
-        let source = text.utf8Span.span
+        let source = text.utf8.span
         let last = start &+ 1 &+ source.count
         room[start] = ASCII.quote
         room[last] = ASCII.quote
