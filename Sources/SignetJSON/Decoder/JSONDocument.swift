@@ -128,12 +128,10 @@ final class JSONDocument {
     /// What is made of an array; apart too.
     @inline(never)
     private func listValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
-        if let list = type as? any ListDecodable.Type,
-            let value = try self.list(list, as: type, at: index)
-        {
-            return value
+        guard let list = type as? any ListDecodable.Type else {
+            return try Value(from: ValueDecoder(document: self, index: index))
         }
-        return try Value(from: ValueDecoder(document: self, index: index))
+        return try self.list(list, as: type, at: index)
     }
 
     @inline(__always)
