@@ -141,16 +141,13 @@ struct DownloadRun: ~Copyable {
             guard let range = ContentRange(text), let bytes = range.range else {
                 throw Self.malformed("the part that came (206) has no Content-Range of bytes")
             }
-            let isAnother =
-                (fields[.eTag] != nil && PartState.validator(fields) != state?.validator
-                    && state?.validator?.hasPrefix("\"") == true)
-                || (range.total != nil && state?.total != nil && range.total != state?.total)
-            if isAnother { return try again() }
+            if isOfAnother(fields, range.total) { return try again() }
             guard bytes.lowerBound == part.size else {
                 throw Self.malformed(
                     "the part that came (206) begins at byte \(bytes.lowerBound), wanted \(part.size)"
                 )
             }
+            guard isCertain(fields, range.total) else { return try again() }
             if let total = range.total {
                 try demand(size: total)
                 state?.total = total
@@ -167,6 +164,22 @@ struct DownloadRun: ~Copyable {
         }
         return .body
     }
+
+    /// Whether a part says of itself that it is of another than the bytes that are there: a server that does
+    /// not know If-Range sends one of what it has now.
+    private func isOfAnother(_ fields: HTTPFields, _ total: Int64?) -> Bool {
+        if let total, let known = state?.total, total != known { return true }
+        if hasTag { return fields[.eTag] != nil && PartState.validator(fields) != state?.validator }
+        return fields[.lastModified] != nil && fields[.lastModified] != state?.validator
+    }
+
+    /// Whether a part can be told to be of the same, and to be the last one: it has the tag that the whole
+    /// had (RFC 9110, section 15.3.7), and somebody said how long the whole is.
+    private func isCertain(_ fields: HTTPFields, _ total: Int64?) -> Bool {
+        (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
+    }
+
+    private var hasTag: Bool { state?.validator?.hasPrefix("\"") == true }
 
     private mutating func again() throws(ClientError) -> Beginning {
         try restart(nil)

@@ -115,7 +115,8 @@ extension NetworkSystem {
             let signed = try await signed(request, by: signer)
             let opened = try await open(
                 signed, isSigned: signer != nil, for: admission, within: timeout,
-                limit: max(options.maximumSize - run.offset, 0))
+                // Of the whole, which may come in place of the rest.
+                limit: max(options.maximumSize, 0))
             let redirect: Redirect?
             do throws(ClientError) {
                 redirect = try follow(

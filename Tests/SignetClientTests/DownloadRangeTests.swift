@@ -1,0 +1,80 @@
+import Foundation
+import SignetClient
+import TestSupport
+import Testing
+
+/// Parts (206) that a server sends though it no longer has what the first bytes came from, or that do not
+/// tell where the whole ends.
+@Suite struct DownloadRangeTests {
+    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps the whole.
+    private static let script = """
+        whole = bytes(i * 7 % 251 for i in range(200000))
+        other = bytes(i * 5 % 241 for i in range(200000))
+        day = 'Last-Modified: %s, 0%d Nov 1994 08:49:37 GMT'
+        late = 'Date: Thu, 10 Nov 1994 08:49:37 GMT'
+        old = {'/date': [day % ('Sun', 6), late]}
+        new = {'/date': [day % ('Mon', 7), late], '/untagged': [], '/grown': ['ETag: "b"']}
+        seen = {}
+        def send(c, status, fields, body):
+            c.sendall('\\r\\n'.join(['HTTP/1.1 ' + status, 'Connection: close'] + fields + ['', '']).encode() + body)
+        def run(c):
+            data = head(c)
+            path = data.split(b' ')[1].decode()
+            n = seen[path] = seen.get(path, 0) + 1
+            first = re.search(br'\\r\\nrange: bytes=(\\d+)-\\r', data, re.I)
+            first = int(first[1]) if first else None
+            print('REQ', first, flush=True)
+            before, after = old.get(path, ['ETag: "a"']), new.get(path, ['ETag: "a"'])
+            if n == 1 and path == '/endless':
+                return send(c, '200 OK', before + ['Transfer-Encoding: chunked'], b'%x\\r\\n' % 90000 + whole[:90000])
+            if n == 1: return send(c, '200 OK', before + ['Content-Length: 100000' if path == '/grown' else 'Content-Length: 200000'], whole[:90000])
+            if path == '/endless' and first is not None:
+                return send(c, '206 Part', after + ['Content-Range: bytes %d-149999/*' % first, 'Content-Length: %d' % (150000 - first)], whole[first:150000])
+            if path == '/endless': return send(c, '200 OK', after + ['Content-Length: 200000'], whole)
+            if path == '/grown': return send(c, '200 OK', after + ['Content-Length: 120000'], other[:120000])
+            if first is None: return send(c, '200 OK', after + ['Content-Length: 200000'], other)
+            send(c, '206 Part', after + ['Content-Range: bytes %d-199999/200000' % first, 'Content-Length: %d' % (200000 - first)], other[first:])
+        """
+    private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
+    private static let other = (0..<200_000).map { UInt8($0 * 5 % 241) }
+
+    /// What the file holds after the second run, and from where that asked for it.
+    private static let cases: [(path: String, wanted: [UInt8], asks: [String])] = [
+        // Who does not know If-Range answers with a part of another file, and says so by its date.
+        ("/date", other, ["90000", "None"]),
+        // A part has the tag that the whole has (RFC 9110, section 15.3.7); one without has none to compare.
+        ("/untagged", other, ["90000", "None"]),
+        // Nobody knows whether a part is the last one where the whole's length is not told.
+        ("/endless", whole, ["90000", "None"]),
+        // The whole in place of a part is held to the limit of the file, not to what was missing of it.
+        ("/grown", Array(other[..<120_000]), ["90000"]),
+    ]
+
+    @Test(arguments: cases.indices)
+    func beginsAnewWhereAPartMayBeOfAnother(_ index: Int) async throws {
+        let (path, wanted, asks) = Self.cases[index]
+        let (server, port) = try await SocketServer.start(Self.script)
+        let system = try await NetworkSystem.start(
+            services: [
+                "files": ServiceConfiguration(
+                    baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest,
+                    timeout: .seconds(300))
+            ], policy: nil)
+        let folder = try TemporaryDirectory()
+        var options = Download()
+        options.maximumSize = path == "/grown" ? 120_000 : 200_000
+        let cut = await #expect(throws: ClientError.self) {
+            try await system.download("files", target: path, to: folder.path("file"), options)
+        }
+        #expect(cut?.code.name == "cut-off")
+        let result = try await system.download(
+            "files", target: path, to: folder.path("file"), options)
+        #expect(result.resumedFrom == 0 && result.status == 200)
+        #expect(try folder.read("file") == wanted)
+        #expect(try folder.contents() == ["file"])
+        let asked = server.stdout.split(separator: "\n").filter { $0.hasPrefix("REQ ") }
+        #expect(asked.map { String($0.dropFirst(4)) } == ["None"] + asks)
+        await system.shutdown()
+        try await server.stop()
+    }
+}
