@@ -31,6 +31,12 @@ public struct RedirectChain: Sendable {
         "digest", "repr-digest", "last-modified", "expect", "trailer", "transfer-encoding",
     ]
 
+    /// Credentials and signatures, which go to no other origin though the rules list them.
+    private static let ownFields: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "signature", "signature-input",
+        "signet-signature",
+    ]
+
     /// The rules.
     public let policy: RedirectPolicy
     /// What was followed so far.
@@ -107,7 +113,9 @@ public struct RedirectChain: Sendable {
             for: to.origin.host, isSecure: to.origin.isSecure, now: now)
         if let refusal = decision?.refusal {
             let error = TransportError(refusal)
-            throw failure(error.code, redirect.status, to, error.message, error.pinFailure)
+            var pinFailure = error.pinFailure
+            pinFailure?.port = to.origin.port
+            throw failure(error.code, redirect.status, to, error.message, pinFailure)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {
@@ -142,7 +150,10 @@ public struct RedirectChain: Sendable {
                 let isPlain =
                     Self.plainFields.contains(name)
                     || redirect.keepsBody && Self.bodyFields.contains(name)
-                guard isPlain || policy.fieldsForOtherOrigins.contains(field.name) else { continue }
+                let isListed =
+                    policy.fieldsForOtherOrigins.contains(field.name)
+                    && !Self.ownFields.contains(name)
+                guard isPlain || isListed else { continue }
             }
             fields.append(field)
         }

@@ -13,7 +13,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// is refused.
     public var changesMethod = true
     /// Fields that go to another origin beside those that describe what is asked for (Accept…,
-    /// User-Agent, Range, If-Range; of a body that goes, Content-Type, -Encoding and -Language).
+    /// User-Agent, Range, If-Range; of a body that goes, Content-Type, -Encoding and -Language). What is listed of
+    /// Authorization, Proxy-Authorization, Cookie, Signature, Signature-Input and Signet-Signature stays.
     public var fieldsForOtherOrigins: Set<HTTPField.Name> = []
     /// Whether 307 and 308 take a body to another origin.
     public private(set) var sendsBodyAcrossOrigins = false

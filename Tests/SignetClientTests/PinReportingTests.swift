@@ -152,6 +152,70 @@ import Testing
         #expect(sink.reports.map(\.kind) == [.cleartextToPinnedHost])
     }
 
+    @Test(
+        arguments: [
+            ("https://third.example:8443/b?s3cr3t", .unlistedHost, 8443),
+            ("http://localhost/b", .cleartextToPinnedHost, 80),
+        ] as [(String, PinError.Code, Int)])
+    func aRedirectThatThePolicyRefusesIsReported(
+        _ location: String, _ code: PinError.Code, _ port: Int
+    ) async throws {
+        let sink = Sink()
+        var options = try options([sink])
+        options.engine = RecordingEngine(answers: [
+            .init(status: 302, fields: [.location: location])
+        ])
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "https://localhost", payloadProtocol: .rest)
+            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        #expect(await failure(system)?.code.name == code.name)
+        #expect(await failure(system)?.code.name == code.name)
+        await system.shutdown()
+        #expect(sink.reports.map(\.kind) == [code])
+        #expect(sink.reports.first?.port == port && sink.reports.first?.isEnforced == true)
+        #expect(system.pinReportCounts.repeated == 1)
+    }
+
+    /// A clock that goes on by a second whenever it is read. Whom it told a time first is held up until two
+    /// more have asked, or for a while where none can.
+    private final class Clock: Sendable {
+        private let seconds = Mutex(PinReportingTests.now)
+        func read() -> Int64 {
+            let now = next()
+            guard now == PinReportingTests.now + 1 else { return now }
+            for _ in 0..<20_000 where seconds.withLock({ $0 }) < now + 2 { _ = sched_yield() }
+            return now
+        }
+        private func next() -> Int64 {
+            seconds.withLock { seconds in
+                seconds += 1
+                return seconds
+            }
+        }
+    }
+
+    @Test func callsAtOnceMakeOneReportThoughTheClockGoesOn() async throws {
+        let (sink, clock) = (Sink(), Clock())
+        var options = try options([sink])
+        options.clock = { clock.read() }
+        options.engine = RecordingEngine(pins: false)
+        let system = try await NetworkSystem.start(
+            services: [
+                "plain": ServiceConfiguration(
+                    baseURL: "http://localhost:9", payloadProtocol: .rest)
+            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask { for _ in 0..<50 { _ = await failure(system) } }
+            }
+        }
+        await system.shutdown()
+        #expect(sink.reports.count == 1)
+        #expect(system.pinReportCounts.made == 100 && system.pinReportCounts.repeated == 99)
+    }
+
     // MARK: Bad sinks
 
     @Test func aSinkThatFailsHarmsNobody() async throws {

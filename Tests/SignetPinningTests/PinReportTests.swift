@@ -130,6 +130,17 @@ import Testing
         #expect(try gate.admits(report(port: 50, date: Self.now + 100)))
     }
 
+    @Test func whatAServerInventsKeepsNoReportOfAWrongKeyBack() throws {
+        let gate = Gate(PinReportGate(pause: 100, limit: 4))
+        // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
+        for number in 0..<40 {
+            let invented = try report(host: "h\(number).other", chain: [])
+            #expect(gate.admits(invented) == (number < 2))
+        }
+        for port in 1...3 { #expect(try gate.admits(report(port: port)) == (port < 3)) }
+        #expect(try gate.admits(report(host: "x.other", chain: [], date: Self.now + 100)))
+    }
+
     // MARK: The file
 
     @Test func appendsALineForEachReport() async throws {

@@ -148,6 +148,23 @@ private func failure(
         #expect(chain.request.headerFields[secret] == "s3cr3t")
     }
 
+    @Test func credentialsAndSignaturesGoToNoOtherOriginThoughTheyAreListed() throws {
+        let names = [
+            "Authorization", "Proxy-Authorization", "Cookie", "Signature", "Signature-Input",
+            "Signet-Signature", "X-Api-Key",
+        ].compactMap { HTTPField.Name($0) }
+        var fields: HTTPFields = [:]
+        for name in names { fields[name] = "s3cr3t" }
+        var policy = RedirectPolicy()
+        policy.fieldsForOtherOrigins = Set(names)
+        var chain = try RedirectChain(
+            request(.get, "https://api.test/a", fields), policy: policy)
+        _ = try chain.follow(reply(302, "/b"), pins: nil, now: 0)
+        #expect(chain.request.headerFields.count == 7)
+        _ = try chain.follow(reply(302, "https://other.test/"), pins: nil, now: 0)
+        #expect(chain.request.headerFields.map(\.name.canonicalName) == ["x-api-key"])
+    }
+
     @Test(arguments: [
         ("http://api.test:443/a", "https://api.test/b"),
         ("http://api.test:8443/a", "https://api.test:8443/b"),

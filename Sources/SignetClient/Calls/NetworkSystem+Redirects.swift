@@ -49,6 +49,7 @@ extension NetworkSystem {
                 pins: admission.snapshot.policy, now: UnixTime.now(),
                 droppingParameters: signed.parametersAdded(to: request))
         } catch {
+            reportRefusedRedirect(error)
             throw ClientError(error, status: response.status.code)
         }
         guard let redirect else { return nil }

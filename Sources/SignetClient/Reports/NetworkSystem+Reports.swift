@@ -39,6 +39,13 @@ extension NetworkSystem {
     func report(_ failure: PinFailure, _ kind: PinError.Code, at origin: WebOrigin) {
         reporter.submit(failure, kind: kind, port: origin.port, isEnforced: true)
     }
+
+    /// Reports a redirect to a host that the policy refuses; nothing where it was refused by another rule.
+    func reportRefusedRedirect(_ error: TransportError) {
+        guard let failure = error.pinFailure else { return }
+        reporter.submit(
+            failure, kind: .init(error.code), port: failure.port ?? 443, isEnforced: true)
+    }
 }
 
 extension PinError.Code {

@@ -30,16 +30,18 @@ final class PinReporter: Sendable {
     func submit(
         _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool
     ) {
-        let report = PinReport(
-            failure, kind: kind, port: port, isEnforced: isEnforced, date: clock())
-        let isNew = state.withLock { state in
-            guard !state.isClosed else { return false }
+        let report: PinReport? = state.withLock { state in
+            guard !state.isClosed else { return nil }
             state.counts.made += 1
-            if state.gate.admits(report) { return true }
+            // The clock is read in here: of two calls at once the gate would else see the later one's time
+            // first, and take the other's for a clock that was set back.
+            let report = PinReport(
+                failure, kind: kind, port: port, isEnforced: isEnforced, date: clock())
+            if state.gate.admits(report) { return report }
             state.counts.repeated += 1
-            return false
+            return nil
         }
-        if isNew { for lane in lanes { lane.put(report) } }
+        if let report { for lane in lanes { lane.put(report) } }
     }
 
     /// What became of all of them.

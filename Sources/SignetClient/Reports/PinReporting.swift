@@ -4,7 +4,7 @@ public import SignetPinning
 /// Where reports of pins that did not match go, and how many of them.
 ///
 /// A report is made where a host showed no wanted key, refused or only reported, and where a policy refused
-/// a host before any connection. It leaves once in `repeatsAfter` for each kind (host, port, rule, code,
+/// a host before any connection, also one that a redirect led to. It leaves once in `repeatsAfter` for each kind (host, port, rule, code,
 /// mode, chain), through a queue of its own for each sink: no call waits for it or fails by it.
 public struct PinReporting: Sendable {
     /// Whether reports are told to the system's logger.

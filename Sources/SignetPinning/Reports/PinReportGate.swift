@@ -4,7 +4,9 @@ internal import SignetCrypto
 /// kind.
 ///
 /// It remembers so many kinds at most; when that is full, nothing new passes until the time of an old
-/// one is over, so that a server with ever new certificates cannot make a flood.
+/// one is over, so that a server with ever new certificates cannot make a flood. Refusals before any
+/// connection, whose host names a redirect can invent, fill at most half of it: the other half is for keys
+/// that a host has shown.
 public struct PinReportGate: Sendable {
     private struct Kind: Hashable {
         let host: HostName
@@ -12,6 +14,8 @@ public struct PinReportGate: Sendable {
         let rule: PinRule.Pattern?
         let code: PinError.Code
         let isEnforced: Bool
+        /// Whether a host showed a chain at all.
+        let isOfKeys: Bool
         let chain: [UInt8]
     }
 
@@ -35,14 +39,20 @@ public struct PinReportGate: Sendable {
         // Where OpenSSL gives no digest, the pins themselves tell chains apart as well.
         let kind = Kind(
             host: report.host, port: report.port, rule: report.rule?.pattern, code: report.kind,
-            isEnforced: report.isEnforced, chain: (try? Digest.of(pins.span)) ?? pins)
+            isEnforced: report.isEnforced, isOfKeys: !report.chain.isEmpty,
+            chain: (try? Digest.of(pins.span)) ?? pins)
         if let before = last[kind], !isOver(before, at: report.date) { return false }
-        if last.count >= limit, last[kind] == nil {
+        if last[kind] == nil, !hasRoom(for: kind) {
             last = last.filter { !isOver($0.value, at: report.date) }
-            guard last.count < limit else { return false }
+            guard hasRoom(for: kind) else { return false }
         }
         last[kind] = report.date
         return true
+    }
+
+    private func hasRoom(for kind: Kind) -> Bool {
+        guard last.count < limit else { return false }
+        return kind.isOfKeys || last.keys.count { !$0.isOfKeys } < max(limit / 2, 1)
     }
 
     /// A clock that was set back begins anew.
