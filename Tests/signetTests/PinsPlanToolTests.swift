@@ -138,6 +138,20 @@ import Testing
         #expect(past.exit == 2)
         #expect(try error(past) == "usage")
 
+        // No program takes a document when its key's time is over, so that is told where it comes first.
+        let end = try #require(Int64(Self.now)) + 90 * 86_400
+        for (exp, isTold) in [(end - 1, true), (end, false)] {
+            let set = try JSONValue(parsing: folder.read("keys"))
+            var key = try #require(set["keys"]?.array?.first?.object)
+            key["exp"] = .number(JSONNumber(exp))
+            try folder.write(
+                JSONValue.object(["keys": [.object(key)]]).serialized(), to: "ending", mode: 0o600)
+            let signed = try await sign("9", "--keys", "ending")
+            #expect(signed.exit == 0)
+            #expect(signed.stderr.contains("expires before the document") == isTold)
+            #expect(try JSONValue(parsing: signed.stdout)["payload"] != nil)
+        }
+
         // Signing knows the public suffixes that lint knows: the machine's list, where there is one.
         let pair = #"["\#(authority.leaf.pin)","\#(authority.root.pin)"]"#
         for suffix in ["k12.tr", "example.com"] {

@@ -83,6 +83,12 @@ struct PinsSignCommand: ParsableCommand {
         let signed = try SignedPinPolicy(
             serial: serial, notBefore: start, expires: start + days * 86_400, policy: policy)
         let document = try signed.signed(by: key, now: now)
+        if let end = key.expires, end < signed.expires {
+            common.terminal.note(
+                "the key \(Terminal.printable(keyID)) expires before the document:"
+                    + " \(UnixTime.rfc3339(end)), and the document \(UnixTime.rfc3339(signed.expires));"
+                    + " a program that knows the key's end takes the document no longer than that")
+        }
         try common.terminal.write(document)
     }
 }
