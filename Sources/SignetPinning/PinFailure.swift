@@ -1,27 +1,54 @@
 /// What a refusal is about, as values: the same that its message says in words.
 public struct PinFailure: Sendable, Hashable {
+    private struct Values: Sendable, Hashable {
+        var host: HostName
+        var rule: PinRule?
+        var seen: [SeenCertificate]
+        var mend: PinMend
+        var served: [[UInt8]] = []
+        var port: Int?
+    }
+
+    /// Every call hands on room for an error, and few errors hold a refusal: it stands elsewhere.
+    private indirect enum Place: Sendable, Hashable {
+        case of(Values)
+    }
+
+    private var place: Place
+    private var values: Values {
+        get {
+            switch place {
+            case .of(let values): values
+            }
+        }
+        set { place = .of(newValue) }
+    }
+
     /// The host that was asked for.
-    public let host: HostName
+    public var host: HostName { values.host }
     /// The rule that decided; nil where none is for the host.
-    public let rule: PinRule?
+    public var rule: PinRule? { values.rule }
     /// The verified chain, leaf first; empty where the call was refused before any connection.
-    public let seen: [SeenCertificate]
+    public var seen: [SeenCertificate] { values.seen }
     /// What most likely puts it right.
-    public let mend: PinMend
+    public var mend: PinMend { values.mend }
     /// The chain as the server sent it, each certificate as DER; empty where none was seen.
-    public var served: [[UInt8]] = []
+    public var served: [[UInt8]] {
+        get { values.served }
+        set { values.served = newValue }
+    }
     /// The port that was asked for, where it is known.
-    public var port: Int?
+    public var port: Int? {
+        get { values.port }
+        set { values.port = newValue }
+    }
 
     /// The rule's pins, any of which would have done.
     public var wanted: [Pin] { rule?.pins ?? [] }
 
     /// Takes the values of a refusal.
     public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], mend: PinMend) {
-        self.host = host
-        self.rule = rule
-        self.seen = seen
-        self.mend = mend
+        place = .of(Values(host: host, rule: rule, seen: seen, mend: mend))
     }
 }
 
