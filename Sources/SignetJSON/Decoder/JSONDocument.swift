@@ -128,10 +128,12 @@ final class JSONDocument {
     /// What is made of an array; apart too.
     @inline(never)
     private func listValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
-        guard let list = type as? any ListDecodable.Type else {
-            return try Value(from: ValueDecoder(document: self, index: index))
+        if let list = type as? any ListDecodable.Type,
+            let value = try self.list(list, as: type, at: index)
+        {
+            return value
         }
-        return try self.list(list, as: type, at: index)
+        return try Value(from: ValueDecoder(document: self, index: index))
     }
 
     @inline(__always)

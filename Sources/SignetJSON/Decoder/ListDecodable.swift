@@ -4,8 +4,8 @@ protocol ListDecodable {
     mutating func reserveCapacity(_ count: Int)
     /// Decodes one more element, the one at a node.
     mutating func append(from document: JSONDocument, at index: Int) throws
-    /// Becomes the array at a node, or gives false where its elements need a decoder of their own.
-    mutating func becomePlain(from document: JSONDocument, at index: Int) throws -> Bool
+    /// The array at a node, where its elements need no decoder of their own.
+    static func plain(from document: JSONDocument, at index: Int) throws -> Self?
 }
 
 extension Array: ListDecodable where Element: Decodable {
@@ -13,20 +13,17 @@ extension Array: ListDecodable where Element: Decodable {
         append(try document.value(Element.self, at: index))
     }
 
-    mutating func becomePlain(from document: JSONDocument, at index: Int) throws -> Bool {
-        let plain: Any
+    static func plain(from document: JSONDocument, at index: Int) throws -> Self? {
         if Element.self == String.self {
-            plain = try document.list(at: index) { try document.string(at: $0) }
-        } else if Element.self == Int.self {
-            plain = try document.list(at: index) { try document.integer(Int.self, at: $0) }
-        } else if Element.self == Double.self {
-            plain = try document.list(at: index) { try document.double(at: $0) }
-        } else {
-            return false
+            return try document.list(at: index) { try document.string(at: $0) } as? Self
         }
-        guard let plain = plain as? Self else { return false }
-        self = plain
-        return true
+        if Element.self == Int.self {
+            return try document.list(at: index) { try document.integer(Int.self, at: $0) } as? Self
+        }
+        if Element.self == Double.self {
+            return try document.list(at: index) { try document.double(at: $0) } as? Self
+        }
+        return nil
     }
 }
 
@@ -34,16 +31,16 @@ extension JSONDocument {
     /// How many elements get room before the first of them is known to fit.
     private static var firstRoom: Int { 256 }
 
-    /// The array at a node; the list's type is the result's.
+    /// The array at a node, or nil where it is not the result's type.
     ///
     /// Not inlined, so that what is known of the array's type comes from its conformance and is not
-    /// looked up for each element; and without an optional, whose type would be looked up too.
+    /// looked up for each element.
     @inline(never)
     func list<List: ListDecodable, Result>(
         _ type: List.Type, as result: Result.Type, at index: Int
-    ) throws -> Result {
+    ) throws -> Result? {
+        if let plain = try List.plain(from: self, at: index) { return plain as? Result }
         var list = List()
-        if try list.becomePlain(from: self, at: index) { return list as! Result }
         list.reserveCapacity(min(count(at: index), Self.firstRoom))
         let end = index &+ size(at: index)
         var node = index &+ 1
@@ -51,7 +48,7 @@ extension JSONDocument {
             try list.append(from: self, at: node)
             node &+= size(at: node)
         }
-        return list as! Result
+        return list as? Result
     }
 
     /// The elements of the array at a node, each made of its node.
