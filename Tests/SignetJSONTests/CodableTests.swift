@@ -266,10 +266,24 @@ struct CodableTests {
         #expect(
             try StrictJSONEncoder().encode([Unruly()])
                 == bytes(#"[{"a":"last","b":{"c":true,"a":1}}]"#))
-        struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
-        #expect(try StrictJSONEncoder().encode([Nothing()]) == bytes("[{}]"))
         let pretty = try StrictJSONEncoder(style: .pretty).encode([1])
         #expect(pretty == bytes("[\n  1\n]"))
+    }
+
+    @Test func whatWritesNothingIsAnEmptyObject() throws {
+        struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
+        struct Around: Encodable {
+            let first = Nothing()
+            let second = 1
+            let third = [Nothing(), Nothing()]
+            let last = Nothing()
+        }
+        let around = #"{"first":{},"second":1,"third":[{},{}],"last":{}}"#
+        #expect(try StrictJSONEncoder().encode(Nothing()) == bytes("{}"))
+        #expect(try StrictJSONEncoder().encode([Nothing()]) == bytes("[{}]"))
+        #expect(try StrictJSONEncoder().encode(Around()) == bytes(around))
+        #expect(
+            try StrictJSONEncoder().encode([Around(), Around()]) == bytes("[\(around),\(around)]"))
     }
 
     @Test func superclassesAndNestedContainers() throws {
