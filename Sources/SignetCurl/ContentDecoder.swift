@@ -123,10 +123,11 @@ public import SignetTransport
     }
 
     private mutating func inflate() throws(TransportError) -> [UInt8] {
-        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
-        var (taken, filled) = (0, 0)
-        let result = unsafe input.withUnsafeBufferPointer { input in
-            unsafe piece.withUnsafeMutableBufferPointer { piece in
+        var taken = 0
+        var result = SIGNET_INFLATED_PART
+        // Not cleared first: a server may send millions of members with nothing in them.
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { piece, filled in
+            result = unsafe input.withUnsafeBufferPointer { input in
                 let rest = unsafe UnsafeBufferPointer(rebasing: input[position...])
                 return unsafe signet_inflater_run(
                     inflater, rest.baseAddress, rest.count, &taken, piece.baseAddress, piece.count,
@@ -136,7 +137,7 @@ public import SignetTransport
         position += taken
         switch result {
         case SIGNET_INFLATED_PART:
-            if taken == 0, filled == 0, position < input.count {
+            if taken == 0, piece.isEmpty, position < input.count {
                 throw Self.malformed("is no \(coding)")
             }
         case SIGNET_INFLATED_END: isInside = false
@@ -144,7 +145,6 @@ public import SignetTransport
             throw TransportError(code: .resources, message: "no memory for decoding a reply")
         default: throw Self.malformed("is no \(coding), or was damaged")
         }
-        piece.removeLast(piece.count - filled)
         return piece
     }
 
