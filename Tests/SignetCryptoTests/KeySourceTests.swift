@@ -113,7 +113,7 @@ import Testing
 
     @Test(arguments: [
         "env:", "env:SIGNET_TEST_NO_SUCH_VARIABLE", "env:A=B", "fd:", "fd:x", "fd:-1", "fd:+1",
-        "fd:9999",
+        "fd:2147483647",
         "fd:99999999999", "credential:", "credential:..", "credential:../keys", "credential:a/b",
     ])
     func refusesTheSource(_ text: String) {

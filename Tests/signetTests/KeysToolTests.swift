@@ -104,7 +104,7 @@ import Testing
         ["new", "--type", "hmac", "--id", "a", "--out", "no/such/folder"],
         ["new", "--type", "hmac", "--id", "a", "--out", "/dev/full"],
         ["public", "absent"], ["public", "."], ["public", "/dev/zero"], ["public", "a", "b"],
-        ["public", "env:SIGNET_NO_SUCH_VARIABLE"], ["public", "fd:77"],
+        ["public", "env:SIGNET_NO_SUCH_VARIABLE"], ["public", "fd:2147483647"],
         ["public", "command:exit 3"],
         ["public", "credential:../keys"], ["list", "absent"], ["list", "."], ["list", "a", "b"],
     ])

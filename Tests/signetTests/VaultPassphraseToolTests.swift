@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [
         ("env:NONE", "unreadable-keys"), ("env:EMPTY", "malformed-keys"),
-        ("none", "unreadable-keys"), (".", "unreadable-keys"), ("fd:99", "unreadable-keys"),
+        ("none", "unreadable-keys"), (".", "unreadable-keys"), ("fd:2147483647", "unreadable-keys"),
         ("fd:x", "unreadable-keys"), ("command:exit 3", "unreadable-keys"),
         ("command:true", "malformed-keys"), ("command:echo", "malformed-keys"),
         ("credential:x", "unreadable-keys"), ("open", "key-file-permissions"), ("-", "usage"),
