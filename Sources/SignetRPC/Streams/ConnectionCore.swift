@@ -61,8 +61,8 @@ final class ConnectionCore: Sendable {
                     try? await Task.sleep(for: timeout)
                     if !Task.isCancelled { expire(id, call.method, timeout) }
                 }
-                if !calls.note(id, frame: number, timer: timer), let number {
-                    outgoing.remove(number)
+                if calls.note(id, frame: number, timer: timer) == .abandoned {
+                    takeBack(number, [(id, call.method)])
                 }
                 // Cancelled before it was in the table, where the handler below did not find it.
                 if Task.isCancelled { abandon(id, call.method, CancellationError()) }
@@ -98,12 +98,20 @@ final class ConnectionCore: Sendable {
                     return continuation.resume(throwing: error)
                 }
                 let number = outgoing.add(frame)
-                for id in ids { if let id { _ = self.calls.note(id, frame: number, timer: nil) } }
+                let abandoned = zip(ids, methods).compactMap { id, method in
+                    id.flatMap { id in
+                        self.calls.note(id, frame: number, timer: nil) == .abandoned
+                            ? (id, method) : nil
+                    }
+                }
+                if abandoned.count == ids.count(where: { $0 != nil }) {
+                    takeBack(number, abandoned)
+                }
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
                     if !Task.isCancelled { abandon(batch, methods, Self.expired(timeout)) }
                 }
-                if !batch.note(timer: timer), let number { outgoing.remove(number) }
+                batch.note(timer: timer)
                 // Cancelled before it was in the table, where the handler below did not find it.
                 if Task.isCancelled { abandon(batch, methods, CancellationError()) }
             }
@@ -118,8 +126,14 @@ final class ConnectionCore: Sendable {
             id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
         }
         defer { for one in ended { one.call.end(.reply(.failure(error))) } }
-        if let frame = ended.first?.call.frame, outgoing.remove(frame) { return }
-        for one in ended { tellCancelled(one.id, one.method) }
+        takeBack(ended.lazy.compactMap(\.call.frame).first, ended.map { ($0.id, $0.method) })
+    }
+
+    /// Takes a frame back, or tells the peer, which may have got it, that nobody waits for its calls. One
+    /// that has no number yet is taken back by whoever is queuing it.
+    private func takeBack(_ frame: UInt64?, _ calls: [(id: RPCID, method: RPCMethod)]) {
+        guard let frame, !outgoing.remove(frame) else { return }
+        for call in calls { tellCancelled(call.id, call.method) }
     }
 
     private func expire(_ id: RPCID, _ method: RPCMethod, _ timeout: Duration) {
@@ -134,8 +148,7 @@ final class ConnectionCore: Sendable {
     private func abandon(_ id: RPCID, _ method: RPCMethod, _ error: any Error) {
         guard let ended = calls.abandon(id) else { return }
         defer { ended.end(.reply(.failure(error))) }
-        if let frame = ended.frame, outgoing.remove(frame) { return }
-        tellCancelled(id, method)
+        takeBack(ended.frame, [(id, method)])
     }
 
     private func tellCancelled(_ id: RPCID, _ method: RPCMethod) {

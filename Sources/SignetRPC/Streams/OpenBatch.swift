@@ -38,15 +38,14 @@ final class OpenBatch: Sendable {
         state.withLock { $0.continuation = continuation }
     }
 
-    /// Notes the timer; false where the last call has ended meanwhile.
-    func note(timer: Task<Void, Never>) -> Bool {
+    /// Notes the timer, or ends it where the last call has ended meanwhile.
+    func note(timer: Task<Void, Never>) {
         let isOpen = state.withLock { state in
             guard state.continuation != nil else { return false }
             state.timer = timer
             return true
         }
         if !isOpen { timer.cancel() }
-        return isOpen
     }
 
     /// Says what became of one call; each is told once.

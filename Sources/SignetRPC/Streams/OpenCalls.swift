@@ -10,6 +10,9 @@ final class OpenCalls: Sendable {
         case duplicate, abandoned, unknown
     }
 
+    /// What has become of a call whose frame was being queued.
+    enum Standing { case open, abandoned, over }
+
     /// Who waits for a call.
     enum Waiter {
         case one(CheckedContinuation<RPCResult, any Error>)
@@ -109,16 +112,18 @@ final class OpenCalls: Sendable {
         }
     }
 
-    /// Notes which frame carries a call, and its timer; false where the call has ended meanwhile.
-    func note(_ id: RPCID, frame: UInt64?, timer: Task<Void, Never>?) -> Bool {
-        let isOpen = state.withLock { state in
-            guard state.open[id] != nil else { return false }
+    /// Notes which frame carries a call, and its timer; says what has become of the call meanwhile.
+    func note(_ id: RPCID, frame: UInt64?, timer: Task<Void, Never>?) -> Standing {
+        let standing = state.withLock { state -> Standing in
+            guard state.open[id] != nil else {
+                return state.past[id] == false ? .abandoned : .over
+            }
             state.open[id]?.frame = frame
             state.open[id]?.timer = timer
-            return true
+            return .open
         }
-        if !isOpen { timer?.cancel() }
-        return isOpen
+        if standing != .open { timer?.cancel() }
+        return standing
     }
 
     /// Ends a call with its reply.
