@@ -47,6 +47,8 @@ final class OpenCalls: Sendable {
 
     private struct State {
         var open: [RPCID: Open] = [:]
+        /// The calls that were abandoned before their frame had a number.
+        var unqueued: Set<RPCID> = []
         /// The last calls that ended, and whether a reply was what ended them.
         var past: [RPCID: Bool] = [:]
         var order: [RPCID] = []
@@ -116,7 +118,7 @@ final class OpenCalls: Sendable {
     func note(_ id: RPCID, frame: UInt64?, timer: Task<Void, Never>?) -> Standing {
         let standing = state.withLock { state -> Standing in
             guard state.open[id] != nil else {
-                return state.past[id] == false ? .abandoned : .over
+                return state.unqueued.remove(id) == nil ? .over : .abandoned
             }
             state.open[id]?.frame = frame
             state.open[id]?.timer = timer
@@ -145,6 +147,7 @@ final class OpenCalls: Sendable {
         state.withLock { state in
             guard let open = state.open.removeValue(forKey: id) else { return nil }
             state.remember(id, isAnswered: false)
+            if open.frame == nil { state.unqueued.insert(id) }
             return open.ended
         }
     }
