@@ -61,8 +61,9 @@ final class ConnectionCore: Sendable {
                     try? await Task.sleep(for: timeout)
                     if !Task.isCancelled { expire(id, call.method, timeout) }
                 }
-                if calls.note(id, frame: number, timer: timer) == .abandoned {
-                    takeBack(number, [(id, call.method)])
+                let standing = calls.note(id, frame: number, timer: timer)
+                if standing != .open {
+                    takeBack(number, standing == .abandoned ? [(id, call.method)] : [])
                 }
                 // Cancelled before it was in the table, where the handler below did not find it.
                 if Task.isCancelled { abandon(id, call.method, CancellationError()) }
@@ -98,14 +99,11 @@ final class ConnectionCore: Sendable {
                     return continuation.resume(throwing: error)
                 }
                 let number = outgoing.add(frame)
-                let abandoned = zip(ids, methods).compactMap { id, method in
-                    id.flatMap { id in
-                        self.calls.note(id, frame: number, timer: nil) == .abandoned
-                            ? (id, method) : nil
-                    }
+                let noted = zip(ids, methods).compactMap { id, method in
+                    id.map { ($0, method, self.calls.note($0, frame: number, timer: nil)) }
                 }
-                if abandoned.count == ids.count(where: { $0 != nil }) {
-                    takeBack(number, abandoned)
+                if !noted.contains(where: { $0.2 == .open }) {
+                    takeBack(number, noted.filter { $0.2 == .abandoned }.map { ($0.0, $0.1) })
                 }
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
