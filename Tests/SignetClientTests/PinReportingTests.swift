@@ -69,6 +69,15 @@ import Testing
 
     // MARK: From calls
 
+    /// A system whose one service, `plain`, speaks REST.
+    private static func start(
+        _ baseURL: String, _ policy: PinPolicy, _ options: NetworkSystem.Options
+    ) async throws -> NetworkSystem {
+        try await NetworkSystem.start(
+            services: ["plain": ServiceConfiguration(baseURL: baseURL, payloadProtocol: .rest)],
+            policy: policy, options: options)
+    }
+
     @Test(arguments: [PinRule.Mode.enforce, .report])
     func aMismatchIsReportedOnceWithItsCertificates(_ mode: PinRule.Mode) async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
@@ -126,11 +135,7 @@ import Testing
         ]
         for (policy, code) in cases {
             let sink = Sink()
-            let system = try await NetworkSystem.start(
-                services: [
-                    "plain": ServiceConfiguration(
-                        baseURL: "https://localhost:9", payloadProtocol: .rest)
-                ], policy: policy, options: options([sink]))
+            let system = try await Self.start("https://localhost:9", policy, options([sink]))
             #expect(await failure(system)?.code.name == code.name)
             await system.shutdown()
             #expect(sink.reports.map(\.kind) == [code])
@@ -142,11 +147,8 @@ import Testing
         let sink = Sink()
         var options = try options([sink])
         options.engine = RecordingEngine(pins: false)
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "http://localhost:9", payloadProtocol: .rest)
-            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        let system = try await Self.start(
+            "http://localhost:9", PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
         #expect(await failure(system)?.code.name == "cleartext-to-pinned-host")
         await system.shutdown()
         #expect(sink.reports.map(\.kind) == [.cleartextToPinnedHost])
@@ -165,11 +167,8 @@ import Testing
         options.engine = RecordingEngine(answers: [
             .init(status: 302, fields: [.location: location])
         ])
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost", payloadProtocol: .rest)
-            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        let system = try await Self.start(
+            "https://localhost", PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
         #expect(await failure(system)?.code.name == code.name)
         #expect(await failure(system)?.code.name == code.name)
         await system.shutdown()
@@ -201,11 +200,8 @@ import Testing
         var options = try options([sink])
         options.clock = { clock.read() }
         options.engine = RecordingEngine(pins: false)
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "http://localhost:9", payloadProtocol: .rest)
-            ], policy: PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options: options)
+        let system = try await Self.start(
+            "http://localhost:9", PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask { for _ in 0..<50 { _ = await failure(system) } }
@@ -220,11 +216,8 @@ import Testing
 
     @Test func aSinkThatFailsHarmsNobody() async throws {
         let (bad, good, log) = (Sink(.fail), Sink(), RecordingLog())
-        let system = try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost:9", payloadProtocol: .rest)
-            ], policy: PinPolicy(rules: []), options: options([bad, good], log: log))
+        let system = try await Self.start(
+            "https://localhost:9", PinPolicy(rules: []), options([bad, good], log: log))
         #expect(await failure(system)?.code.name == "unlisted-host")
         await system.shutdown()
         #expect(good.reports.count == 1)
@@ -237,11 +230,7 @@ import Testing
         var options = options
         options.pinReports.repeatsAfter = 0
         options.pinReports.logs = false
-        return try await NetworkSystem.start(
-            services: [
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost:9", payloadProtocol: .rest)
-            ], policy: PinPolicy(rules: []), options: options)
+        return try await Self.start("https://localhost:9", PinPolicy(rules: []), options)
     }
 
     @Test func aSinkThatStallsHoldsUpNoCallAndNoShutdown() async throws {

@@ -100,10 +100,13 @@ final class ConnectionCore: Sendable {
                 }
                 let number = outgoing.add(frame)
                 let noted = zip(ids, methods).compactMap { id, method in
-                    id.map { ($0, method, self.calls.note($0, frame: number, timer: nil)) }
+                    id.map { id in
+                        let standing = self.calls.note(id, frame: number, timer: nil)
+                        return (call: (id: id, method: method), standing: standing)
+                    }
                 }
-                if !noted.contains(where: { $0.2 == .open }) {
-                    takeBack(number, noted.filter { $0.2 == .abandoned }.map { ($0.0, $0.1) })
+                if !noted.contains(where: { $0.standing == .open }) {
+                    takeBack(number, noted.filter { $0.standing == .abandoned }.map(\.call))
                 }
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
