@@ -10,24 +10,21 @@ struct ReplyHead {
     ///
     /// - Returns: nil for anything but a start line and fields of RFC 9110.
     init?(_ bytes: borrowing Span<UInt8>) {
-        var position = 0
+        var (position, lineCount) = (0, 0)
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") { lineCount += 1 }
         guard let line = ReplyHead.line(bytes, &position),
             let (version, status) = ReplyHead.startLine(bytes, line)
         else { return nil }
-        var fields: [HTTPField] = []
-        fields.reserveCapacity(16)
+        var fields = HTTPFields()
+        fields.reserveCapacity(lineCount)
         while position < bytes.count {
             guard let line = ReplyHead.line(bytes, &position),
                 let field = ReplyHead.field(bytes, line)
             else { return nil }
             fields.append(field)
         }
-        var list = HTTPFields()
-        list.reserveCapacity(fields.count)
-        // In one step: to be made of a sequence, it would grow by one field at a time.
-        list.replaceSubrange(0..<0, with: fields)
         self.version = version
-        self.response = HTTPResponse(status: status, headerFields: list)
+        self.response = HTTPResponse(status: status, headerFields: fields)
     }
 
     private static func line(_ bytes: borrowing Span<UInt8>, _ position: inout Int) -> Range<Int>? {
@@ -97,8 +94,11 @@ struct ReplyHead {
         while end > start, isBlank(bytes[end - 1]) { end -= 1 }
         guard isPlain(bytes, start..<end) else { return nil }
         guard let name = name(bytes, line.lowerBound..<colon) else { return nil }
-        return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer {
-            unsafe HTTPField(name: name, value: $0)
+        return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { value in
+            // What is no ASCII may be no UTF-8 either: then it stays what it is, bytes.
+            unsafe value.allSatisfy { $0 < 0x80 }
+                ? unsafe HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+                : unsafe HTTPField(name: name, value: value)
         }
     }
 
