@@ -129,9 +129,12 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer) {
 }
 
 bool signet_transfer_set_request(
-    signet_transfer *transfer, const char *url, const char *target, const char *method,
-    bool is_head, bool sends_body, const uint8_t *body, size_t body_count) {
+    signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
+    const uint8_t *body, size_t body_count) {
     CURL *easy = transfer->easy;
+    const char *method = (const char *)start;
+    const char *target = method + strlen(method) + 1;
+    const char *url = target + strlen(target) + 1;
     // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->sent_body.head_count = strlen(method) + strlen(target) + 14;

@@ -16,8 +16,8 @@ final class RequestPlan: Sendable {
     var isSecure: Bool { origin.isSecure }
     /// Scheme, host and port, with `/` and nothing more.
     var url: String { origin.url }
-    /// What stands in the start line.
-    let target: String
+    /// Method, target and URL as libcurl takes them, each ended by a zero byte.
+    let start: [UInt8]
     let method: String
     let isHead: Bool
     let sendsBody: Bool
@@ -55,10 +55,11 @@ final class RequestPlan: Sendable {
         proxy = engineRequest.proxy
         // To a host without TLS an HTTP proxy is asked for the whole URL; to any other it opens a way.
         let isForwarded = !isSecure && proxy?.kind.isHTTP == true
-        target =
+        let target =
             isForwarded
             ? "http://\(origin.host.uriText):\(origin.port)\(path == "*" ? "" : path)" : path
         method = request.method.rawValue
+        start = Self.start(method, target, origin)
         guard request.method != .connect else { throw Self.invalid("CONNECT is not sent") }
         isHead = request.method == .head
         body = engineRequest.body
@@ -91,7 +92,8 @@ final class RequestPlan: Sendable {
         now: Int64
     ) throws(TransportError) {
         origin = try Origin(authority.description, isSecure: true)
-        (target, method, isHead, sendsBody) = ("/", "GET", false, false)
+        (method, isHead, sendsBody) = ("GET", false, false)
+        start = Self.start(method, "/", origin)
         (body, isRepeatable, fields) = ([], true, [])
         (pins, policy, authorities) = (nil, nil, nil)
         self.connectTo = Self.lines(connectTo)
@@ -137,6 +139,18 @@ final class RequestPlan: Sendable {
                 "the path holds a space, a control character or \"#\": escape it with \"%\"")
         }
         return path
+    }
+
+    private static func start(_ method: String, _ target: String, _ origin: Origin) -> [UInt8] {
+        var start: [UInt8] = []
+        start.reserveCapacity(method.utf8.count + target.utf8.count + origin.url.utf8.count + 3)
+        start.append(contentsOf: method.utf8)
+        start.append(0)
+        start.append(contentsOf: target.utf8)
+        start.append(0)
+        start.append(contentsOf: origin.url.utf8)
+        start.append(0)
+        return start
     }
 
     private static func fields(

@@ -154,9 +154,11 @@ internal import SignetTransport
     private func setRequest(_ plan: RequestPlan) -> Bool {
         let bytes = plan.body.bytes
         let isSet = unsafe (bytes ?? []).withUnsafeBufferPointer { body in
-            unsafe signet_transfer_set_request(
-                handle, plan.url, plan.target, plan.method, plan.isHead,
-                plan.sendsBody && bytes != nil, body.baseAddress, body.count)
+            unsafe plan.start.withUnsafeBufferPointer { start in
+                unsafe signet_transfer_set_request(
+                    handle, start.baseAddress, plan.isHead, plan.sendsBody && bytes != nil,
+                    body.baseAddress, body.count)
+            }
         }
         unsafe signet_transfer_set_repeatable(handle, plan.isRepeatable)
         guard isSet, bytes == nil else { return isSet }

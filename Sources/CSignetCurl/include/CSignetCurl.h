@@ -115,10 +115,11 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SI
 void signet_transfer_give_back(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
-// `url` has scheme, host, port and "/" only; `target` goes into the start line as it stands.
+// `start` is method, target and URL, each ended by a zero byte. The target goes into the start line as it
+// stands; the URL has scheme, host, port and "/" only.
 bool signet_transfer_set_request(
-    signet_transfer *transfer, const char *url, const char *target, const char *method,
-    bool is_head, bool sends_body, const uint8_t *body, size_t body_count) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
+    const uint8_t *body, size_t body_count) SIGNET_CHECKED;
 // Whether a request that may have reached the server is sent again when a pooled connection dies.
 void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
 // A body that is fed piece by piece, after set_request without one. `length` -1: not known.
