@@ -164,7 +164,7 @@ static CURLcode context_made(CURL *easy, void *context, void *data) {
 // The authority: before each request, on a new, a pooled or a resumed connection.
 static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
-    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    (void)remote, (void)local, (void)remote_port;
     signet_transfer *transfer = data;
     transfer->proxy.is_passed = true;
     struct curl_tlssessioninfo *info = NULL;
@@ -187,6 +187,7 @@ static int before_request(
         unsigned count = 0;
         SSL_get0_alpn_selected(ssl, &chosen, &count);
         transfer->was_http2 = count == 2 && memcmp(chosen, "h2", 2) == 0;
+        if (transfer->was_http2) signet_loop_cork(transfer->loop, ssl, local_port);
     }
     if (transfer->is_secure && !ssl) {
         refuse(transfer, SIGNET_NO_TLS);
@@ -248,6 +249,7 @@ static int close_socket(void *context, curl_socket_t closed) {
     pthread_mutex_lock(&loop->lock);
     if (loop->busy_on == closed) loop->busy_on = -1;
     if (loop->last_opened == closed) loop->last_opened = -1;
+    if (loop->corked == closed) loop->corked = -1;
     signet_loop_note_socket(loop, closed, false);
     loop->was_short = signet_loop_lacks_descriptors(loop);
     int failed = close(closed);

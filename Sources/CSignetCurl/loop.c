@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
 #include <signal.h>
@@ -21,6 +23,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
+static int socket_index = -1;
 
 // A program may end while a loop's thread is at work. OpenSSL's own clean-up at exit would take away
 // what that thread uses; it is asked for before anything else starts OpenSSL, or not at all.
@@ -29,7 +32,9 @@ __attribute__((constructor)) static void keep_openssl_to_the_end(void) {
 }
 
 static void start(void) {
-    started = signet_chain_start() && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    socket_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+    started = signet_chain_start() && socket_index >= 0
+        && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
 bool signet_global_start(void) {
@@ -182,9 +187,10 @@ signet_loop *signet_loop_new(
     if (ca_descriptor >= 0) ca = signet_trust_path(ca_descriptor, in_memory);
     loop->ca_descriptor = ca_descriptor;
     loop->timer = -1;
-    loop->busy_on = loop->last_opened = -1;
+    loop->busy_on = loop->last_opened = loop->corked = -1;
     loop->http2 = http2;
     pthread_mutex_init(&loop->lock, NULL);
+    pthread_mutex_init(&loop->wake_lock, NULL);
     pthread_cond_init(&loop->gate, NULL);
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -214,7 +220,7 @@ signet_loop *signet_loop_new(
     return loop;
 }
 
-void signet_loop_free(signet_loop *loop) {
+void signet_loop_close(signet_loop *loop) {
     while (loop->spare) {
         signet_transfer *transfer = loop->spare;
         loop->spare = transfer->next;
@@ -223,28 +229,89 @@ void signet_loop_free(signet_loop *loop) {
     if (loop->multi) curl_multi_cleanup(loop->multi);
     if (loop->share) curl_share_cleanup(loop->share);
     if (loop->epoll >= 0) close(loop->epoll);
-    if (loop->wake >= 0) close(loop->wake);
     if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
-    pthread_mutex_destroy(&loop->lock);
-    pthread_cond_destroy(&loop->gate);
     free(loop->sockets);
     free(loop->ca_file);
+    loop->multi = NULL;
+    loop->share = NULL;
+    loop->sockets = NULL;
+    loop->ca_file = NULL;
+    loop->epoll = loop->ca_descriptor = -1;
+    pthread_mutex_lock(&loop->wake_lock);
+    if (loop->wake >= 0) close(loop->wake);
+    loop->wake = -1;
+    pthread_mutex_unlock(&loop->wake_lock);
+}
+
+void signet_loop_free(signet_loop *loop) {
+    signet_loop_close(loop);
+    pthread_mutex_destroy(&loop->lock);
+    pthread_mutex_destroy(&loop->wake_lock);
+    pthread_cond_destroy(&loop->gate);
     free(loop);
 }
 
 void signet_loop_wake(signet_loop *loop) {
-    if (!atomic_exchange(&loop->waiting, false)) return;
+    // It is looked at before it is taken: callers would take the line from one another's processors.
+    if (!atomic_load(&loop->waiting) || !atomic_exchange(&loop->waiting, false)) return;
     uint64_t one = 1;
-    while (write(loop->wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+    pthread_mutex_lock(&loop->wake_lock);
+    while (loop->wake >= 0 && write(loop->wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+    pthread_mutex_unlock(&loop->wake_lock);
 }
 
 void signet_loop_will_wait(signet_loop *loop) { atomic_store(&loop->waiting, true); }
 
-static void enter(signet_loop *loop, curl_socket_t socket) {
+static int local_port(curl_socket_t socket) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return -1;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return -1;
+}
+
+// A connection's socket, which libcurl does not tell (CURLINFO_ACTIVESOCKET knows none of a connection
+// that is shared). It is looked for once; where another has the same port, that one is held back in vain.
+static curl_socket_t socket_of(signet_loop *loop, SSL *ssl, int port) {
+    intptr_t known = (intptr_t)SSL_get_ex_data(ssl, socket_index);
+    if (known) return (curl_socket_t)(known - 2);
+    curl_socket_t found = -1;
+    for (size_t i = 0; i < loop->socket_count && found < 0; i++)
+        if (loop->sockets[i].is_connection && local_port((curl_socket_t)i) == port)
+            found = (curl_socket_t)i;
+    SSL_set_ex_data(ssl, socket_index, (void *)((intptr_t)found + 2));
+    return found;
+}
+
+static void hold_back(curl_socket_t socket, int on) {
+#if defined(TCP_CORK)
+    setsockopt(socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+#else
+    (void)socket, (void)on;
+#endif
+}
+
+void signet_loop_cork(signet_loop *loop, SSL *ssl, int port) {
+    if (!loop->may_cork || loop->corked >= 0) return;
+    loop->corked = socket_of(loop, ssl, port);
+    if (loop->corked >= 0) hold_back(loop->corked, 1);
+}
+
+static void uncork(signet_loop *loop) {
+    if (loop->corked >= 0) hold_back(loop->corked, 0);
+    loop->corked = -1;
+}
+
+// Lets libcurl look after a socket, or after its timers, and the calls that begin.
+static void act(signet_loop *loop, curl_socket_t socket, int mask) {
     pthread_mutex_lock(&loop->lock);
     loop->busy_since = signet_monotonic_milliseconds();
     loop->busy_on = socket;
     pthread_mutex_unlock(&loop->lock);
+    int running;
+    curl_multi_socket_action(loop->multi, socket, mask, &running);
+    uncork(loop);
 }
 
 static void leave(signet_loop *loop) {
@@ -261,7 +328,7 @@ bool signet_loop_lacks_descriptors(const signet_loop *loop) {
     return copy < 0;
 }
 
-void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
+bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     int timeout = may_wait && !loop->ready_first ? at_most : 0;
     if (timeout > 0 && loop->timer >= 0) {
         int64_t left = loop->timer - signet_monotonic_milliseconds();
@@ -270,7 +337,8 @@ void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     struct epoll_event events[64];
     int count = epoll_wait(loop->epoll, events, 64, timeout);
     atomic_store(&loop->waiting, false);
-    int running;
+    loop->may_cork = loop->beginning > 1;
+    loop->beginning = 0;
     for (int i = 0; i < count; i++) {
         if (events[i].data.fd == loop->wake) continue;
         if (!loop->sockets[events[i].data.fd].wanted) {
@@ -281,13 +349,11 @@ void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
         if (events[i].events & EPOLLIN) mask |= CURL_CSELECT_IN;
         if (events[i].events & EPOLLOUT) mask |= CURL_CSELECT_OUT;
         if (events[i].events & (EPOLLERR | EPOLLHUP)) mask |= CURL_CSELECT_ERR;
-        enter(loop, events[i].data.fd);
-        curl_multi_socket_action(loop->multi, events[i].data.fd, mask, &running);
+        act(loop, events[i].data.fd, mask);
     }
     if (loop->timer >= 0 && loop->timer <= signet_monotonic_milliseconds()) {
         loop->timer = -1;
-        enter(loop, -1);
-        curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        act(loop, CURL_SOCKET_TIMEOUT, 0);
     }
     leave(loop);
     CURLMsg *message;
@@ -305,6 +371,7 @@ void signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
                 || signet_loop_lacks_descriptors(loop);
         signet_transfer_make_ready(transfer);
     }
+    return count > 0;
 }
 
 signet_transfer *signet_loop_next_ready(signet_loop *loop) {

@@ -12,7 +12,8 @@ struct signet_loop {
     CURLM *multi;
     CURLSH *share;
     int epoll;
-    int wake;
+    int wake;  // -1 once closed
+    pthread_mutex_t wake_lock;  // so that nobody writes to a number that is another's by now
     int64_t timer;  // monotonic milliseconds; -1: none
     char *ca_file;
     int ca_descriptor;  // of a file in memory that ca_file leads to, or -1
@@ -36,6 +37,12 @@ struct signet_loop {
         bool is_connection;
     } *sockets;
     size_t socket_count;
+
+    // Calls that begin at once over one connection go out in few packets instead of one each: its socket
+    // holds them back (TCP_CORK) until libcurl has begun them all. One connection at a time.
+    unsigned beginning;  // calls that libcurl has been given since it last began any
+    bool may_cork;
+    curl_socket_t corked;  // or -1
 
     signet_transfer *ready_first, *ready_last;
     signet_transfer *spare;
@@ -108,6 +115,8 @@ bool signet_append(
 int64_t signet_now_microseconds(void);
 // A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
+// A request is about to go out over HTTP/2, on a connection from this port.
+void signet_loop_cork(signet_loop *loop, SSL *ssl, int port);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
 void signet_transfer_make_ready(signet_transfer *transfer);
 

@@ -250,6 +250,7 @@ bool signet_transfer_set_proxy(
 }
 
 bool signet_transfer_start(signet_transfer *transfer) {
+    transfer->loop->beginning += 1;
     transfer->started = signet_now_microseconds();
     transfer->is_started =
         curl_multi_add_handle(transfer->loop->multi, transfer->easy) == CURLM_OK;

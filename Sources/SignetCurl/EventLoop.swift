@@ -26,6 +26,9 @@ final class EventLoop: Sendable {
     private static let watchPause: Int32 = 50
     /// How often the calls that wait for a place at their host are looked at.
     private static let lookPause: Int32 = 100
+    /// How often the loop looks for news before it waits while several calls are under way: to be woken
+    /// costs more, itself and those who wake it.
+    private static let looks = 10
     /// How long libcurl may be at one thing, in milliseconds, before it counts as held up.
     private static let longestStep: Int64 = 5_000
     /// The same when a call is overdue or the engine stops.
@@ -55,7 +58,6 @@ final class EventLoop: Sendable {
         }
         guard unsafe signet_thread_start("signet-curl", body, forLoop.toOpaque()) else {
             unsafe forLoop.release()
-            handle.free()
             throw Self.noResources
         }
         let forWatch = unsafe Unmanaged.passRetained(self)
@@ -71,6 +73,8 @@ final class EventLoop: Sendable {
             throw Self.noResources
         }
     }
+
+    deinit { handle.free() }
 
     private static let noResources = TransportError(
         code: .resources, message: "the system gave no thread, socket or memory for the event loop")
@@ -141,31 +145,29 @@ final class EventLoop: Sendable {
             upload: upload)
     }
 
-    // Wakes happen under the lock: once it says that the loop is stopping, nobody touches it.
+    // Nobody wakes the loop under the lock: what wakes takes the lock first of all, and would wait for it.
 
     private func submit(_ call: Call) {
         let isStopping = shared.withLock { shared in
             if shared.isStopping { return true }
             shared.calls[call.identifier] = call
-            shared.commands.append(.start(call))
             if shared.calls.count == 1 { handle.setGate(open: true) }
-            if shared.commands.count == 1 { wake() }
+            append(.start(call), &shared)
             return false
         }
-        if isStopping { call.fail(Self.stopped) }
+        if isStopping { call.fail(Self.stopped) } else { handle.wake() }
     }
 
     private func enqueue(_ command: Command) {
         shared.withLock { shared in
-            if shared.isStopping { return }
-            shared.commands.append(command)
-            if shared.commands.count == 1 { wake() }
+            if !shared.isStopping { append(command, &shared) }
         }
+        handle.wake()
     }
 
-    private func wake() {
+    private func append(_ command: Command, _ shared: inout Shared) {
+        shared.commands.append(command)
         hasCommands.store(true, ordering: .sequentiallyConsistent)
-        handle.wake()
     }
 
     /// Ends every call and lets the threads end.
@@ -174,11 +176,12 @@ final class EventLoop: Sendable {
             if shared.isStopping { return [] }
             shared.isStopping = true
             handle.setGate(open: true)
-            wake()
+            hasCommands.store(true, ordering: .sequentiallyConsistent)
             shared.commands = []
             defer { shared.calls = [:] }
             return Array(shared.calls.values)
         }
+        handle.wake()
         for call in calls { call.fail(Self.stopped) }
     }
 
@@ -238,7 +241,7 @@ final class EventLoop: Sendable {
             handle.freeIfStuck(longerThan: limit)
             if isOver { break }
         }
-        handle.free()
+        handle.close()
         threadEnded()
     }
 
@@ -256,9 +259,9 @@ final class EventLoop: Sendable {
 
         mutating func run() {
             var nextLook: Int64 = 0
-            while true {
-                let (commands, isStopping) = loop.takeCommands(forgetting: driver.takeOver())
-                if isStopping { break }
+            var quiet = 0
+            var commands: [Command] = []
+            while loop.takeCommands(into: &commands, forgetting: driver.takeOver()) {
                 for command in commands {
                     switch command {
                     case .start(let call): driver.start(call)
@@ -267,12 +270,16 @@ final class EventLoop: Sendable {
                     case .feed(let identifier): driver.feed(identifier)
                     }
                 }
+                if !commands.isEmpty { quiet = 0 }
+                commands.removeAll(keepingCapacity: true)
                 driver.deliver()
-                loop.handle.willWait()
-                loop.handle.step(
-                    mayWait: !loop.hasCommands.load(ordering: .sequentiallyConsistent)
-                        && !driver.hasOver,
+                let looksAgain = driver.isBusy && quiet < EventLoop.looks
+                if !looksAgain { loop.handle.willWait() }
+                let hasNews = loop.handle.step(
+                    mayWait: !looksAgain && !driver.hasOver
+                        && !loop.hasCommands.load(ordering: .sequentiallyConsistent),
                     atMost: driver.waiting > 0 ? EventLoop.lookPause : nil)
+                quiet = hasNews ? 0 : quiet + 1
                 driver.handleReady()
                 driver.deliver()
                 if driver.waiting > 0, Clock.milliseconds >= nextLook {
@@ -286,19 +293,21 @@ final class EventLoop: Sendable {
     }
 
     /// Forgets calls that are over and takes what there is to do.
-    private func takeCommands(forgetting over: [UInt64]) -> ([Command], isStopping: Bool) {
-        if over.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return ([], false) }
-        let (commands, isStopping, areLast) = shared.withLock {
-            shared -> ([Command], Bool, Bool) in
-            if shared.isStopping { return ([], true, false) }
+    ///
+    /// - Parameter commands: Empty before; its room is the next ones'.
+    /// - Returns: False where the loop is to stop.
+    private func takeCommands(into commands: inout [Command], forgetting over: [UInt64]) -> Bool {
+        if over.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return true }
+        let (isStopping, areLast) = shared.withLock { shared -> (Bool, Bool) in
+            if shared.isStopping { return (true, false) }
             let had = shared.calls.count
             for identifier in over { shared.calls.removeValue(forKey: identifier) }
             hasCommands.store(false, ordering: .sequentiallyConsistent)
-            defer { shared.commands = [] }
-            return (shared.commands, false, had > 0 && shared.calls.isEmpty)
+            swap(&shared.commands, &commands)
+            return (false, had > 0 && shared.calls.isEmpty)
         }
         if areLast { closeGate() }
-        return (commands, isStopping)
+        return !isStopping
     }
 
     /// Closes the gate unless a call came meanwhile.

@@ -243,7 +243,7 @@ internal import SignetTransport
 
     // From any thread.
 
-    /// Ends a wait.
+    /// Ends a wait; nothing happens after `close()`.
     func wake() { unsafe signet_loop_wake(handle) }
     /// Opens or closes the watching thread's gate.
     func setGate(open: Bool) { unsafe signet_loop_set_gate(handle, open) }
@@ -261,7 +261,9 @@ internal import SignetTransport
     /// Says that the loop is about to wait.
     func willWait() { unsafe signet_loop_will_wait(handle) }
     /// Waits, perhaps, but not longer than so many milliseconds, and lets libcurl work.
-    func step(mayWait: Bool, atMost milliseconds: Int32?) {
+    ///
+    /// - Returns: Whether sockets had news.
+    func step(mayWait: Bool, atMost milliseconds: Int32?) -> Bool {
         unsafe signet_loop_step(handle, mayWait, milliseconds ?? 60_000)
     }
     /// The next transfer that has news.
@@ -274,7 +276,9 @@ internal import SignetTransport
         guard let transfer = unsafe signet_transfer_take(handle, identifier) else { return nil }
         return unsafe Transfer(transfer)
     }
-    /// Releases everything; nothing may use the loop from here on.
+    /// Releases all of libcurl and the system; from here on it may only be woken, and freed.
+    func close() { unsafe signet_loop_close(handle) }
+    /// Releases the rest too.
     func free() { unsafe signet_loop_free(handle) }
 }
 

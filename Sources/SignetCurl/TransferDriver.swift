@@ -20,11 +20,13 @@ struct TransferDriver {
     private static let knownChains = 256
     private static let knownHosts = 1024
     /// How many callers this thread wakes by itself.
-    private static let fewAnswers = 8
+    private static let fewAnswers = 2
     /// How many calls more than connections libcurl is given for one host: those that share one.
     private static let sharing = 256
     /// The same for a host whose connections carry one call each: those that are ready to go.
     private static let next = 16
+    /// How many calls at once are several.
+    private static let several = 4
 
     private let loop: LoopHandle
     let configuration: CurlEngine.Configuration
@@ -42,6 +44,9 @@ struct TransferDriver {
         self.loop = loop
         self.configuration = configuration
     }
+
+    /// Whether several calls are under way.
+    var isBusy: Bool { active.count >= Self.several }
 
     // MARK: Beginning
 

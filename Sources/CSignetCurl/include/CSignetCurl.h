@@ -86,14 +86,17 @@ int signet_trust_make(
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, long connections_per_host)
     SIGNET_CHECKED;
-// On the loop's thread, when no transfer is left.
+// Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
+void signet_loop_close(signet_loop *loop);
+// The same where it has not been done, and then the loop itself, when nobody knows it any more.
 void signet_loop_free(signet_loop *loop);
-// From any thread: ends a wait of signet_loop_step now or the next one.
+// From any thread, also after signet_loop_close: ends a wait of signet_loop_step now or the next one.
 void signet_loop_wake(signet_loop *loop);
 // Says that the loop is about to wait; what is put into a queue from here on must wake it.
 void signet_loop_will_wait(signet_loop *loop);
-// Waits for sockets, timers or a wake, at most so many milliseconds, and lets libcurl work.
-void signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
+// Waits for sockets, timers or a wake, at most so many milliseconds, and lets libcurl work. Returns
+// whether sockets had news.
+bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
 // The next transfer that has news, or NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
 // From any thread: where libcurl has been at work on one thing for longer than `limit` milliseconds,
