@@ -6,17 +6,15 @@ internal import Synchronization
 /// It ends exactly once, by whichever comes first: the reply, an error, its deadline, a
 /// cancellation or the engine's end.
 final class Call: Sendable {
-    typealias Outcome = Result<Answer, TransportError>
-
-    /// Who waits. It is told once, since it leaves the call's phase before it is.
+    /// Who waits. It is woken once, since it leaves the call's phase before it is.
     @safe struct Waiter: Sendable {
-        private let continuation: UnsafeContinuation<Outcome, Never>
+        private let continuation: UnsafeContinuation<Void, Never>
 
-        init(_ continuation: UnsafeContinuation<Outcome, Never>) {
+        init(_ continuation: UnsafeContinuation<Void, Never>) {
             unsafe self.continuation = continuation
         }
 
-        func resume(returning outcome: Outcome) { unsafe continuation.resume(returning: outcome) }
+        func wake() { unsafe continuation.resume() }
     }
 
     /// What a caller waits for.
@@ -28,8 +26,10 @@ final class Call: Sendable {
     private enum Phase {
         case new
         case waiting(Waiter)
+        /// The caller is woken, to take its answer.
+        case answered(Answer)
         /// The caller has its answer; the body may still be coming.
-        case answered
+        case taken
         case ended(TransportError)
     }
 
@@ -61,23 +61,39 @@ final class Call: Sendable {
     ///
     /// - Returns: Whether it waits.
     func wait(_ waiter: Waiter) -> Bool {
-        let error = phase.withLock { phase -> TransportError? in
-            if case .ended(let error) = phase { return error }
+        let waits = phase.withLock { phase -> Bool in
+            if case .ended = phase { return false }
             phase = .waiting(waiter)
-            return nil
+            return true
         }
-        if let error { waiter.resume(returning: .failure(error)) }
-        return error == nil
+        if !waits { waiter.wake() }
+        return waits
     }
+
+    /// What the caller was woken for.
+    func takeAnswer() throws(TransportError) -> Answer {
+        let answer = phase.withLock { phase -> Result<Answer, TransportError> in
+            switch phase {
+            case .answered(let answer):
+                phase = .taken
+                return .success(answer)
+            case .ended(let error): return .failure(error)
+            case .new, .waiting, .taken: return .failure(Self.noReply)
+            }
+        }
+        return try answer.get()
+    }
+
+    static let noReply = TransportError(code: .malformedReply, message: "no reply came")
 
     /// Gives the caller its answer, if it still waits.
     func answer(_ answer: Answer) {
         let waiter = phase.withLock { phase -> Waiter? in
             guard case .waiting(let waiter) = phase else { return nil }
-            phase = .answered
+            phase = .answered(answer)
             return waiter
         }
-        waiter?.resume(returning: .success(answer))
+        waiter?.wake()
     }
 
     /// Ends the call with an error: for the waiting caller, or for the reader of the body.
@@ -90,11 +106,11 @@ final class Call: Sendable {
             case .new:
                 phase = .ended(error)
                 return (nil, false)
-            case .answered: return (nil, true)
+            case .answered, .taken: return (nil, true)
             case .ended: return (nil, false)
             }
         }
-        waiter?.resume(returning: .failure(error))
+        waiter?.wake()
         if reads { body.finish(error) }
     }
 

@@ -87,16 +87,11 @@ final class EventLoop: Sendable {
 
     /// Sends a planned call and waits for its reply.
     func send(_ plan: RequestPlan) async throws(TransportError) -> EngineResponse {
-        let (call, outcome) = await perform(plan, isProbe: false)
-        return try response(call, outcome)
+        try response(await perform(plan, isProbe: false))
     }
 
-    private func response(
-        _ call: Call, _ outcome: Call.Outcome
-    ) throws(TransportError) -> EngineResponse {
-        guard case .reply(let reply) = try outcome.get() else {
-            throw TransportError(code: .malformedReply, message: "no reply came")
-        }
+    private func response(_ call: Call) throws(TransportError) -> EngineResponse {
+        guard case .reply(let reply) = try call.takeAnswer() else { throw Call.noReply }
         do throws(TransportError) {
             return try reply.response(to: call.plan, body: call.body)
         } catch {
@@ -107,16 +102,15 @@ final class EventLoop: Sendable {
 
     /// Shakes hands, and sends nothing.
     func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
-        guard case .handshake(let result) = try await perform(plan, isProbe: true).outcome.get()
+        guard case .handshake(let result) = try await perform(plan, isProbe: true).takeAnswer()
         else { throw TransportError(code: .malformedReply, message: "no handshake was seen") }
         return result
     }
 
-    private func perform(_ plan: RequestPlan, isProbe: Bool) async -> (
-        call: Call, outcome: Call.Outcome
-    ) {
+    /// Begins a call, and returns when its answer can be taken.
+    private func perform(_ plan: RequestPlan, isProbe: Bool) async -> Call {
         let call = makeCall(plan, isProbe: isProbe)
-        let outcome = await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { waiter in
                 if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
             }
@@ -124,7 +118,7 @@ final class EventLoop: Sendable {
             call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
             enqueue(.cancel(call.identifier))
         }
-        return (call, outcome)
+        return call
     }
 
     private func makeCall(_ plan: RequestPlan, isProbe: Bool) -> Call {
