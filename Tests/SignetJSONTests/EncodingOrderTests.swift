@@ -117,6 +117,50 @@ struct EncodingOrderTests {
         #expect(lengths > 100_000)
     }
 
+    /// Asks its encoder for one container after another, of any kind.
+    struct Undecided: Encodable {
+        let steps: [Int]
+
+        func encode(to encoder: any Encoder) throws {
+            for step in steps {
+                switch step {
+                case 0: _ = encoder.container(keyedBy: Scripted.Key.self)
+                case 1:
+                    var container = encoder.container(keyedBy: Scripted.Key.self)
+                    try container.encode(step, forKey: Scripted.Key(stringValue: "a"))
+                case 2: _ = encoder.unkeyedContainer()
+                case 3:
+                    var container = encoder.unkeyedContainer()
+                    try container.encode(Undecided(steps: [1]))
+                case 4:
+                    var container = encoder.singleValueContainer()
+                    try container.encode("x")
+                case 5: _ = encoder.codingPath
+                default: throw Scripted.Failure()
+                }
+            }
+        }
+    }
+
+    /// Behind an object another one is begun before the element asks for its container.
+    @Test func anElementBehindAnObjectMayBeAnything() throws {
+        struct List: Encodable {
+            let elements: [Undecided]
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                for element in elements { try? container.encode(element) }
+            }
+        }
+        for script in 0..<7 * 7 * 7 * 7 {
+            let steps = [script % 7, script / 7 % 7, script / 49 % 7]
+            let like = Undecided(steps: [script / 343])
+            let list = List(elements: [like, Undecided(steps: steps), like, Undecided(steps: [])])
+            let text = String(decoding: try StrictJSONEncoder().encode(list), as: UTF8.self)
+            #expect(try StrictJSONEncoder().encodeValue(list).text == text, "\(steps)")
+        }
+    }
+
     @Test func numbersAreWrittenAsTheShortestText() throws {
         var random = Random(seed: 8785)
         for _ in 0..<20_000 {

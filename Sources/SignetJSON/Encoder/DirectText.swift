@@ -55,17 +55,47 @@ struct DirectText {
     }
 
     /// Begins an element and gives its place, or nil.
-    @inline(__always)
-    mutating func openElement(of place: Int) -> Int? { beginElement(of: place) ? open() : nil }
+    ///
+    /// Behind an object another one is begun at once: the elements of one array are mostly alike. Where
+    /// it is something else that comes, `takeBack` undoes that; where nothing comes, it is an object.
+    mutating func openElement(of place: Int) -> Int? {
+        let array = outer.count &- 1
+        guard top.kind == .object, array >= 0, outer[array].kind == .array,
+            outer[array].place == place
+        else { return beginElement(of: place) ? open() : nil }
+        names.close(top.names)
+        outer[array].count &+= 1
+        let next = addPlace(at: text.appendNextObject())
+        top = Open(place: next, kind: .object, names: names.open(), isListed: true)
+        top.expected = outer[array].first
+        return next
+    }
+
+    /// Whether the innermost place is an object.
+    var isObject: Bool { top.kind == .object }
 
     @inline(__always)
     private mutating func open() -> Int {
-        let place = places.count
-        places.append(Place(start: text.count))
+        let place = addPlace(at: text.count)
         let isListed = top.isListed || top.kind == .array
         outer.append(top)
         top = Open(place: place, names: names.open(), isListed: isListed)
         return place
+    }
+
+    @inline(__always)
+    private mutating func addPlace(at start: Int) -> Int {
+        let place = places.count
+        places.append(Place(start: start))
+        return place
+    }
+
+    /// Makes the innermost place one without a value again, where it is an object without members.
+    private mutating func takeBack() {
+        guard top.kind == .object, top.count == 0 else { return }
+        text.removeLast(1)
+        top.kind = .unset
+        top.expected = KnownNames.none
     }
 
     /// Makes a place a container, unless it is one of this kind already.
@@ -74,6 +104,7 @@ struct DirectText {
         guard top.place == place else {
             return outer.last { $0.place == place }?.kind == kind
         }
+        if kind == .array { takeBack() }
         guard top.kind == .unset else { return top.kind == kind }
         text.append(kind == .object ? ASCII.openBrace : ASCII.openBracket)
         top.kind = kind
@@ -106,7 +137,9 @@ struct DirectText {
     /// Begins the value of a place that has none yet.
     @inline(__always)
     private mutating func beginValue(at place: Int) -> Bool {
-        guard top.place == place, top.kind == .unset else { return false }
+        guard top.place == place else { return false }
+        takeBack()
+        guard top.kind == .unset else { return false }
         top.kind = .value
         places[place].isValue = true
         return true

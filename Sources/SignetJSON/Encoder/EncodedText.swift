@@ -52,6 +52,9 @@ struct EncodedText {
         return nodeOfPlace.count - 1
     }
 
+    /// Whether the place that was made last is an object already.
+    var isObject: Bool { isDirect && text.isObject }
+
     mutating func member(_ name: String, of parent: Int) -> Int {
         if isDirect, let place = text.openMember(name, of: parent) { return place }
         goOverToNodes()

@@ -10,6 +10,8 @@ final class EncodingState: Sendable {
 
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let written: Mutex<EncodedText>
+    /// The element that was an object as soon as it was made, until it becomes something else.
+    private let object = Atomic<Int>(-1)
 
     /// - Parameter isDirect: Whether to write a compact text at once.
     init(_ userInfo: [CodingUserInfoKey: any Sendable], isDirect: Bool) {
@@ -30,7 +32,7 @@ final class EncodingState: Sendable {
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {
-            written.withLock { $0.drop(place) }
+            drop(place)
             throw error
         }
     }
@@ -56,7 +58,10 @@ final class EncodingState: Sendable {
 
     // MARK: Values without parts
 
-    func set(_ value: JSONScalar, at place: Int) { written.withLock { $0.set(value, at: place) } }
+    func set(_ value: JSONScalar, at place: Int) {
+        object.store(-1, ordering: .relaxed)
+        written.withLock { $0.set(value, at: place) }
+    }
 
     @inline(__always)
     func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
@@ -69,23 +74,42 @@ final class EncodingState: Sendable {
 
     /// Leaves a place out, because its value is not finite, and gives the error to throw.
     func notFinite(at place: Int) -> JSONError {
-        written.withLock { $0.drop(place) }
+        drop(place)
         return .at(
             path(to: place), .notFinite, "found an infinity or a NaN, wanted a finite number")
     }
 
+    /// Leaves a place out.
+    private func drop(_ place: Int) {
+        object.store(-1, ordering: .relaxed)
+        written.withLock { $0.drop(place) }
+    }
+
     // MARK: Places
 
-    /// Makes a place a container, unless it is one of this kind already.
-    func begin(_ kind: DirectText.Kind, at place: Int) {
-        written.withLock { $0.begin(kind, at: place) }
+    /// Makes a place an array, unless it is one already.
+    func beginArray(at place: Int) {
+        object.store(-1, ordering: .relaxed)
+        written.withLock { $0.begin(.array, at: place) }
+    }
+
+    /// Makes a place an object, unless it is one already.
+    func beginObject(at place: Int) {
+        guard object.load(ordering: .relaxed) != place else { return }
+        written.withLock { $0.begin(.object, at: place) }
     }
 
     /// The number of elements that an array has.
     func count(of place: Int) -> Int { written.withLock { $0.count(of: place) } }
 
     /// A new element of an array.
-    func element(of parent: Int) -> Int { written.withLock { $0.element(of: parent) } }
+    func element(of parent: Int) -> Int {
+        written.withLock { text in
+            let place = text.element(of: parent)
+            object.store(text.isObject ? place : -1, ordering: .relaxed)
+            return place
+        }
+    }
 
     /// The member of an object by this name, emptied, or a new one.
     func member(_ name: String, of parent: Int) -> Int {

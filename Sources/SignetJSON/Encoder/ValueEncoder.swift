@@ -7,12 +7,12 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        state.begin(.object, at: place)
+        state.beginObject(at: place)
         return KeyedEncodingContainer(KeyedEncoding<Key>(state: state, place: place))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        state.begin(.array, at: place)
+        state.beginArray(at: place)
         return UnkeyedEncoding(state: state, place: place)
     }
 
