@@ -41,6 +41,7 @@ extension JSONScanner {
     }
 
     /// The position behind a number of RFC 8259, section 6.
+    @inline(__always)
     static func numberEnd(
         _ bytes: borrowing Span<UInt8>, _ start: Int
     ) throws(JSONError) -> Int {
@@ -83,6 +84,7 @@ extension JSONScanner {
     }
 
     /// The position behind a string's closing quotation mark; `start` is that of the opening one.
+    @inline(__always)
     static func stringEnd(
         _ bytes: borrowing Span<UInt8>, _ start: Int, _ isEscaped: inout Bool
     ) throws(JSONError) -> Int {
