@@ -147,6 +147,18 @@ int csignet_stream_connect_loopback(uint16_t port) {
     return file;
 }
 
+// The program's other descriptors are none of the child's, also those that somebody opened without
+// O_CLOEXEC. Where the C library cannot close them (glibc before 2.34, musl), O_CLOEXEC is all there is.
+static int close_others(posix_spawn_file_actions_t *actions) {
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+    return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#endif
+#endif
+    (void)actions;
+    return 0;
+}
+
 // Starts the child with its two descriptors. Returns the error.
 static int start(char *const arguments[], int input, int output, pid_t *child) {
     posix_spawn_file_actions_t actions;
@@ -160,6 +172,7 @@ static int start(char *const arguments[], int input, int output, pid_t *child) {
     if (error == 0) {
         error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
         if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        if (error == 0) error = close_others(&actions);
         if (error == 0) error = posix_spawnattr_setsigdefault(&attributes, &all);
         if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
         if (error == 0)

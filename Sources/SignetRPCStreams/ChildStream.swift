@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A program that is started for its standard input and output, such as a language server.
 ///
-/// Its standard error is this program's. When the stream is closed, its input ends; where it does not
+/// Its standard error is this program's; no other descriptor of this program is open in it. When the stream is closed, its input ends; where it does not
 /// end within the grace period it is asked to (SIGTERM), and then made to (SIGKILL). No process is left
 /// behind, and no zombie.
 public final class ChildStream: RPCByteStream {

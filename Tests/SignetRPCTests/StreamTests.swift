@@ -5,6 +5,12 @@ import SignetRPCStreams
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Streams of the system: children, pipes and sockets, and how they end.
 struct StreamTests {
     @Test func aChildTakesAndGivesMoreThanAPipeHolds() async throws {
@@ -35,6 +41,16 @@ struct StreamTests {
         child.close()
         child.close()
         await #expect(throws: RPCStreamError.self) { try await child.read(atMost: 1) }
+    }
+
+    /// Others that were opened for children to have, as C libraries and careless programs do.
+    @Test func aChildHasNoDescriptorButItsThree() async throws {
+        let inheritable = dup(STDERR_FILENO)
+        defer { close(inheritable) }
+        let child = try ChildStream(
+            "sh", ["-c", "[ -e /proc/$$/fd/2 ] && [ ! -e /proc/$$/fd/\(inheritable) ]"])
+        #expect(await child.ended() == 0)
+        child.close()
     }
 
     @Test func closingEndsAReadUnderWay() async throws {
