@@ -155,7 +155,7 @@ public final class NetworkSystem: Sendable {
         let reply = try await call(
             Call.service, RPCCall(Call.method, parameters), scenario: Call.scenario,
             isRepeatable: Call.isRepeatable)
-        return try Self.decode(Call.Success.self, reply)
+        return try Self.success(of: reply, Call.success)
     }
 
     /// Calls a REST service with a typed representation and a typed result.
@@ -170,7 +170,7 @@ public final class NetworkSystem: Sendable {
             Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters),
             path: path.isEmpty ? nil : path,
             scenario: Call.scenario, isRepeatable: Call.isRepeatable)
-        return try Self.decode(Call.Success.self, reply)
+        return try Self.success(of: reply, Call.success)
     }
 
     /// Makes one call, or sends one notification, with JSON in and JSON out.
@@ -286,18 +286,20 @@ public final class NetworkSystem: Sendable {
         return parameters.isEmpty ? nil : parameters
     }
 
-    private static func decode<Value: Decodable>(
-        _ type: Value.Type, _ reply: UnboxedReply
+    private static func success<Value>(
+        of reply: UnboxedReply, _ reform: (RPCResult) throws -> Value
     ) throws(ClientError) -> Value {
         guard let result = reply.result else {
             throw ClientError(
                 .processing, .typeMismatch, "the reply has no result", status: reply.status)
         }
         do {
-            return try result.decode(type)
+            return try reform(result)
         } catch {
+            // Of an error that is not ours nothing is repeated: it may hold what the server sent.
+            let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
             throw ClientError(
-                .processing, .typeMismatch, "the result is of another type: \(error.message)",
+                .processing, .typeMismatch, "the result is of another type: \(reason)",
                 status: reply.status)
         }
     }

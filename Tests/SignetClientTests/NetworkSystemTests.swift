@@ -103,6 +103,39 @@ import Testing
         try await host.stop()
     }
 
+    /// Such as one with a model library of its own.
+    @Test func anEndpointMayMakeItsValueItself() async throws {
+        struct Receipt: Equatable {
+            let text: String
+        }
+        struct Refusal: Error, CustomStringConvertible {
+            let description: String
+        }
+        struct OrderTea: Endpoint {
+            static let service: Service = "orders"
+            static let method: RPCMethod = "orders.create"
+            var item = "tea"
+            var quantity: Int
+
+            static func success(from result: RPCResult) throws -> Receipt {
+                guard case .object(let order) = result.value, let item = order["item"],
+                    order["quantity"] == 2
+                else { throw Refusal(description: result.value.text) }
+                return Receipt(text: item.text)
+            }
+        }
+        let host = try await OrdersHost.start()
+        let system = try await Shop.system(for: host)
+        #expect(try await system.send(OrderTea(quantity: 2)) == Receipt(text: "\"tea\""))
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(OrderTea(quantity: 3))
+        }
+        #expect(error?.code == .typeMismatch && error?.status == 200)
+        #expect(error?.message == "the result is of another type: Refusal")
+        await system.shutdown()
+        try await host.stop()
+    }
+
     @Test func afterShutdownNoCallIsTaken() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)

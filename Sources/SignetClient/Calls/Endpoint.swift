@@ -6,8 +6,8 @@ public import SignetRPC
 /// The value's own `Encodable` form is the parameters, by name. The service decides where the
 /// call goes, how it is signed and which pins hold.
 public protocol Endpoint: Encodable, Sendable {
-    /// What the reply's result is decoded into.
-    associatedtype Success: Decodable & Sendable
+    /// What a call gives.
+    associatedtype Success: Sendable
     /// The service that answers.
     static var service: Service { get }
     /// The procedure's name.
@@ -17,14 +17,20 @@ public protocol Endpoint: Encodable, Sendable {
     /// Whether the call does no harm where it reaches the server twice, so that it may be tried again
     /// after a status of `retry.statusCodes`.
     static var isRepeatable: Bool { get }
+    /// Makes the value of a reply's result: decodes it, unless an endpoint does otherwise, with a model
+    /// library of its own, say.
+    ///
+    /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the type's
+    ///   name alone: both are a `type-mismatch`.
+    static func success(from result: RPCResult) throws -> Success
 }
 
 /// A resource of a REST service with a typed representation.
 ///
 /// With POST, PUT and PATCH the value's `Encodable` form is the JSON body, else the query.
 public protocol RESTEndpoint: Encodable, Sendable {
-    /// What the reply's body is decoded into.
-    associatedtype Success: Decodable & Sendable
+    /// What a call gives.
+    associatedtype Success: Sendable
     /// The service that answers.
     static var service: Service { get }
     /// The HTTP method.
@@ -36,6 +42,12 @@ public protocol RESTEndpoint: Encodable, Sendable {
     /// Whether the call, of a method that is not idempotent by itself, does no harm where it reaches the server twice, so that it may be tried again
     /// after a status of `retry.statusCodes`.
     static var isRepeatable: Bool { get }
+    /// Makes the value of a reply's result: decodes it, unless an endpoint does otherwise, with a model
+    /// library of its own, say.
+    ///
+    /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the type's
+    ///   name alone: both are a `type-mismatch`.
+    static func success(from result: RPCResult) throws -> Success
 }
 
 extension Endpoint {
@@ -50,4 +62,18 @@ extension RESTEndpoint {
     public static var scenario: Scenario? { nil }
     /// No: a call is not known to do no harm twice.
     public static var isRepeatable: Bool { false }
+}
+
+extension Endpoint where Success: Decodable {
+    /// Decodes the result.
+    public static func success(from result: RPCResult) throws -> Success {
+        try result.decode(Success.self)
+    }
+}
+
+extension RESTEndpoint where Success: Decodable {
+    /// Decodes the result.
+    public static func success(from result: RPCResult) throws -> Success {
+        try result.decode(Success.self)
+    }
 }
