@@ -2,7 +2,8 @@ public import SignetPinning
 
 /// What a handshake showed, without any request.
 public struct ProbeResult: Sendable, Hashable {
-    /// The chain, leaf first: verified, or, where it is not trusted, as the server sent it.
+    /// The chain, leaf first: verified, or, where it is not trusted, as the server sent it; with
+    /// the certificates themselves.
     public var chain: [SeenCertificate]
     /// Whether CA, dates and host name hold.
     public var isTrusted: Bool

@@ -278,7 +278,7 @@ struct TransferDriver {
 
     private mutating func finishProbe(_ transfer: Transfer, _ call: Call) {
         let refusal = transfer.refusal
-        let chain = chain(of: transfer)
+        let chain = transfer.certificates().chain
         if refusal == SIGNET_PROBED {
             call.answer(.handshake(ProbeResult(chain: chain, isTrusted: true)))
             return

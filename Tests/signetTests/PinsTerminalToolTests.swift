@@ -43,6 +43,14 @@ import Testing
         let json = try await onATerminal(
             "show --json '\(leaf.pem)'", in: folder, environment: environment)
         #expect(!json.contains("\u{1B}[") && json.contains("{\"pins\""))
+        // A server's chain has dates too, as has a file's certificate.
+        let authority = try TestAuthority.trusted.get()
+        let server = try await OpenSSLServer(authority.identity)
+        let chain = try await onATerminal(
+            "show 'https://localhost:\(server.port)' --ca-file '\(authority.caFile)'", in: folder,
+            environment: environment)
+        try await server.stop()
+        #expect(chain.contains(leaf.pin) && chain.contains(/20[0-9]{2}-[01][0-9]-[0-3][0-9]/))
         // A pipe gets the pins alone.
         let piped = try await SignetTool.run(["pins", "show", leaf.pem])
         #expect(piped.text == leaf.pin + "\n")

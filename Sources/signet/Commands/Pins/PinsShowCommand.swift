@@ -38,7 +38,9 @@ struct PinsShowCommand: AsyncParsableCommand {
         guard seen.isTrusted else { throw target.untrusted(seen) }
         try tell(
             seen.chain.map {
-                Shown(pin: $0.pin, kind: .certificate, subject: $0.subject, notAfter: nil)
+                Shown(
+                    pin: $0.pin, kind: .certificate, subject: $0.subject,
+                    notAfter: try? X509Facts.certificates($0.der).first?.notAfter)
             })
     }
 
