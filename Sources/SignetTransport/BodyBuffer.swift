@@ -83,17 +83,7 @@ public final class BodyBuffer: Sendable {
         if let ready = ready() { return try ready.get() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = state.withLock { state -> Result<[UInt8]?, TransportError>? in
-                    if let ready = Self.take(&state) { return ready.result }
-                    if state.reader != nil {
-                        return .failure(
-                            TransportError(
-                                code: .invalidRequest, message: "a body has one reader at a time"))
-                    }
-                    state.reader = continuation
-                    return nil
-                }
-                if let ready { continuation.resume(returning: ready) }
+                if let ready = ready(or: continuation) { continuation.resume(returning: ready) }
             }
         } onCancel: {
             finish(TransportError(code: .cancelled, message: "the call was cancelled"))
@@ -102,13 +92,25 @@ public final class BodyBuffer: Sendable {
         return try result.get()
     }
 
-    private func ready() -> Result<[UInt8]?, TransportError>? {
+    /// What can be read at once; where there is nothing yet, a reader that is given waits for it.
+    private func ready(
+        or reader: CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? = nil
+    ) -> Result<[UInt8]?, TransportError>? {
         let (result, hasRoom) = state.withLock {
             state -> (Result<[UInt8]?, TransportError>?, Bool) in
-            guard let taken = Self.take(&state) else { return (nil, false) }
-            let hasRoom = state.isFull && state.count <= capacity / 2
-            if hasRoom { state.isFull = false }
-            return (taken.result, hasRoom)
+            if let taken = Self.take(&state) {
+                let hasRoom = state.isFull && state.count <= capacity / 2
+                if hasRoom { state.isFull = false }
+                return (taken.result, hasRoom)
+            }
+            guard let reader else { return (nil, false) }
+            if state.reader != nil {
+                let error = TransportError(
+                    code: .invalidRequest, message: "a body has one reader at a time")
+                return (.failure(error), false)
+            }
+            state.reader = reader
+            return (nil, false)
         }
         if hasRoom { drained() }
         return result
