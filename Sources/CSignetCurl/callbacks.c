@@ -236,8 +236,8 @@ static curl_socket_t open_socket(
             errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         return CURL_SOCKET_BAD;
     }
-    signet_loop_note_socket(loop, opened, true);
     pthread_mutex_lock(&loop->lock);
+    signet_loop_note_socket(loop, opened, true);
     loop->last_opened = opened;
     pthread_mutex_unlock(&loop->lock);
     return opened;

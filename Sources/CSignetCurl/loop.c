@@ -135,6 +135,7 @@ static void tell_epoll(signet_loop *loop, curl_socket_t socket) {
     loop->sockets[socket].told = wanted;
 }
 
+// Under the lock.
 static bool make_room(signet_loop *loop, curl_socket_t socket) {
     if ((size_t)socket < loop->socket_count) return true;
     size_t count = (size_t)socket * 2 + 64;
@@ -153,7 +154,10 @@ static int socket_changed(
     (void)easy, (void)socket_context;
     signet_loop *loop = context;
     if (socket < 0) return 0;
-    if (!make_room(loop, socket)) return -1;
+    pthread_mutex_lock(&loop->lock);
+    bool has_room = make_room(loop, socket);
+    pthread_mutex_unlock(&loop->lock);
+    if (!has_room) return -1;
     uint8_t wanted = 0;
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_IN) wanted |= EPOLLIN;
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_OUT) wanted |= EPOLLOUT;
@@ -303,22 +307,26 @@ static void uncork(signet_loop *loop) {
     loop->corked = -1;
 }
 
-// Lets libcurl look after a socket, or after its timers, and the calls that begin.
-static void act(signet_loop *loop, curl_socket_t socket, int mask) {
+void signet_loop_enter(signet_loop *loop, curl_socket_t socket) {
     pthread_mutex_lock(&loop->lock);
     loop->busy_since = signet_monotonic_milliseconds();
     loop->busy_on = socket;
     pthread_mutex_unlock(&loop->lock);
-    int running;
-    curl_multi_socket_action(loop->multi, socket, mask, &running);
-    uncork(loop);
 }
 
-static void leave(signet_loop *loop) {
+void signet_loop_leave(signet_loop *loop) {
     pthread_mutex_lock(&loop->lock);
     loop->busy_since = 0;
     loop->busy_on = -1;
     pthread_mutex_unlock(&loop->lock);
+}
+
+// Lets libcurl look after a socket, or after its timers, and the calls that begin.
+static void act(signet_loop *loop, curl_socket_t socket, int mask) {
+    signet_loop_enter(loop, socket);
+    int running;
+    curl_multi_socket_action(loop->multi, socket, mask, &running);
+    uncork(loop);
 }
 
 // Whether the process has no descriptor left: why names are not resolved and files not read.
@@ -355,7 +363,7 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
         loop->timer = -1;
         act(loop, CURL_SOCKET_TIMEOUT, 0);
     }
-    leave(loop);
+    signet_loop_leave(loop);
     CURLMsg *message;
     int left;
     while ((message = curl_multi_info_read(loop->multi, &left))) {
@@ -388,10 +396,15 @@ bool signet_loop_watch(signet_loop *loop, int64_t limit) {
     pthread_mutex_lock(&loop->lock);
     bool stuck =
         loop->busy_since > 0 && signet_monotonic_milliseconds() - loop->busy_since > limit;
-    if (stuck) {
+    if (stuck && loop->shut_since != loop->busy_since) {
         // Where libcurl was called for a timer, the newest socket is the one that shakes hands.
         curl_socket_t socket = loop->busy_on >= 0 ? loop->busy_on : loop->last_opened;
         if (socket >= 0) shutdown(socket, SHUT_RDWR);
+        loop->shut_since = loop->busy_since;
+    } else if (stuck) {
+        // It was another: called for one socket, libcurl also does what others' timers are due for.
+        for (size_t i = 0; i < loop->socket_count; i++)
+            if (loop->sockets[i].is_connection) shutdown((int)i, SHUT_RDWR);
     }
     pthread_mutex_unlock(&loop->lock);
     return stuck;

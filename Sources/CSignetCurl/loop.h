@@ -25,6 +25,7 @@ struct signet_loop {
     pthread_cond_t gate;
     bool gate_open;
     int64_t busy_since;    // monotonic milliseconds; 0: not in libcurl
+    int64_t shut_since;    // the busy_since for which a socket was shut down
     curl_socket_t busy_on;  // the socket that libcurl was called for, or -1
     curl_socket_t last_opened;
 
@@ -114,7 +115,11 @@ bool signet_append(
     SIGNET_CHECKED;
 int64_t signet_now_microseconds(void);
 // A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
+// Under the lock.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
+// Between them libcurl is at work, on a socket or on none that is known (-1), and is watched.
+void signet_loop_enter(signet_loop *loop, curl_socket_t socket);
+void signet_loop_leave(signet_loop *loop);
 // A request is about to go out over HTTP/2, on a connection from this port.
 void signet_loop_cork(signet_loop *loop, SSL *ssl, int port);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);

@@ -72,7 +72,12 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
 void signet_transfer_give_back(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     CURL *easy = transfer->easy;
-    if (transfer->is_started) curl_multi_remove_handle(loop->multi, easy);
+    if (transfer->is_started) {
+        // One that is not through has its connection closed, which reads once more what comes.
+        if (!transfer->is_done) signet_loop_enter(loop, -1);
+        curl_multi_remove_handle(loop->multi, easy);
+        if (!transfer->is_done) signet_loop_leave(loop);
+    }
     make_unready(transfer);
     bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
