@@ -27,6 +27,9 @@ soak:
 	@Scripts/install-dependencies
 	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
 	SIGNET_SOAK=1 swift test --disable-xctest --filter 'CrowdTests|BodyAttackTests|PythonTests'
+# That 10,000 calls which are cancelled leave nothing behind, under AddressSanitizer.
+	SIGNET_SOAK=1 LSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/leaks.supp':print_suppressions=0" \
+		Scripts/run-tests --sanitize=address --scratch-path .build/asan --filter endsEachCallOnce
 # How soon each of 10,000 calls ends when it is cancelled, of optimised code.
 	Scripts/bench cancel-h1 --demand
 	Scripts/bench cancel-h2 --demand
