@@ -73,7 +73,10 @@ import Testing
                 "sendsNothingOnAResumedSessionThatIsRefused", "endsAStallByTheCallsTime",
             ]
         ),
-        (14, "a forged signature has a code of its own", ["namesABrokenHandshake"]),
+        (
+            14, "a forged signature has a code of its own",
+            ["refusesAForgedLeafUnderThePinnedIntermediate"]
+        ),
         (
             15, "after a refusal HTTP/2 keeps the connection",
             ["judgesAPooledConnectionByEachCallsPolicy"]

@@ -45,8 +45,8 @@ import Testing
     func sendsNothingOnAResumedSessionThatIsRefused(version: String) async throws {
         let server = try await ScriptedServer(
             """
-            head(c)
             print('REUSED %s' % c.session_reused, flush=True)
+            head(c)
             c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok')
             try: c.unwrap()  # without a clean end TLS 1.2 does not resume
             except OSError: pass
@@ -55,7 +55,12 @@ import Testing
                 context.minimum_version = context.maximum_version = ssl.TLSVersion.\(version)
                 """)
         let engine = try engine(http2: false)
-        for pin in [authority.leaf.pin, authority.root.pin] {
+        func reused() -> [Bool] {
+            server.server.stdout.split(separator: "\n").filter { $0.hasPrefix("REUSED ") }.map {
+                $0.hasSuffix("True")
+            }
+        }
+        for (round, pin) in [authority.leaf.pin, authority.root.pin].enumerated() {
             for _ in 0..<2 {
                 let (response, _) = try await engine.fetch(
                     EngineRequest(get(server.port, "/good"), policy: try pinned(pin)))
@@ -67,9 +72,11 @@ import Testing
                 EngineRequest(request, body: Array("payload".utf8), policy: try pinned(wrongPin)))
             #expect(error?.code == .pinMismatch)
             #expect(error?.message.contains(authority.intermediate.pin) == true)
+            // It was the third on a connection of its own, and resumed the second's session.
+            #expect(try await eventually { reused().count == 3 * (round + 1) })
+            #expect(reused().last == true)
         }
         await engine.shutdown()
-        #expect(server.server.stdout.contains("REUSED True"))
         // Four requests, and not a byte of another.
         let got = server.server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }
         #expect(got.count == 4)
