@@ -64,6 +64,20 @@ extension NetworkSystem {
         }
     }
 
+    /// Warns of what `signet pins lint` finds in a policy that works, and will hurt some day.
+    func logFindings(of policy: PinPolicy?) {
+        guard let policy,
+            let findings = try? PinLint.findings(of: policy.serialized(), now: UnixTime.now())
+        else { return }
+        for finding in findings {
+            var metadata: Logger.Metadata = [
+                "code": "\(finding.code)", "reason": "\(finding.message)",
+            ]
+            metadata["host"] = finding.host.map { "\($0)" }
+            logger.warning("the pin policy is unwise", metadata: metadata)
+        }
+    }
+
     /// Makes a new snapshot of the current one; once more where another change came between.
     func change(
         _ make: (SystemSnapshot) throws(ClientError) -> SystemSnapshot
@@ -72,7 +86,10 @@ extension NetworkSystem {
             let (current, generation) = box.numbered
             let next = try make(current)
             guard lifecycle.isRunning else { throw Self.notRunning }
-            if box.replace(generation, with: next) { break }
+            if box.replace(generation, with: next) {
+                if next.policy != current.policy { logFindings(of: next.policy) }
+                break
+            }
         }
         logger.debug("configuration changed", metadata: ["mode": "\(mode.rawValue)"])
     }

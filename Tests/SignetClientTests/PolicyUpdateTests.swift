@@ -1,4 +1,6 @@
+import Foundation
 import HTTPTypes
+import Logging
 import SignetClient
 import SignetCurl
 import SignetPinning
@@ -40,6 +42,32 @@ import Testing
         } catch {
             return error
         }
+    }
+
+    /// It works: calls are made, and one lost key would end them.
+    @Test func anUnwisePolicyIsNamedInTheLogOnceForEachThatIsTaken() async throws {
+        let log = RecordingLog()
+        var options = try Shop.options()
+        options.logger = Logger(label: "test") { _ in log }
+        let host = try await OrdersHost.start(directives: Self.directives)
+        let (leaf, spare) = (authority.leaf.pin, authority.root.pin)
+        func count(_ code: String) -> Int { log.text.components(separatedBy: code).count - 1 }
+        let system = try await Self.start(host, try Self.policy(leaf), options)
+        #expect(count("no-backup") == 1 && log.text.contains("localhost"))
+        try system.update(policy: Self.policy(leaf))
+        #expect(count("no-backup") == 1)
+        try system.update(policy: Self.policy(leaf, spare))
+        #expect(count("unwise") == 1)
+        try system.update(
+            policy: PinPolicy(
+                rules: [
+                    PinRule(
+                        host: "*.co.uk", pins: [Pin(parsing: leaf), Pin(parsing: spare)])
+                ], unlisted: .allow))
+        #expect(count("public-suffix") == 1)
+        #expect(await call(system, "/plain?good") == nil)
+        await system.shutdown()
+        try await host.stop()
     }
 
     @Test func aPooledConnectionIsJudgedByTheNewPolicyAndBackAgain() async throws {

@@ -249,6 +249,7 @@ extension NetworkSystem {
             report.ignored.isEmpty && report.simulated.isEmpty
             && report.fetch?.failure == nil
         logger.log(level: isPlain ? .info : .warning, "started", metadata: metadata)
+        logFindings(of: policy)
     }
 }
 

@@ -143,8 +143,9 @@ func withNetworkSystem<Result>(
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()
-    // That it has started is news for a program, not for who waits for an answer.
-    options.logger.logLevel = .warning
+    // That it has started, and what its policy lacks, is news for a program's log, not for who waits for
+    // an answer; of policies `pins lint` tells.
+    options.logger.logLevel = .error
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
     // The command's own error says the same.
