@@ -33,7 +33,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let tooLarge = Code(value: .tooLarge)
         /// A number has no finite binary64 value, and one was asked for.
         public static let notFinite = Code(value: .notFinite)
-        /// An integer does not fit the type that was asked for.
+        /// An integer does not fit the type that was asked for, or `Decimal` does not hold a number exactly.
         public static let outOfRange = Code(value: .outOfRange)
         /// A value of another JSON type than the one asked for.
         public static let typeMismatch = Code(value: .typeMismatch)

@@ -103,4 +103,52 @@ struct NumberTests {
         #expect(JSONNumber(-Double.infinity) == nil)
         #expect(JSONNumber(UInt64.max).text == "18446744073709551615")
     }
+
+    @Test(arguments: [
+        "123456789012345678901234567890123456789.5", "0.1234567890123456789012345678901234567891",
+        "340282366920938463463374607431768211456", "-340282366920938463463374607431768211456",
+        "1e400", "-1e400", "1e166", "35e165", "1e-129", "-15e-129", "0.5e-128",
+        "1e9223372036854775807", "10e9223372036854775807", "1e-9223372036854775808",
+        "0.1e-9223372036854775808", "1e99999999999999999999", "1e-99999999999999999999",
+        "1000000000000000000000000000000000000000000000000000000000000000001",
+    ])
+    func isNoDecimal(_ text: String) throws {
+        #expect(try #require(JSONNumber(text: text)).decimal == nil)
+    }
+
+    @Test(arguments: [
+        ("0", "0"), ("-0", "0"), ("0.000", "0"), ("0e99999999999999999999", "0"), ("-0e5", "0"),
+        ("1", "1"), ("-1.50", "-1.5"), ("0.1", "0.1"), ("1E+2", "100"), ("120e-3", "0.12"),
+        ("0.0000001e+07", "1"), ("9007199254740993", "9007199254740993"),
+        ("1000.0000", "1000"), ("102030405060708090.10", "102030405060708090.1"),
+        ("0.10000000000000000000000000000000000000000000000000", "0.1"),
+        ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
+        ("-340282366920938463463374607431768211455", "-340282366920938463463374607431768211455"),
+        ("1e-128", "0." + String(repeating: "0", count: 127) + "1"),
+        ("1e127", "1" + String(repeating: "0", count: 127)),
+        ("1e165", "1" + String(repeating: "0", count: 165)),
+    ])
+    func isADecimal(_ text: String, _ digits: String) throws {
+        let value = try #require(JSONNumber(text: text)?.decimal)
+        #expect(value.description == digits)
+        #expect(!value.isNaN)
+        #expect(value == Decimal(string: text.hasPrefix("-0") ? "0" : digits))
+    }
+
+    @Test func decimalsOfAnySizeComeBack() throws {
+        var random = Random(seed: 7)
+        let limits: [Decimal] = [
+            .greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude,
+        ]
+        let others = (0..<2000).map { _ in
+            Decimal(
+                sign: Bool.random(using: &random) ? .minus : .plus,
+                exponent: Int.random(in: -60...60, using: &random),
+                significand: Decimal(UInt64.random(in: 0...(.max), using: &random)))
+        }
+        for value in limits + others {
+            let number = try #require(JSONNumber(text: value.description))
+            #expect(number.decimal == value)
+        }
+    }
 }

@@ -113,6 +113,7 @@ final class JSONDocument {
             return try plainValue(type, at: index)
         }
         if kind(at: index) == .array { return try listValue(type, at: index) }
+        if FoundationTypes.has(type) { return try foundationValue(type, at: index) }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
@@ -133,6 +134,7 @@ final class JSONDocument {
         {
             return value
         }
+        if FoundationTypes.has(type) { return try foundationValue(type, at: index) }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
@@ -279,7 +281,7 @@ final class JSONDocument {
         return error(.typeMismatch, "found \(found), wanted \(wanted)", at: index)
     }
 
-    private func error(_ code: JSONError.Code, _ what: String, at index: Int) -> JSONError {
+    func error(_ code: JSONError.Code, _ what: String, at index: Int) -> JSONError {
         error(code, what, at: index, shownPath(to: index))
     }
 

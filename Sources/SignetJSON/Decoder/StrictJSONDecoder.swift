@@ -5,6 +5,10 @@
 /// - `Double` and `Float` are the nearest value; a number without a finite one is `not-finite`.
 /// - `Bool` comes from `true` and `false` only, never from a number.
 /// - A member of the JSON text that the type does not ask for is ignored.
+/// - `Decimal` is exact: a number that it would round is `out-of-range`.
+/// - `URL` comes from a string of RFC 3986's characters, none of which is escaped on the way; `Data` from
+///   base64 with its padding and nothing else (RFC 4648, section 4).
+/// - `Date` comes from what its own `Codable` takes, a number of seconds since 2001.
 /// - `JSONValue` and `JSONNumber` are taken as they stand.
 ///
 /// Errors name code, path and byte offset, and never a value, also where a type's own decoder threw.

@@ -29,6 +29,7 @@ final class EncodingState: Sendable {
     /// Encodes a value of a type that has an encoder of its own.
     @inline(__always)
     private func encodeParts<Value: Encodable>(_ value: Value, at place: Int) throws {
+        if FoundationTypes.has(Value.self) { return try encodeFoundation(value, at: place) }
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {

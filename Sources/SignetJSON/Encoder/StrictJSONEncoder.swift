@@ -2,6 +2,8 @@
 ///
 /// Integers are written exactly, a `Double` as the shortest text that gives it back (RFC 8785, section
 /// 3.2.2.3); an infinity or a NaN is refused. `JSONValue` and `JSONNumber` are written as they stand.
+/// `Decimal` is a number with all its digits and no exponent, `URL` a string, `Data` base64 with padding, and
+/// `Date` what its own `Codable` makes of it, a number of seconds since 2001.
 /// Members stand in the order in which the type encodes them; one that is encoded twice has its last
 /// value. A type that encodes nothing is `{}`.
 public struct StrictJSONEncoder: Sendable {

@@ -1,0 +1,65 @@
+import FoundationEssentials
+
+/// Foundation's types that have a form of their own in JSON.
+///
+/// What their conformances to `Codable` write by themselves, an object of a mantissa's pieces or an array
+/// of bytes, nobody expects.
+enum FoundationTypes {
+    @inline(__always)
+    static func has<Value>(_ type: Value.Type) -> Bool {
+        type == Decimal.self || type == URL.self || type == Data.self
+    }
+}
+
+extension JSONDocument {
+    /// A value of one of Foundation's types.
+    @inline(never)
+    func foundationValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+        if type == Decimal.self, let value = try decimal(at: index) as? Value { return value }
+        if type == URL.self, let value = try url(at: index) as? Value { return value }
+        if type == Data.self, let value = try data(at: index) as? Value { return value }
+        return try Value(from: ValueDecoder(document: self, index: index))
+    }
+
+    private func decimal(at index: Int) throws(JSONError) -> Decimal {
+        guard kind(at: index) == .number else { throw mismatch("a number", at: index) }
+        guard let value = reader.number(at: index).decimal else {
+            throw error(
+                .outOfRange, "found a number that Decimal does not hold exactly", at: index)
+        }
+        return value
+    }
+
+    private func url(at index: Int) throws(JSONError) -> URL {
+        let text = try string(at: index)
+        guard let value = URL(string: text, encodingInvalidCharacters: false) else {
+            throw error(.typeMismatch, "found a string that is no URL, wanted one", at: index)
+        }
+        return value
+    }
+
+    private func data(at index: Int) throws(JSONError) -> Data {
+        let text = try string(at: index)
+        // Written back, so that nothing passes which the decoder is lax about.
+        guard let value = Data(base64Encoded: text), sameBytes(value.base64EncodedString(), text)
+        else {
+            throw error(.typeMismatch, "found a string that is no base64, wanted that", at: index)
+        }
+        return value
+    }
+}
+
+extension EncodingState {
+    /// Encodes a value of one of Foundation's types.
+    @inline(never)
+    func encodeFoundation(_ value: some Encodable, at place: Int) throws {
+        switch value {
+        case let value as Decimal:
+            guard !value.isNaN else { throw notFinite(at: place) }
+            set(.number(JSONNumber(validText: value.description)), at: place)
+        case let value as URL: set(.string(value.absoluteString), at: place)
+        case let value as Data: set(.string(value.base64EncodedString()), at: place)
+        default: try value.encode(to: ValueEncoder(state: self, place: place))
+        }
+    }
+}
