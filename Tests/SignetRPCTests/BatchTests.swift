@@ -179,6 +179,39 @@ struct BatchTests {
         #expect(error?.code.name == code)
     }
 
+    @Test(arguments: [500, 502, 404, 302])
+    func rule19AnArrayWithoutAReplyIsNoRPCBody(_ status: Int) throws {
+        let request = try adapter.box(batch: calls)
+        for body in ["[]", "[1]", "[{}]", "[null,\"no\",[]]", #"[{"message":"no"},{"id":7}]"#] {
+            let error = #expect(throws: RPCError.self) {
+                try adapter.unboxBatch(RawReply(body, status: status), to: request)
+            }
+            #expect(error?.code.name == "http-status", "\(body)")
+            #expect(error?.status == status)
+            #expect(error?.body == bytes(body))
+        }
+    }
+
+    @Test func rule19AnArrayWithAReplyIsReadBeforeTheStatus() throws {
+        let request = try adapter.box(batch: calls)
+        let replies = [failure("9"), "1", result("7"), result("8", "2")]
+        let whole = try adapter.unboxBatch(
+            RawReply("[" + replies.joined(separator: ",") + "]", status: 500), to: request)
+        #expect(names(whole) == ["1", "2", "notified", "rpc-error"])
+        #expect(whole.status == 500)
+        for stray in [result("70"), #"{"jsonrpc":"2.0","id":true,"result":1}"#] {
+            let none = try adapter.unboxBatch(
+                RawReply("[\(stray),1]", status: 500), to: request)
+            #expect(names(none) == ["unanswered", "unanswered", "notified", "unanswered"])
+            #expect(none.error?.code == .batchIncomplete)
+        }
+        // With a good status there is nothing else that the array could be.
+        for body in ["[1]", "[{}]"] {
+            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            #expect(reply.error?.code == .batchIncomplete)
+        }
+    }
+
     @Test func oneReplyObjectAnswersItsCall() throws {
         let request = try adapter.box(batch: [RPCCall("a")])
         let reply = try adapter.unboxBatch(RawReply(result("7")), to: request)

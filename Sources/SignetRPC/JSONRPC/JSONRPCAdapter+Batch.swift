@@ -99,9 +99,14 @@ extension JSONRPCAdapter {
         let reader = try read(reply, recordedDepth: 2)
         switch reader.root.kind {
         case .array:
+            var isRPC = false
             for element in reader.elements(of: reader.root) {
-                matching.take(JSONRPCReply(element, in: reader, self), reader)
+                let answer = JSONRPCReply(element, in: reader, self)
+                isRPC = isRPC || answer.isRPC
+                matching.take(answer, reader)
             }
+            // A gateway's array says nothing of the calls; its status and its body do.
+            guard reply.isSuccess || isRPC else { throw .httpStatus(reply) }
         case .object:
             let answer = JSONRPCReply(reader.root, in: reader, self)
             if case .defect(let defect) = answer.content {
