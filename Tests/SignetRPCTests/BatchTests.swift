@@ -163,6 +163,23 @@ struct BatchTests {
         #expect(reply.error?.code.name == "malformed-reply")
     }
 
+    @Test func theServersErrorIsThatOfTheWhole() throws {
+        let request = try adapter.box(batch: calls)
+        let malformed = #"{"jsonrpc":"2.0","id":7}"#
+        for (replies, code) in [
+            ([malformed, failure("8"), result("9")], "rpc-error"),
+            ([failure("9"), result("8"), malformed], "rpc-error"),
+            ([malformed, failure("null")], "rpc-error"),
+            ([malformed, result("8"), result("9")], "malformed-reply"),
+            ([malformed, failure("8")], "batch-incomplete"),
+        ] {
+            let body = "[" + replies.joined(separator: ",") + "]"
+            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            #expect(reply.error?.code.name == code)
+            #expect((reply.error?.server != nil) == (code == "rpc-error"))
+        }
+    }
+
     @Test(arguments: [
         ("", 200, "malformed-reply"), ("<html>", 200, "malformed-reply"),
         ("1", 200, "malformed-reply"), ("{}", 200, "malformed-reply"),

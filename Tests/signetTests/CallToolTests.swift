@@ -32,6 +32,89 @@ import Testing
         try await host.stop()
     }
 
+    private static func reply(_ id: String, _ content: String) -> String {
+        #"{"jsonrpc":"2.0","id":\#(id),\#(content)}"#
+    }
+
+    private static let result = reply("1", #""result":1"#)
+    private static let otherResult = reply("2", #""result":2"#)
+    private static let refusal = reply("1", #""error":{"code":7,"message":"no"}"#)
+    private static let otherRefusal = reply("2", #""error":{"code":7,"message":"no"}"#)
+    private static let malformed = reply("1", #""error":"s3cr3t""#)
+    private static let otherMalformed = reply("2", #""result":"s3cr3t","error":null"#)
+    private static let rejection = reply("null", #""error":{"code":7,"message":"no"}"#)
+
+    /// 3 where a call is unanswered, else 1 where one has an error, whichever comes first.
+    @Test(
+        arguments: [
+            ("[\(otherResult),\(result)]", 0, nil, ["result", "result"]),
+            ("[\(result),\(otherRefusal)]", 1, "rpc-error", ["result", "rpc-error"]),
+            ("[\(malformed),\(otherRefusal)]", 1, "rpc-error", ["malformed-reply", "rpc-error"]),
+            ("[\(refusal),\(otherMalformed)]", 1, "rpc-error", ["rpc-error", "malformed-reply"]),
+            ("[\(malformed),\(otherResult)]", 1, "malformed-reply", ["malformed-reply", "result"]),
+            (
+                "[\(malformed),\(otherMalformed)]", 1, "malformed-reply",
+                ["malformed-reply", "malformed-reply"]
+            ),
+            (rejection, 1, "rpc-error", ["rpc-error", "rpc-error"]),
+            ("[\(rejection),\(result)]", 1, "rpc-error", ["result", "rpc-error"]),
+            ("[\(rejection),\(malformed)]", 1, "rpc-error", ["malformed-reply", "rpc-error"]),
+            ("[]", 3, "batch-incomplete", ["unanswered", "unanswered"]),
+            ("[1]", 3, "batch-incomplete", ["unanswered", "unanswered"]),
+            ("[\(result)]", 3, "batch-incomplete", ["result", "unanswered"]),
+            ("[\(otherRefusal)]", 3, "batch-incomplete", ["unanswered", "rpc-error"]),
+            ("[\(malformed)]", 3, "batch-incomplete", ["malformed-reply", "unanswered"]),
+        ] as [(String, Int32, String?, [String])])
+    func aBatchExitsByItsWorst(
+        _ answer: String, _ exit: Int32, _ code: String?, _ outcomes: [String]
+    ) async throws {
+        let server = try await CaptureServer(answer: answer)
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(
+            #"[{"method":"a"},{"method":"n","notify":true},{"method":"b"}]"#, to: "batch.json")
+        let call = ["call", server.url, "--batch", file]
+        let output = try await SignetTool.run(call + ["--json"])
+        #expect(output.exit == exit, "\(output.text)")
+        let object = try json(output)
+        #expect(object["error"]?["code"]?.string == code)
+        #expect((object["error"]?["rpc"] != nil) == (code == "rpc-error"))
+        let told = object["batch"]?.array?.map { entry in
+            entry["error"]?["code"]?.string
+                ?? (entry["unanswered"] == true
+                    ? "unanswered" : entry["result"].map { _ in "result" })
+        }
+        #expect(told == outcomes)
+        #expect(object["batch"]?.array?.map { $0["id"] } == [1, 2])
+        let words = try await SignetTool.run(call)
+        #expect(words.exit == exit)
+        #expect(try json(words)["batch"] == object["batch"])
+        #expect(words.stderr.contains("signet: ") == (exit != 0))
+        for text in [output.stderr, words.stderr, output.text] {
+            #expect(!text.contains("s3cr3t"))
+        }
+        try await server.stop()
+    }
+
+    @Test(arguments: [
+        ("502 Bad Gateway", "[1]", 1 as Int32, "http-status"),
+        ("502 Bad Gateway", "<html>", 1, "http-status"),
+        ("200 OK", "<html>", 3, "malformed-reply"),
+    ])
+    func aBatchWithoutAReplyHasNoOutcomes(
+        _ status: String, _ answer: String, _ exit: Int32, _ code: String
+    ) async throws {
+        let server = try await CaptureServer(status: status, answer: answer)
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(#"[{"method":"a"}]"#, to: "batch.json")
+        let output = try await SignetTool.run([
+            "call", server.url, "--batch", file, "--json",
+        ])
+        #expect(output.exit == exit)
+        #expect(try json(output)["error"]?["code"]?.string == code)
+        #expect(try json(output)["batch"] == nil)
+        try await server.stop()
+    }
+
     @Test func aReplyThatIsNot2xxIsPrintedAndExit1() async throws {
         let host = try await OrdersHost.start()
         let options = [

@@ -26,8 +26,8 @@ public struct BatchReply: Sendable, Hashable {
     /// What the server did against the protocol without harm.
     public var warnings: [RPCWarning]
 
-    /// The error of the whole: `batch-incomplete` where a call is unanswered, else the first call's
-    /// that has one; nil where all went well.
+    /// The error of the whole: `batch-incomplete` where a call is unanswered, else the first that the
+    /// server gave, else that of the first malformed reply; nil where all went well.
     public var error: RPCError? {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
@@ -35,12 +35,13 @@ public struct BatchReply: Sendable, Hashable {
                 code: .batchIncomplete,
                 message: "\(unanswered) of \(outcomes.count) calls have no reply", status: status)
         }
-        return outcomes.lazy.compactMap { outcome in
+        let errors = outcomes.lazy.compactMap { outcome in
             switch outcome {
             case .failure(let error), .rejected(let error): error
             case .result, .unanswered, .notified: nil
             }
-        }.first
+        }
+        return errors.first { $0.code == .rpcError } ?? errors.first
     }
 }
 

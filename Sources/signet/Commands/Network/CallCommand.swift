@@ -240,6 +240,8 @@ struct CallCommand: AsyncParsableCommand {
         }
         if !common.json { try common.terminal.write(JSONValue.object(object).line) }
         var failure = ToolError(error)
+        // A call whose reply is malformed has been answered, unlike one that stands alone.
+        failure.status = error.code == .batchIncomplete ? .network : .refused
         failure.beside = object
         throw failure
     }
