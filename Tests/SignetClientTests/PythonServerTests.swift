@@ -105,4 +105,99 @@ struct PythonServerTests {
         await system.shutdown()
         try await server.stop()
     }
+
+    /// A host that speaks 1.0 at `/old`, to the letter and no more of it, and 2.0 at `/new`.
+    private static let both = """
+        import sys, json, http.server, jsonrpcserver
+        from jsonrpcserver import method, Success, Error
+        @method
+        def echo(*texts): return Success(list(texts))
+        @method
+        def fail(): return Error(4, 'no')
+        def old(text):
+            call = json.loads(text)
+            if sorted(call) != ['id', 'method', 'params'] or type(call['params']) is not list:
+                return json.dumps({'result': None, 'error': 'not 1.0', 'id': call.get('id')})
+            if call['id'] is None: return ''
+            failed = call['method'] != 'echo'
+            return json.dumps({'result': None if failed else call['params'],
+                'error': {'reason': 'no'} if failed else None, 'id': call['id']})
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                text = self.rfile.read(int(self.headers['Content-Length'])).decode()
+                body = (old(text) if self.path == '/old' else jsonrpcserver.dispatch(text)).encode()
+                self.send_response(200)
+                self.send_header('Content-Type', 'application/json')
+                self.send_header('Content-Length', str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            def log_message(self, *words): pass
+        http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+        """
+
+    private static func failure(
+        of service: Service, _ call: RPCCall, in system: NetworkSystem
+    ) async -> ClientError? {
+        do throws(ClientError) {
+            let reply = try await system.call(service, call)
+            Issue.record("\(service) has \(reply)")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func oneSystemSpeaksBothVersionsAtOnce() async throws {
+        let port = freePort()
+        let server = try await PythonPeer.serve(Self.both, on: port)
+        let versions: [(Service, String, ServiceConfiguration.PayloadProtocol)] = [
+            ("old", "/old", .jsonRPC1), ("new", "/new", .jsonRPC2),
+            // Each version where the other is spoken.
+            ("2.0 at 1.0", "/old", .jsonRPC2), ("1.0 at 2.0", "/new", .jsonRPC1),
+        ]
+        var services: [Service: ServiceConfiguration] = [:]
+        for (service, path, version) in versions {
+            services[service] = ServiceConfiguration(
+                baseURL: "http://127.0.0.1:\(port)\(path)", payloadProtocol: version,
+                timeout: .seconds(120))
+        }
+        let system = try await NetworkSystem.start(services: services, policy: nil)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                let service: Service = number.isMultiple(of: 2) ? "old" : "new"
+                group.addTask {
+                    let text = JSONValue.string("\(service) \(number) é")
+                    let reply = try await system.call(service, RPCCall("echo", .array([text, 1])))
+                    #expect(reply.result?.value == .array([text, 1]))
+                    #expect(reply.warnings.isEmpty)
+                }
+            }
+            try await group.waitForAll()
+        }
+        for service in ["old", "new"] as [Service] {
+            #expect(try await system.call(service, RPCCall("echo")).result?.value == [])
+            let note = try await system.call(service, RPCCall("echo", isNotification: true))
+            #expect(note.result == nil && note.warnings.isEmpty)
+        }
+
+        // Version 1.0 does not say what an error looks like.
+        let old = await Self.failure(of: "old", RPCCall("fail"), in: system)
+        #expect(old?.code.name == "rpc-error")
+        #expect(old?.serverError?.code.int64 == 0)
+        #expect(old?.serverError?.data == ["reason": "no"])
+        let new = await Self.failure(of: "new", RPCCall("fail"), in: system)
+        #expect(new?.serverError?.code.int64 == 4)
+        let named = RPCCall("echo", .object(["a": 1]))
+        #expect(await Self.failure(of: "old", named, in: system)?.code.name == "invalid-params")
+
+        let stranger = RPCCall("echo", .array([1]))
+        let lax = await Self.failure(of: "2.0 at 1.0", stranger, in: system)
+        #expect(lax?.code.name == "malformed-reply")
+        let strict = await Self.failure(of: "1.0 at 2.0", stranger, in: system)
+        #expect(strict?.code.name == "rpc-error")
+        #expect(strict?.serverError?.code.int64 == -32600)
+        await system.shutdown()
+        try await server.stop()
+    }
 }

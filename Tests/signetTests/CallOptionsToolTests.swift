@@ -334,6 +334,49 @@ import Testing
         try await server.stop()
     }
 
+    @Test func version1IsSpokenByPosition() async throws {
+        let server = try await CaptureServer(
+            answer: #"{"result":[1e400],"error":null,"id":1}"#)
+        let call = ["call", server.url, "--protocol", "jsonrpc-1.0"]
+        let output = try await SignetTool.run(call + ["tea", "--params", #"["a",2]"#])
+        #expect(output.exit == 0 && output.text == "[1e400]\n", "\(output.stderr)")
+        // The method that JSON-RPC keeps for itself, where it is asked for and where it is not.
+        let ping = try await SignetTool.run(call + ["rpc.ping", "--allow-reserved", "--json"])
+        #expect(ping.exit == 0 && ping.text == "{\"result\":[1e400]}\n", "\(ping.text)")
+        let refused = try await SignetTool.run(call + ["rpc.ping", "--json"])
+        #expect(refused.exit == 2)
+        #expect(try json(refused)["error"]?["code"] == "reserved-method")
+        // It has no batches, whatever is allowed.
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")
+        for more in [[], ["--allow-reserved"]] {
+            let batch = try await SignetTool.run(call + ["--batch", file, "--json"] + more)
+            #expect(batch.exit == 2)
+            #expect(try json(batch)["error"]?["code"] == "unsupported-call")
+        }
+        let requests = try await server.requests(count: 2)
+        #expect(
+            try requests.map { try body($0).text } == [
+                #"{"method":"tea","params":["a",2],"id":1}"#,
+                #"{"method":"rpc.ping","params":[],"id":1}"#,
+            ])
+        try await server.stop()
+    }
+
+    @Test func aReservedMethodOfABatchWhereItIsAskedFor() async throws {
+        let server = try await CaptureServer(answer: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")
+        let call = ["call", server.url, "--batch", file, "--json"]
+        let refused = try await SignetTool.run(call)
+        #expect(refused.exit == 2)
+        #expect(try json(refused)["error"]?["code"] == "reserved-method")
+        let output = try await SignetTool.run(call + ["--allow-reserved"])
+        #expect(output.exit == 0, "\(output.text)")
+        #expect(try await server.requests(count: 1).count == 1)
+        try await server.stop()
+    }
+
     @Test func secretHeadersAreNoArguments() async throws {
         let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
         let output = try await SignetTool.run(

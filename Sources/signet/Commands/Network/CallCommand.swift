@@ -155,11 +155,12 @@ struct CallCommand: AsyncParsableCommand {
 
     // MARK: The call
 
+    /// The adapter that lets a method begin with `rpc.`; nil for the protocol's own.
     private func adapter() -> (any PayloadAdapter)? {
-        guard payloadProtocol == .jsonRPC2,
+        guard payloadProtocol != .rest,
             allowsReserved || description.discovers || description.lists
         else { return nil }
-        var adapter = JSONRPCAdapter(version: .v2)
+        var adapter = JSONRPCAdapter(version: payloadProtocol == .jsonRPC1 ? .v1 : .v2)
         adapter.allowsReservedMethods = true
         return adapter
     }
