@@ -2,17 +2,22 @@ import FuzzSupport
 import SignetJSON
 import SignetRPC
 
-/// A reply's body is taken for the call that was sent, or refused; never for another's, and a batch has
-/// one outcome for each of its calls.
+/// A reply's body is taken for the call that its id names by type and value, or refused; never for
+/// another's. Each call of a batch has what the first reply that names it says.
 
 private let seeds = [
     #"{"jsonrpc":"2.0","id":1,"result":{"a":[1,2.5,"x"]}}"#,
     #"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no","data":[1]}}"#,
     #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}"#,
     #"{"jsonrpc":"2.0","id":"1","result":1}"#, #"{"result":1,"error":null,"id":1}"#,
+    #"{"jsonrpc":"2.0","id":1.0,"result":1}"#, #"{"result":null,"error":"no","id":"1"}"#,
     #"[{"jsonrpc":"2.0","id":2,"result":2},{"jsonrpc":"2.0","id":1,"result":1}]"#,
-    #"[{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":1,"result":2}]"#, "[]", "",
-    "<html>",
+    #"[{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":1,"result":2}]"#,
+    #"[{"jsonrpc":"2.0","id":"1","result":1},{"jsonrpc":"2.0","id":1,"result":2},"#
+        + #"{"jsonrpc":"2.0","id":"3","result":3}]"#,
+    #"[{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}},{"jsonrpc":"2.0","id":2},"#
+        + #"{"jsonrpc":"2.0","id":"2","result":2},1]"#,
+    "[]", "", "<html>",
 ]
 
 /// Called by libFuzzer once, before it reads the corpus.
@@ -26,36 +31,87 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let body = unsafe input(data, count)
+    let value = try? JSONValue(parsing: body)
     for version in [JSONRPCAdapter.Version.v2, .v1] {
         for stringified in [false, true] {
-            var adapter = JSONRPCAdapter(version: version)
-            adapter.acceptsStringifiedNumericIDs = stringified
-            one(adapter, body)
-            if version == .v2 { batch(adapter, body) }
+            let oracle = ReplyOracle(version: version, acceptsStringified: stringified)
+            // Ids that are numbers, and strings of the same digits.
+            for isText in [false, true] {
+                one(adapter(oracle, isText: isText), oracle, body, value)
+                if version == .v2 { batch(adapter(oracle, isText: isText), oracle, body, value) }
+            }
         }
     }
     return 0
 }
 
-private func one(_ adapter: JSONRPCAdapter, _ body: [UInt8]) {
-    guard let request = try? adapter.box(RPCCall("orders.read")) else {
-        broken("a call cannot be boxed")
-    }
-    guard let reply = try? adapter.unbox(RawReply(status: 200, body: body), to: request) else {
-        return
-    }
-    guard let result = reply.result, let value = try? JSONValue(parsing: body),
-        value["result"] == result.value
-    else { broken("a result that is not the reply's") }
-    let sent = request.expected.ids.first.flatMap { $0 }.map { "\($0)" }
-    let got = value["id"].map { $0.string ?? $0.text }
-    if got == nil || sent?.contains(got ?? "") != true { broken("another call's reply was taken") }
+/// An adapter whose first ids are 1, 2, 3 or "1", "2", "3".
+private func adapter(_ oracle: ReplyOracle, isText: Bool) -> JSONRPCAdapter {
+    let numbers = RPCIDGenerator.counting()
+    let texts = RPCIDGenerator(strings: {
+        if case .number(let number) = try? numbers.next() { number.text } else { "" }
+    })
+    var adapter = JSONRPCAdapter(version: oracle.version, ids: isText ? texts : numbers)
+    adapter.acceptsStringifiedNumericIDs = oracle.acceptsStringified
+    return adapter
 }
 
-private func batch(_ adapter: JSONRPCAdapter, _ body: [UInt8]) {
-    let calls = [RPCCall("a"), RPCCall("b"), RPCCall("c")]
+private func one(
+    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+) {
+    guard let request = try? adapter.box(RPCCall("orders.read")),
+        let id = request.expected.ids.first.flatMap({ $0 })
+    else { broken("a call cannot be boxed") }
+    do throws(RPCError) {
+        let reply = try adapter.unbox(RawReply(status: 200, body: body), to: request)
+        guard let value, oracle.names(value["id"], id) else {
+            broken("another call's reply was taken")
+        }
+        guard let result = reply.result?.value, oracle.content(of: value) == .result(result) else {
+            broken("a result that is not the reply's")
+        }
+    } catch {
+        guard let value else { return }
+        let isOurs = oracle.names(value["id"], id)
+        switch oracle.content(of: value) {
+        case .result where isOurs: broken("the call's own result was refused")
+        case .error where isOurs || value["id"] == .null:
+            if error.code != .rpcError { broken("the call's own error is not told") }
+        default: if error.code == .rpcError { broken("another call's error was taken") }
+        }
+    }
+}
+
+private func batch(
+    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+) {
+    let calls = [RPCCall("a"), RPCCall("b"), RPCCall("n", isNotification: true), RPCCall("c")]
     guard let request = try? adapter.box(batch: calls) else { broken("no batch can be boxed") }
-    let reply = try? adapter.unboxBatch(RawReply(status: 200, body: body), to: request)
-    guard let reply else { return }
+    let raw = RawReply(status: 200, body: body)
+    guard let reply = try? adapter.unboxBatch(raw, to: request) else {
+        if value?.array != nil { broken("an array of replies was refused") }
+        return
+    }
+    guard let value else { broken("what is no JSON was taken") }
     if reply.outcomes.count != calls.count { broken("a batch has not one outcome for each call") }
+    let replies = value.array ?? [value]
+    let isRejected = replies.contains(where: oracle.rejects)
+    for (id, outcome) in zip(request.expected.ids, reply.outcomes) {
+        guard let id else {
+            if outcome != .notified { broken("a notification was answered") }
+            continue
+        }
+        let own = replies.first { oracle.names($0["id"], id) }
+        let content = own.map(oracle.content(of:))
+        let isRight =
+            switch outcome {
+            case .result(let result): content == .result(result.value)
+            case .failure(let error):
+                content == (error.code == .rpcError ? .error : .malformed)
+            case .rejected: content == nil && isRejected
+            case .unanswered: content == nil && !isRejected
+            case .notified: false
+            }
+        if !isRight { broken("a call of a batch has not what the first reply to it says") }
+    }
 }
