@@ -186,6 +186,9 @@ struct BatchTests {
         ("[", 200, "malformed-reply"), ("[1,]", 200, "malformed-reply"),
         ("<html>", 500, "http-status"), ("", 401, "http-status"), ("1", 500, "http-status"),
         (#"{"message":"no"}"#, 403, "http-status"),
+        (#"{"id":"req-1","error":"x"}"#, 503, "http-status"),
+        (#"[{"id":"req-1","error":"x"},{"id":7,"result":1}]"#, 503, "http-status"),
+        (#"{"jsonrpc":"2.0","id":"req-1"}"#, 503, "malformed-reply"),
         (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, 200, "malformed-reply"),
     ])
     func aReplyThatIsNone(_ body: String, _ status: Int, _ code: String) throws {

@@ -75,10 +75,10 @@ public struct JSONRPCAdapter: PayloadAdapter {
             throw .malformedReply(defect, status: reply.status)
         case .error(let error):
             if case .null = answer.id { throw .rpcError(error, status: reply.status) }
-            try match(answer.id, id, reply, &warnings)
+            try match(answer, id, reply, &warnings)
             throw .rpcError(error, status: reply.status)
         case .result(let element):
-            try match(answer.id, id, reply, &warnings)
+            try match(answer, id, reply, &warnings)
             if !reply.isSuccess {
                 warnings.append(
                     RPCWarning(
@@ -162,16 +162,17 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     private func match(
-        _ found: JSONRPCReply.ID, _ wanted: RPCID, _ reply: RawReply,
+        _ answer: JSONRPCReply, _ wanted: RPCID, _ reply: RawReply,
         _ warnings: inout [RPCWarning]
     ) throws(RPCError) {
-        if case .id(let id) = found {
+        if case .id(let id) = answer.id {
             if id == wanted { return }
             if acceptsStringifiedNumericIDs, id == wanted.stringified {
                 warnings.append(.stringifiedID)
                 return
             }
         }
+        guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
         throw .malformedReply(
             "the member id is not the call's id in type and value", status: reply.status)
     }
@@ -179,12 +180,12 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
     func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
         guard reply.isSuccess else {
-            if let reader = try? read(reply, recordedDepth: 1),
-                case .error(let error) = JSONRPCReply(reader.root, in: reader, self).content
-            {
-                throw .rpcError(error, status: reply.status)
+            guard let reader = try? read(reply, recordedDepth: 1) else { throw .httpStatus(reply) }
+            let answer = JSONRPCReply(reader.root, in: reader, self)
+            guard case .error(let error) = answer.content, answer.namesNoCall || answer.isRPC else {
+                throw .httpStatus(reply)
             }
-            throw .httpStatus(reply)
+            throw .rpcError(error, status: reply.status)
         }
         let warnings =
             reply.body.isEmpty

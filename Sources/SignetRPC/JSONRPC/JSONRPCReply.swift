@@ -18,10 +18,14 @@ struct JSONRPCReply {
 
     let id: ID
     let content: Content
-    /// Whether the object names its protocol, even if the rest is wrong.
+    /// Whether the object says that it is of the protocol, even if the rest is wrong: it names a version,
+    /// or has all three members that version 1.0 demands. Ids and errors alone others have too.
     let isRPC: Bool
     /// Whether it has both result and error, and that was let pass.
     let hasBoth: Bool
+
+    /// Whether its id is null.
+    var namesNoCall: Bool { if case .null = id { true } else { false } }
 
     init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
@@ -51,7 +55,8 @@ struct JSONRPCReply {
             }
         self.isRPC =
             members.version != nil
-            || members.id != nil && (members.result != nil || members.error != nil)
+            || adapter.version == .v1 && members.id != nil && members.result != nil
+                && members.error != nil
         guard adapter.version == .v2 else {
             self.content = members.contentOfVersion1(reader, id)
             self.hasBoth = false
