@@ -38,6 +38,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             // Ids that are numbers, and strings of the same digits.
             for isText in [false, true] {
                 one(adapter(oracle, isText: isText), oracle, body, value)
+                failed(adapter(oracle, isText: isText), oracle, body, value)
                 if version == .v2 { batch(adapter(oracle, isText: isText), oracle, body, value) }
             }
         }
@@ -79,6 +80,40 @@ private func one(
             if error.code != .rpcError { broken("the call's own error is not told") }
         default: if error.code == .rpcError { broken("another call's error was taken") }
         }
+    }
+}
+
+/// With a status that is not 2xx, what does not say that it is a reply is kept as the body of an error,
+/// and what says so is read before the status is judged.
+private func failed(
+    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+) {
+    func code(_ status: Int, isBatch: Bool) -> RPCError.Code? {
+        let raw = RawReply(status: status, body: body)
+        do throws(RPCError) {
+            if isBatch {
+                let request = try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
+                return try adapter.unboxBatch(raw, to: request).error?.code
+            }
+            _ = try adapter.unbox(raw, to: adapter.box(RPCCall("a")))
+            return nil
+        } catch {
+            if error.code == .httpStatus, error.body != body { broken("a body was lost") }
+            if "\(error)".contains(where: \.isNewline) { broken("an error of many lines") }
+            return error.code
+        }
+    }
+    let replies = value?.array ?? value.map { [$0] } ?? []
+    if oracle.version == .v2 {
+        let isSaid = replies.contains { $0["jsonrpc"] != nil }
+        for isBatch in [false, true] where !isSaid {
+            if code(503, isBatch: isBatch) != .httpStatus {
+                broken("a body is no reply, but taken")
+            }
+        }
+    }
+    if value?["jsonrpc"] != nil, code(503, isBatch: false) == .httpStatus {
+        broken("a reply was not read before the status")
     }
 }
 
