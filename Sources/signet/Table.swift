@@ -1,3 +1,5 @@
+import SignetCrypto
+
 /// Columns for people: padded with spaces, in colour on a terminal that allows it and nowhere else.
 struct Table {
     /// What a cell's colour says.
@@ -38,6 +40,13 @@ struct Table {
             while line.last == " " { line.removeLast() }
             return line
         }
+    }
+
+    /// A cell that says until when something is good: a day, coloured where it is over or within 30 days.
+    static func until(_ end: Int64?, now: Int64) -> (text: String, tone: Tone) {
+        guard let end else { return ("-", .plain) }
+        let tone: Tone = end < now ? .bad : end < now + 30 * 86_400 ? .warning : .good
+        return (String(UnixTime.rfc3339(end).prefix(10)), tone)
     }
 
     /// A text in a colour, where colours are allowed.

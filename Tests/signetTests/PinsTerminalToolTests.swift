@@ -2,10 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Colours and tables stand on a terminal, and nowhere else.
-@Suite struct PinsTerminalToolTests {
-    private static let script = "/usr/bin/script"
+/// util-linux's program that makes a terminal.
+private let script = "/usr/bin/script"
 
+/// Colours and tables stand on a terminal, and nowhere else.
+@Suite(
+    .enabled("util-linux's script is there") {
+        FileManager.default.isExecutableFile(atPath: script)
+    })
+struct PinsTerminalToolTests {
     /// What `signet pins …` writes to a terminal, which util-linux's `script` makes.
     private func onATerminal(
         _ arguments: String, in folder: TemporaryDirectory, environment: [String: String]
@@ -13,16 +18,13 @@ import Testing
         // Where the tests run, it may be set.
         let unset = environment["NO_COLOR"] == nil ? "env -u NO_COLOR " : ""
         let output = try await ChildProcess.run(
-            Self.script,
+            script,
             ["-qec", "\(unset)'\(SignetTool.url.path)' pins \(arguments)", "/dev/null"],
             environment: environment, directory: folder.url)
         return output.text
     }
 
     @Test(
-        .enabled("util-linux's script is there") {
-            FileManager.default.isExecutableFile(atPath: script)
-        },
         arguments: [
             (["TERM": "xterm"], true), (["TERM": "dumb"], false),
             (["TERM": "xterm", "NO_COLOR": "1"], false),
@@ -54,5 +56,64 @@ import Testing
         // A pipe gets the pins alone.
         let piped = try await SignetTool.run(["pins", "show", leaf.pem])
         #expect(piped.text == leaf.pin + "\n")
+    }
+
+    /// A person who checks a server sees a row for each certificate, with its last day, and one for
+    /// each wanted pin that the server did not show; a pipe gets the lines that it always got.
+    @Test func checkingAServerIsATableOnATerminalAlone() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let leaf = try authority.issue(to: "20491231235959Z")
+        let server = try await OpenSSLServer(
+            .init(certificate: leaf.pem, key: leaf.key, chain: authority.intermediate.pem))
+        let folder = try TemporaryDirectory()
+        let spare = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let other = "sha256/\(String(repeating: "A", count: 42))E="
+        for (name, first) in [("right", leaf.pin), ("wrong", other)] {
+            try folder.write(
+                #"{"hosts":{"localhost":{"pins":["\#(first)","\#(spare)"],"expires":"2049-06-30"}}}"#,
+                to: "\(name).json")
+        }
+        func check(_ policy: String) -> String {
+            "check 'https://localhost:\(server.port)' --ca-file '\(authority.caFile)' --policy"
+                + " \(policy).json"
+        }
+        func rows(_ text: String) -> [[Substring]] {
+            text.split(whereSeparator: \.isNewline)
+                .map { $0.split(separator: #/  +/#) }.filter { $0.count == 4 }
+        }
+        let plain = ["TERM": "dumb"]
+        let right = try await onATerminal(check("right"), in: folder, environment: plain)
+        #expect(right.contains("localhost:\(server.port): match"))
+        #expect(right.contains("rule localhost (enforce, expires 2049-06-30)"))
+        let shown = rows(right)
+        #expect(
+            shown.map(\.first) == [
+                "PIN", leaf.pin[...], authority.intermediate.pin[...], authority.root.pin[...],
+                spare[...],
+            ])
+        #expect(shown.map { $0[1] } == ["STATE", "match", "seen", "seen", "not seen"])
+        #expect(shown.count > 1 && shown[1][2] == "2049-12-31")
+        #expect(shown.dropFirst(2).prefix(2).allSatisfy { $0[2].contains(/^20\d\d-\d\d-\d\d$/) })
+        // A refusal shows the same, and says why.
+        let wrong = try await onATerminal(check("wrong"), in: folder, environment: plain)
+        #expect(wrong.contains("localhost:\(server.port): refused"))
+        #expect(wrong.contains("signet: no pin matches for localhost"))
+        #expect(
+            rows(wrong).map { $0[1] } == ["STATE", "seen", "seen", "seen", "not seen", "not seen"])
+        let colored = try await onATerminal(
+            check("right"), in: folder, environment: ["TERM": "xterm"])
+        #expect(colored.contains("\u{1B}[32m2049-12-31\u{1B}[0m"))
+        let words = [
+            "pins", "check", "https://localhost:\(server.port)", "--ca-file", authority.caFile,
+            "--policy",
+        ]
+        let piped = try await SignetTool.run(words + ["right.json"], directory: folder.url)
+        let lines = piped.text.split(separator: "\n")
+        #expect(lines.count == 5 && lines[2].hasPrefix("= \(leaf.pin) "))
+        #expect(lines.dropFirst(3).allSatisfy { $0.hasPrefix("  sha256/") })
+        #expect(!piped.text.contains("2049-12-31") && !piped.text.contains("STATE"))
+        let refused = try await SignetTool.run(words + ["wrong.json"], directory: folder.url)
+        #expect(refused.exit == 1 && refused.stdout.isEmpty)
+        try await server.stop()
     }
 }

@@ -11,7 +11,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
         commandName: "check", abstract: "Check a server's verified chain against a pin policy.",
         discussion: """
             The server is greeted and nothing is requested from it. Exit 1 names every pin that \
-            was seen and every pin that was wanted.
+            was seen and every pin that was wanted. On a terminal a table tells until when each \
+            certificate is good; a pipe gets the lines without it.
             """)
 
     @Argument(help: ArgumentHelp("The URL of the host.", valueName: "URL"))
@@ -46,12 +47,15 @@ struct PinsCheckCommand: AsyncParsableCommand {
         let verdict = policy.verdict(
             for: host, chain: seen.chain, now: now, port: target.port)
         if let refusal = verdict.refusal {
+            if common.terminal.isForPeople {
+                try common.terminal.result([:], lines: lines(verdict, target, now: now))
+            }
             throw ToolError(
                 .refused, refusal.code.name, refusal.message, details: refusal.details,
                 beside: object(verdict, target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }
-        try common.terminal.result(object(verdict, target), lines: lines(verdict, target))
+        try common.terminal.result(object(verdict, target), lines: lines(verdict, target, now: now))
     }
 
     private func object(_ verdict: PinVerdict, _ target: PinsTarget) -> JSONObject {
@@ -65,26 +69,55 @@ struct PinsCheckCommand: AsyncParsableCommand {
         ]
     }
 
-    private func lines(_ verdict: PinVerdict, _ target: PinsTarget) -> [String] {
-        let outcome =
-            verdict.isPinned
-            ? (verdict.isMatch ? "match" : "no match, reported only")
-            : "not pinned; CA, dates and host name hold"
-        let tone: Table.Tone = verdict.isPinned ? verdict.isMatch ? .good : .warning : .plain
+    private func lines(_ verdict: PinVerdict, _ target: PinsTarget, now: Int64) -> [String] {
+        let (outcome, tone): (String, Table.Tone) =
+            if verdict.refusal != nil {
+                ("refused", .bad)
+            } else if !verdict.isPinned {
+                ("not pinned; CA, dates and host name hold", .plain)
+            } else if verdict.isMatch {
+                ("match", .good)
+            } else {
+                ("no match, reported only", .warning)
+            }
         let isColored = common.terminal.allowsColor
         var lines = ["\(target.origin): \(Table.colored(outcome, tone, isColored))"]
         if let rule = verdict.rule {
-            lines.append(
-                "rule \(rule) (\(verdict.mode.rawValue)"
-                    + (verdict.expires.map { ", expires \($0.text))" } ?? ")"))
+            let expiry = verdict.expires.map {
+                ", expires "
+                    + Table.colored($0.text, Table.until($0.end, now: now).tone, isColored)
+            }
+            lines.append("rule \(rule) (\(verdict.mode.rawValue)\(expiry ?? ""))")
+        }
+        if common.terminal.isForPeople {
+            return lines + table(verdict, now: now).lines(colored: isColored)
         }
         for certificate in verdict.seen {
-            let isWanted = verdict.wanted.contains(certificate.pin)
-            let line =
-                "\(isWanted ? "=" : " ") \(certificate.pin.text) "
-                + Terminal.printable(certificate.subject)
-            lines.append(Table.colored(line, isWanted ? .good : .plain, isColored))
+            let mark = verdict.wanted.contains(certificate.pin) ? "=" : " "
+            lines.append(
+                "\(mark) \(certificate.pin.text) \(Terminal.printable(certificate.subject))")
         }
         return lines
+    }
+
+    /// The chain, leaf first, and behind it the wanted pins that are not in it.
+    private func table(_ verdict: PinVerdict, now: Int64) -> Table {
+        var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
+        for certificate in verdict.seen {
+            let isWanted = verdict.wanted.contains(certificate.pin)
+            let notAfter = try? X509Facts.certificates(certificate.der).first?.notAfter
+            table.add([
+                (certificate.pin.text, .plain),
+                isWanted ? ("match", .good) : ("seen", .plain),
+                Table.until(notAfter, now: now), (certificate.subject, .plain),
+            ])
+        }
+        for pin in verdict.wanted where !verdict.seen.contains(where: { $0.pin == pin }) {
+            table.add([
+                (pin.text, .plain), ("not seen", verdict.isMatch ? .plain : .bad),
+                ("-", .plain), ("-", .plain),
+            ])
+        }
+        return table
     }
 }

@@ -110,17 +110,9 @@ struct PinsShowCommand: AsyncParsableCommand {
         let now = UnixTime.now()
         var table = Table("PIN", "KIND", "UNTIL", "SUBJECT")
         for shown in pins {
-            let tone: Table.Tone =
-                switch shown.notAfter {
-                case .none: .plain
-                case .some(let end) where end < now: .bad
-                case .some(let end) where end < now + 30 * 86_400: .warning
-                default: .good
-                }
             table.add([
                 (shown.pin.text, .plain), (shown.kind.rawValue, .plain),
-                (shown.notAfter.map { String(UnixTime.rfc3339($0).prefix(10)) } ?? "-", tone),
-                (shown.subject, .plain),
+                Table.until(shown.notAfter, now: now), (shown.subject, .plain),
             ])
         }
         return table
