@@ -77,9 +77,15 @@ extension TransferDriver {
             return fullVerdict(transfer, plan)?.refusal.map(TransportError.init)
                 ?? TransportError(code: .pinMismatch, message: "no pin matches for \(host)")
         case SIGNET_NO_CHAIN:
+            // In report mode too: without a chain nobody knows that there is anything to report of.
+            let finding = plan.policy?.verdict(
+                for: plan.host, chain: [], now: plan.now, port: plan.port
+            ).finding
+            let words = "the connection has no verified chain to judge, so it is refused"
             return TransportError(
                 code: .pinMismatch,
-                message: "\(host): the connection has no verified chain to judge, so it is refused")
+                message: "\(host): \(words)" + (finding.map { ": \($0.message)" } ?? ""),
+                pinFailure: finding?.failure)
         case SIGNET_NO_TLS:
             return TransportError(
                 code: .tls, message: "\(host): https was asked for, and the connection has no TLS")

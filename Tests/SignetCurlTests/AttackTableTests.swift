@@ -57,6 +57,7 @@ import Testing
             [
                 "thePinIsOnTheOrigin", "aWrongPinOnAFreshConnectionSendsNothing",
                 "anHTTPSProxysCertificateIsChecked", "nothingElseOfTheEnvironmentDecides",
+                "aSessionOfTheProxyIsNotTakenForTheHosts",
             ]
         ),
         (

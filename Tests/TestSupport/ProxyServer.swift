@@ -2,7 +2,7 @@
 ///
 /// It prints what it was asked (`ASKED CONNECT localhost:443`), the credentials it was given
 /// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host, it
-/// connects to 127.0.0.1.
+/// connects to 127.0.0.1. Whoever takes it for a host, and asks for a path, gets `ok`.
 package final class ProxyServer: Sendable {
     package let port: Int
     private let server: ServerProcess
@@ -100,6 +100,9 @@ package final class ProxyServer: Sendable {
                     return
                 if answer_given: answer(c); return
                 method, target = line.split(' ')[:2]
+                if target.startswith('/'):
+                    c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+                    return
                 if method == 'CONNECT':
                     c.sendall(b'HTTP/1.1 200 Connected\\r\\nX-Proxy: 1\\r\\n\\r\\n')
                     join(c, int(target.rsplit(':', 1)[1]), rest)
