@@ -31,9 +31,13 @@ extension JSONError {
         return path.count > shownKeys ? text + "…" : text
     }
 
-    /// An error at a path, without an offset.
-    static func at(_ path: [any CodingKey], _ code: Code, _ what: String) -> JSONError {
-        JSONError(code: code, message: "at \(text(of: path)): \(what)")
+    /// An error at a path.
+    static func at(
+        _ path: [any CodingKey], offset: Int? = nil, _ code: Code, _ what: String
+    ) -> JSONError {
+        let path = text(of: path)
+        let place = path + (offset.map { " (byte \($0))" } ?? "")
+        return JSONError(code: code, message: "at \(place): \(what)", offset: offset, path: path)
     }
 
     /// Turns what a type's own `init(from:)` or `encode(to:)` threw into an error that holds no value.

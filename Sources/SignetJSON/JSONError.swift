@@ -1,7 +1,8 @@
 /// What went wrong while JSON was read, written, decoded or encoded.
 ///
 /// The message says what was found, what was wanted and where, and never repeats a value of the
-/// input: a configuration or a key set can be refused in a log that everybody reads.
+/// input: a configuration or a key set can be refused in a log that everybody reads. Of the input it
+/// holds only the member names on the path.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     ///
@@ -58,17 +59,26 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     /// The byte offset in the input, from zero, where there is one.
     public let offset: Int?
+    /// The path to the value, `$.orders[2].price`, where there is one; in a stream it begins at the
+    /// record.
+    ///
+    /// Of a text that ends or breaks off it leads to the value that is open there or came last. Names
+    /// that are not plain ASCII are escaped, long ones and long paths shortened.
+    public let path: String?
     /// The number of the record in a stream, from one, where there is one.
     public let record: Int?
 
     /// Makes an error; `message` must not hold a value of the input.
-    public init(code: Code, message: String, offset: Int? = nil, record: Int? = nil) {
+    public init(
+        code: Code, message: String, offset: Int? = nil, path: String? = nil, record: Int? = nil
+    ) {
         self.code = code
         self.message = message
         self.offset = offset
+        self.path = path
         self.record = record
     }
 
-    /// The message; the offset is part of it.
+    /// The message; the path and the offset are part of it.
     public var description: String { message }
 }

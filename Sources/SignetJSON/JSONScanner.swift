@@ -53,12 +53,23 @@ struct JSONScanner {
             throw JSONError(
                 code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
+        do throws(JSONError) {
+            return try nodes(bytes, maximumDepth, recordedDepth)
+        } catch {
+            throw error.located(in: bytes.span)
+        }
+    }
+
+    @inline(__always)
+    private static func nodes(
+        _ bytes: [UInt8], _ maximumDepth: Int, _ recordedDepth: Int
+    ) throws(JSONError) -> [JSONNode] {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
             throw .malformed(at: 0, found: "a byte order mark", wanted: "a JSON value")
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
         scanner.at = skipSpace(bytes.span, 0)
-        let room = recordedDepth < 3 ? 16 : min(count / 6 + 8, 1 << 12)
+        let room = recordedDepth < 3 ? 16 : min(bytes.count / 6 + 8, 1 << 12)
         var isWhole = false
         var nodes: [JSONNode] = []
         try nodes.append(addingCapacity: room) {

@@ -40,11 +40,45 @@ struct ReaderTests {
         #expect(error?.message.contains("byte \(vector.offset)") == true)
     }
 
+    @Test(arguments: [
+        ("", "$", 0), ("1 2", "$", 2), ("{", "$", 1), ("[", "$[0]", 1), ("[1,", "$[1]", 3),
+        ("[[],[{}],x]", "$[2]", 9), (#"{"a":{"b":[1,{"c":tru}]}}"#, "$.a.b[1].c", 21),
+        // Behind a value it is that value's path; behind a comma in an object the object's.
+        (#"{"a":1 "b":2}"#, "$.a", 7), (#"{"a":1,}"#, "$", 7),
+        (#"{"a":[1,2],"b":{"c":1,x"#, "$.b", 22),
+        // What has no colon behind it is no name yet: it may be a value in the wrong place.
+        (#"{"a":1,"ZZZZ"}"#, "$", 13), (#"{"a":{"ZZ"#, "$.a", 9), (#"{"a":"ZZ"#, "$.a", 8),
+        (#"{"a":{"x":[1],"\u0078":1}}"#, "$.a.x", 14), (#"[{"é\n":01}]"#, #"$[0].\u{00E9}\n"#, 10),
+        (#"{"a,]}":["]",",\"",{"b:":"\q"}]}"#, #"$.a,]}[2].b:"#, 26),
+        (#"{"a":"\ud800"}"#, "$.a", 6),
+    ])
+    func refusesWithAPath(_ text: String, _ path: String, _ offset: Int) {
+        for recordedDepth in [0, Int.max] {
+            let error = #expect(throws: JSONError.self) {
+                try JSONReader(bytes(text), recordedDepth: recordedDepth)
+            }
+            #expect(error?.path == path)
+            #expect(error?.offset == offset)
+            #expect(error?.message.hasPrefix("at \(path) (byte \(offset)): ") == true)
+            #expect(error?.message.contains("ZZ") == false)
+        }
+    }
+
+    @Test func aPathOfAMegabyteIsCut() {
+        let name = String(repeating: "n", count: 1 << 20)
+        let text = bytes(
+            String(repeating: #"{"\#(name.prefix(65))":["#, count: 200) + #"{"\#(name)":x"#)
+        let error = #expect(throws: JSONError.self) { try JSONReader(text) }
+        #expect(error?.offset == text.count - 1)
+        #expect(error?.path?.utf8.count ?? .max < 2000)
+    }
+
     @Test(arguments: try VectorFile<Rejected>.load("rejected", in: .module))
     func refusesDeepInsideToo(_ vector: Rejected) {
         // Validation does not end where recording does.
         let text = bytes(#"{"a":[[[[0,"#) + vector.bytes + bytes("]]]]}")
-        #expect(throws: JSONError.self) { try JSONReader(text, recordedDepth: 0) }
+        let error = #expect(throws: JSONError.self) { try JSONReader(text, recordedDepth: 0) }
+        #expect(error?.path?.hasPrefix("$.a") == true)
     }
 
     @Test(arguments: try VectorFile<Accepted>.load("accepted", in: .module))

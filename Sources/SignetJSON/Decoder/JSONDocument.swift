@@ -289,7 +289,6 @@ final class JSONDocument {
         _ code: JSONError.Code, _ what: String, at index: Int, _ path: [any CodingKey]
     ) -> JSONError {
         let offset = hasOffsets ? Int(reader.nodes[index].start) : nil
-        let place = JSONError.text(of: path) + (offset.map { " (byte \($0))" } ?? "")
-        return JSONError(code: code, message: "at \(place): \(what)", offset: offset)
+        return .at(path, offset: offset, code, what)
     }
 }

@@ -36,6 +36,6 @@ extension JSONError {
         JSONError(
             code: code ?? self.code,
             message: "record \(number), which begins at byte \(base): \(message)",
-            offset: base + (offset ?? 0), record: number)
+            offset: base + (offset ?? 0), path: path, record: number)
     }
 }
