@@ -8,6 +8,13 @@ extension JSONError {
     }
 
     @inline(never)
+    static func tooMany(_ limit: Int, at offset: Int) -> JSONError {
+        JSONError(
+            code: .tooLarge, message: "\(limit) values and member names, and there are more",
+            offset: offset)
+    }
+
+    @inline(never)
     static func duplicateMember(at offset: Int) -> JSONError {
         JSONError(
             code: .duplicateMember, message: "a member name that the object already holds",

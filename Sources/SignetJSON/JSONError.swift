@@ -30,7 +30,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let duplicateMember = Code(value: .duplicateMember)
         /// Arrays and objects are nested deeper than the limit.
         public static let tooDeep = Code(value: .tooDeep)
-        /// The text is longer than offsets can count (2 GiB − 1).
+        /// The text is longer than offsets can count (2 GiB − 1), or it, or what it holds, is more than a
+        /// limit that was given.
         public static let tooLarge = Code(value: .tooLarge)
         /// A number has no finite binary64 value, and one was asked for.
         public static let notFinite = Code(value: .notFinite)

@@ -34,13 +34,17 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - maximumDepth: How deep arrays and objects may be nested, in 0...512; more counts as 512.
     ///   - recordedDepth: How deep the reader remembers where values stand; deeper ones are
     ///     validated only. 0 is the root alone, 1 its members or elements too.
-    /// - Throws: `JSONError` with the offset of the first byte that does not fit.
+    ///   - recordedCount: After how many values and member names that it remembers the reader refuses
+    ///     to go on, `too-large`. Each takes 20 bytes, and of a text two at least: without a limit a
+    ///     text may take many times its size.
+    /// - Throws: `JSONError` with path and offset of the first byte that does not fit.
     public init(
-        _ bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth, recordedDepth: Int = .max
+        _ bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth, recordedDepth: Int = .max,
+        recordedCount: Int = .max
     ) throws(JSONError) {
         self.nodes = try JSONScanner.nodes(
             of: bytes, maximumDepth: min(maximumDepth, Self.maximumDepth),
-            recordedDepth: recordedDepth)
+            recordedDepth: recordedDepth, recordedCount: recordedCount)
         self.bytes = bytes
         self.isComplete = recordedDepth >= Self.maximumDepth
     }

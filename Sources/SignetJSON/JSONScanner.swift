@@ -46,7 +46,7 @@ struct JSONScanner {
 
     /// Validates a whole JSON text and gives its nodes, the root first.
     static func nodes(
-        of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int
+        of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int, recordedCount: Int = .max
     ) throws(JSONError) -> [JSONNode] {
         let count = bytes.count
         guard count < Int(Int32.max) else {
@@ -54,7 +54,7 @@ struct JSONScanner {
                 code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
         do throws(JSONError) {
-            return try nodes(bytes, maximumDepth, recordedDepth)
+            return try nodes(bytes, maximumDepth, recordedDepth, recordedCount)
         } catch {
             throw error.located(in: bytes.span)
         }
@@ -62,23 +62,26 @@ struct JSONScanner {
 
     @inline(__always)
     private static func nodes(
-        _ bytes: [UInt8], _ maximumDepth: Int, _ recordedDepth: Int
+        _ bytes: [UInt8], _ maximumDepth: Int, _ recordedDepth: Int, _ recordedCount: Int
     ) throws(JSONError) -> [JSONNode] {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
             throw .malformed(at: 0, found: "a byte order mark", wanted: "a JSON value")
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
         scanner.at = skipSpace(bytes.span, 0)
+        // There is always room for a name and its value, so the last step may go over the limit by one.
+        let most = min(max(recordedCount, 1), Int(Int32.max)) + 1
         let room = recordedDepth < 3 ? 16 : min(bytes.count / 6 + 8, 1 << 12)
         var isWhole = false
         var nodes: [JSONNode] = []
-        try nodes.append(addingCapacity: room) {
+        try nodes.append(addingCapacity: min(room, most)) {
             (room: inout OutputSpan<JSONNode>) throws(JSONError) in
             isWhole = try scanner.scan(bytes.span, &room)
         }
         while !isWhole {
             let known = nodes
-            nodes = try [JSONNode](capacity: known.count * 2 + 2) {
+            guard known.count < most - 1 else { throw .tooMany(recordedCount, at: scanner.at) }
+            nodes = try [JSONNode](capacity: min(known.count * 2 + 2, most)) {
                 (room: inout OutputSpan<JSONNode>) throws(JSONError) in
                 for node in known { room.append(node) }
                 isWhole = try scanner.scan(bytes.span, &room)

@@ -121,6 +121,36 @@ struct ReaderTests {
         }
     }
 
+    @Test(arguments: [1, 2, 15, 16, 17, 4096, 4097, 10_000])
+    func remembersAsManyValuesAsItIsTold(_ limit: Int) throws {
+        let array = { (count: Int) in
+            bytes("[\(repeatElement("1", count: count).joined(separator: ","))]")
+        }
+        for depth in [1, Int.max] {
+            _ = try JSONReader(array(limit - 1), recordedDepth: depth, recordedCount: limit)
+            let error = #expect(throws: JSONError.self) {
+                try JSONReader(array(limit), recordedDepth: depth, recordedCount: limit)
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(error?.path == "$[\(limit - 1)]")
+            #expect(error?.offset == 2 * limit - 1)
+        }
+        // What is not remembered does not count.
+        let inner = bytes("[") + array(100_000) + bytes("]")
+        _ = try JSONReader(inner, recordedDepth: 1, recordedCount: 3)
+    }
+
+    @Test func aLimitHoldsInObjectsToo() throws {
+        let text = bytes(#"{"a":1,"b":{"c":2}}"#)
+        _ = try JSONReader(text, recordedCount: 7)
+        for limit in [-1, 0, 1, 2, 3, 4, 5] {
+            let error = #expect(throws: JSONError.self) {
+                try JSONReader(text, recordedCount: limit)
+            }
+            #expect(error?.code == .tooLarge)
+        }
+    }
+
     @Test func refusesAMillionBracketsWithoutOverflow() {
         let text = [UInt8](repeating: 0x5b, count: 1_000_000)
         let error = #expect(throws: JSONError.self) { try JSONReader(text) }

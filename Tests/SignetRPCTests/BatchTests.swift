@@ -79,6 +79,36 @@ struct BatchTests {
         #expect(error?.code == .replyTooLarge)
     }
 
+    static let many = "[1\(String(repeating: ",1", count: 80_000))]"
+
+    /// Two bytes of such a reply would take forty of ours.
+    @Test(arguments: [
+        many, "{\((0..<80_000).map { "\"\($0)\":1" }.joined(separator: ","))}",
+    ])
+    func rule20AFloodOfValuesIsRefused(_ body: String) throws {
+        let request = try adapter.box(batch: calls)
+        let error = #expect(throws: RPCError.self) {
+            try adapter.unboxBatch(RawReply(body), to: request)
+        }
+        #expect(error?.code == .malformedReply)
+        #expect(error?.message.contains("values and member names") == true)
+        let call = try adapter.box(calls[0])
+        let single = #expect(throws: RPCError.self) {
+            try adapter.unbox(RawReply(body), to: call)
+        }
+        #expect(single?.code == .malformedReply)
+    }
+
+    @Test func aResultHoldsAsManyValuesAsItLikes() throws {
+        for body in [result("7", Self.many), "\n [\(result("7", Self.many))]"] {
+            let request = try JSONRPCAdapter.fromSeven().box(batch: [calls[0]])
+            #expect(names(try adapter.unboxBatch(RawReply(body), to: request)) == [Self.many])
+        }
+        let call = try JSONRPCAdapter.fromSeven().box(calls[0])
+        let reply = try adapter.unbox(RawReply(result("7", Self.many)), to: call)
+        #expect(reply.result?.bytes == bytes(Self.many))
+    }
+
     @Test func rule9IdsAreUnique() {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator { 1 })
         let error = #expect(throws: RPCError.self) { try adapter.box(batch: calls) }

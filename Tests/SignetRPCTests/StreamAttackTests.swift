@@ -106,6 +106,27 @@ struct StreamAttackTests {
         #expect(try await call.value == 42)
     }
 
+    /// Each value of such a message would take ten times its bytes.
+    @Test func aFloodOfValuesIsNotTaken() async throws {
+        let notes = Notes()
+        var options = RPCConnection.Options()
+        options.onWarning = { notes.add($0.message) }
+        let (connection, peer) = HostilePeer.pair(options)
+        let refused = Task { await outcome { try await connection.call("a") } }
+        _ = try await peer.message()
+        let many = "[1\(String(repeating: ",1", count: 80_000))]"
+        try await peer.send(many)
+        #expect(await refused.value == "malformed-reply")
+        #expect(try await peer.message()?["error"]?["code"] == -32600)
+        #expect(notes.all.count == 1)
+        #expect(notes.all.first?.contains("values and member names") == true)
+        // A result holds as many as it likes.
+        async let call = connection.call("b")
+        _ = try await peer.message()
+        try await peer.send(#"{"jsonrpc":"2.0","id":8,"result":\#(many)}"#)
+        #expect(try await call.value.array?.count == 80_001)
+    }
+
     @Test func linesInEveryCut() async throws {
         let (connection, peer) = HostilePeer.pair(.modelContext)
         async let one = connection.call("a")

@@ -97,7 +97,7 @@ extension JSONRPCAdapter {
             let warnings = try unboxNotification(reply).warnings
             return matching.finished(warnings)
         }
-        let reader = try read(reply, recordedDepth: 2)
+        let reader = try read(reply)
         switch reader.root.kind {
         case .array:
             var isRPC = false

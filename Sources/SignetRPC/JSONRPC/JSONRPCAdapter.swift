@@ -66,7 +66,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         guard let first = request.expected.ids.first, let id = first else {
             return try unboxNotification(reply)
         }
-        let reader = try read(reply, recordedDepth: 1)
+        let reader = try read(reply)
         let answer = JSONRPCReply(reader.root, in: reader, self)
         var warnings: [RPCWarning] = answer.hasBoth ? [.resultAndError] : []
         switch answer.content {
@@ -147,18 +147,28 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     /// Reads a body that must be JSON, unless the status says why it is none.
-    func read(_ reply: RawReply, recordedDepth: Int) throws(RPCError) -> JSONReader {
+    func read(_ reply: RawReply) throws(RPCError) -> JSONReader {
         do {
-            return try JSONReader(
-                reply.body, maximumDepth: maximumDepth, recordedDepth: recordedDepth)
+            return try read(reply.body)
         } catch {
             guard reply.isSuccess else { throw .httpStatus(reply) }
             guard !reply.body.isEmpty else {
                 throw .malformedReply("the body is empty", status: reply.status)
             }
             throw .malformedReply(
-                "the body is no strict JSON: \(error.message)", status: reply.status)
+                error.code == .tooLarge
+                    ? "the body: \(error.message)"
+                    : "the body is no strict JSON: \(error.message)", status: reply.status)
         }
+    }
+
+    /// Reads a message or an array of them, of which it remembers where the members of each message
+    /// stand and no more: a result is large where it likes to be, and is the caller's to read.
+    func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
+        let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
+        return try JSONReader(
+            message, maximumDepth: maximumDepth, recordedDepth: isArray ? 2 : 1,
+            recordedCount: 1 << 16 + 64 * min(maximumBatchCount, 1 << 24))
     }
 
     private func match(
@@ -180,7 +190,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
     func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
         guard reply.isSuccess else {
-            guard let reader = try? read(reply, recordedDepth: 1) else { throw .httpStatus(reply) }
+            guard let reader = try? read(reply) else { throw .httpStatus(reply) }
             let answer = JSONRPCReply(reader.root, in: reader, self)
             guard case .error(let error) = answer.content, answer.namesNoCall || answer.isRPC else {
                 throw .httpStatus(reply)

@@ -7,10 +7,14 @@ extension ConnectionCore {
     func take(_ message: [UInt8]) async {
         let reader: JSONReader
         do {
-            reader = try JSONReader(message, maximumDepth: adapter.maximumDepth, recordedDepth: 2)
+            reader = try adapter.read(message)
         } catch {
-            fault("a message is no strict JSON: \(error.message)")
-            return send(.invalid(.parseError))
+            guard error.code == .tooLarge else {
+                fault("a message is no strict JSON: \(error.message)")
+                return send(.invalid(.parseError))
+            }
+            fault("a message: \(error.message)")
+            return send(.invalid(.invalidRequest))
         }
         var seen = Seen()
         guard reader.root.kind == .array, adapter.version == .v2 else {
