@@ -180,7 +180,8 @@ static int timer_changed(CURLM *multi, long milliseconds, void *context) {
 }
 
 signet_loop *signet_loop_new(
-    const char *ca_file, int ca_descriptor, bool http2, long connections_per_host) {
+    const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
+    long connections_per_host) {
     signet_loop *loop = calloc(1, sizeof *loop);
     if (!loop) {
         if (ca_descriptor >= 0) close(ca_descriptor);
@@ -212,7 +213,10 @@ signet_loop *signet_loop_new(
         && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, timer_changed) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX) == CURLM_OK
+        && curl_multi_setopt(
+               loop->multi, CURLMOPT_PIPELINING,
+               multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING)
+               == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS) == CURLM_OK
         && curl_multi_setopt(
                loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host)

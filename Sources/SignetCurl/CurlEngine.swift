@@ -87,7 +87,8 @@ public final class CurlEngine: HTTPEngine {
             speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2)
         if let caFile = configuration.caFile { try LibcurlCheck.check(caFile: caFile) }
         self.usual = try EventLoop(
-            configuration, trust: TrustStore(caFile: configuration.caFile, authorities: nil))
+            configuration,
+            PoolKey(TrustStore(caFile: configuration.caFile, authorities: nil), proxy: nil))
     }
 
     deinit {
@@ -190,7 +191,7 @@ public final class CurlEngine: HTTPEngine {
         if known.0 { throw Self.notRunning }
         if let loop = known.1 { return loop }
         if let caFile = key.trust.caFile { try LibcurlCheck.check(caFile: caFile) }
-        let loop = try EventLoop(configuration, trust: key.trust)
+        let loop = try EventLoop(configuration, key)
         let (winner, retired, isFull) = loops.withLock {
             loops -> (EventLoop?, EventLoop?, Bool) in
             if loops.isStopped { return (nil, nil, false) }

@@ -43,9 +43,9 @@ final class EventLoop: Sendable {
 
     /// Starts the threads.
     init(
-        _ configuration: CurlEngine.Configuration, trust: TrustStore
+        _ configuration: CurlEngine.Configuration, _ key: PoolKey
     ) throws(TransportError) {
-        guard let handle = try LoopHandle(configuration, trust) else { throw Self.noResources }
+        guard let handle = try LoopHandle(configuration, key) else { throw Self.noResources }
         self.handle = handle
         self.configuration = configuration
         // Each thread owns one reference to the loop.

@@ -212,13 +212,17 @@ internal import SignetTransport
 /// The shim's loop under safe names.
 @safe struct LoopHandle: @unchecked Sendable {
     private let handle: OpaquePointer
+    /// Whether its calls share connections over HTTP/2.
+    let multiplexes: Bool
 
     /// Makes a loop; nil where the system gives no more.
     ///
     /// - Throws: `trust-store` where the CAs cannot be put together.
     init?(
-        _ configuration: CurlEngine.Configuration, _ trust: TrustStore
+        _ configuration: CurlEngine.Configuration, _ key: PoolKey
     ) throws(TransportError) {
+        let trust = key.trust
+        multiplexes = key.multiplexes
         var descriptor: Int32 = -1
         if let authorities = trust.authorities {
             var problem: Int32 = 0
@@ -235,7 +239,7 @@ internal import SignetTransport
         }
         guard
             let handle = unsafe signet_loop_new(
-                trust.caFile, descriptor, configuration.offersHTTP2,
+                trust.caFile, descriptor, configuration.offersHTTP2, key.multiplexes,
                 configuration.maximumConnectionsPerHost)
         else { return nil }
         unsafe self.handle = handle

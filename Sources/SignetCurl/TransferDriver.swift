@@ -99,7 +99,8 @@ struct TransferDriver {
         if let known = hosts[plan.url] { return known }
         if hosts.count >= Self.knownHosts { hosts = hosts.filter { !$0.value.isIdle } }
         let host = HostLine()
-        host.isWithoutMultiplexing = !plan.isSecure || !configuration.offersHTTP2
+        host.isWithoutMultiplexing =
+            !plan.isSecure || !configuration.offersHTTP2 || !loop.multiplexes
         hosts[plan.url] = host
         return host
     }

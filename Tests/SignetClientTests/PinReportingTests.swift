@@ -147,37 +147,26 @@ import Testing
     /// refused, in report mode too, and reported as such.
     @Test(arguments: [PinRule.Mode.enforce, .report])
     func aConnectionWithoutAVerifiedChainIsReported(_ mode: PinRule.Mode) async throws {
-        let server = try await RouteServer(["/plain": "200 OK\r\n\r\n{}"], tls: authority.leaf)
-        // A proxy that is a host, too, at the same name and port.
-        let both = try await ProxyServer(tls: authority.leaf)
-        var proxy = try Proxy(parsing: "https://localhost:\(both.port)")
+        // A proxy that is asked for the way to itself.
+        let server = try await ProxyServer(tls: authority.leaf)
+        let url = "https://localhost:\(server.port)"
+        var proxy = try Proxy(parsing: url)
         proxy.caFile = authority.caFile
         let sink = Sink()
         var options = try options([sink])
-        options.proxies = ProxyRules(proxy, except: ProxyExceptions(parsing: "localhost"))
-        let pins = [try Pin(parsing: authority.leaf.pin)]
-        let system = try await NetworkSystem.start(
-            services: [
-                "tunnelled": ServiceConfiguration(
-                    baseURL: "https://127.0.0.1:\(server.port)", payloadProtocol: .rest),
-                "plain": ServiceConfiguration(
-                    baseURL: "https://localhost:\(both.port)", payloadProtocol: .rest),
-            ],
-            policy: PinPolicy(rules: [
-                PinRule(host: "localhost", pins: pins, mode: mode),
-                PinRule(host: "127.0.0.1", pins: pins),
-            ]), options: options)
-        _ = try await system.exchange(
-            "tunnelled", method: .get, target: "/plain", fields: [:], body: [])
+        options.proxies = ProxyRules(proxy)
+        let policy = try PolicyUpdateTests.policy(authority.leaf.pin, mode: mode)
+        let system = try await Self.start(url, policy, options)
         let error = await failure(system, "/refused")
         #expect(error?.code.name == "pin-mismatch", "\(error?.message ?? "a reply")")
         #expect(error?.pinFailure?.mend.kind == .noChain)
         await system.shutdown()
         let report = try #require(sink.reports.first)
         #expect(sink.reports.count == 1 && report.kind == .pinMismatch && report.isEnforced)
-        #expect(report.host.text == "localhost" && report.port == both.port)
-        #expect(report.chain.isEmpty && report.served.isEmpty && report.wanted == pins)
-        #expect(!both.heard.contains("/refused"))
+        #expect(report.host.text == "localhost" && report.port == server.port)
+        #expect(report.chain.isEmpty && report.served.isEmpty)
+        #expect(report.wanted.map(\.text) == [authority.leaf.pin])
+        #expect(!server.heard.contains("/refused"))
     }
 
     @Test func anEngineWithoutPinsReportsWhatThePolicyRefuses() async throws {

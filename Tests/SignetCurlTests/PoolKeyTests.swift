@@ -32,10 +32,18 @@ import Testing
 
     @Test func othersShareALoop() throws {
         // Without a login, and of SOCKS with one, libcurl's own pool keeps ways apart.
-        for proxy in ["http://p.test:1", "https://p.test:1", "socks5h://p.test:1"] {
+        for proxy in ["http://p.test:1", "socks5h://p.test:1"] {
             #expect(try key(proxy) == key(nil))
+            #expect(try key(proxy).multiplexes)
         }
         #expect(try key("socks5://p.test:1", login: "u:p") == key(nil))
+    }
+
+    @Test func anHTTPSProxyHasALoopWhereNoCallsShareAConnection() throws {
+        let behind = try key("https://p.test:1")
+        #expect(try behind != key(nil) && behind == key("https://q.test:2"))
+        #expect(!behind.multiplexes)
+        #expect(try !key("https://p.test:1", login: "u:p").multiplexes)
     }
 
     @Test func filesWhoseNamesDifferInBytesAreTwoStores() throws {

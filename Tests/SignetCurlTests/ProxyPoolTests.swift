@@ -63,8 +63,8 @@ import Testing
         #expect(proxy.logins == ["u:p", "u:wrong", "u:p"])
     }
 
-    /// Many streams of HTTP/2 in one tunnel of an HTTPS proxy, each judged by its own pins.
-    @Test func streamsOfOneTunnelAreJudgedEach() async throws {
+    /// Many calls over HTTP/2 through an HTTPS proxy at once, each judged by its own pins.
+    @Test func callsThroughAnHTTPSProxyAreJudgedEach() async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         let proxy = try await ProxyServer(login: "u:p", tls: authority.leaf)
         let engine = try engine()
@@ -102,5 +102,26 @@ import Testing
         #expect(proxy.asked.allSatisfy { $0 == "CONNECT localhost:\(host.port)" })
         let requests = try await host.requests(count: 41)
         #expect(requests.count == 41 && !requests.contains { $0.contains("bad") })
+    }
+
+    /// A proxy that puts the replies of two calls into one TLS record of its own: a call whose reply lies
+    /// there already must not wait for a socket that has nothing more to say.
+    @Test func noCallWaitsForWhatTheProxysRecordHolds() async throws {
+        let host = try await OrdersHost.start(
+            directives: "location /plain { return 200 'x'; } keepalive_timeout 3600;")
+        let proxy = try await ProxyServer(tls: authority.leaf, gathers: true)
+        let engine = try engine()
+        let request = try request(host.port, proxy, "https", pin: authority.root.pin)
+        let (first, _) = try await engine.fetch(request)
+        #expect(first.httpVersion.major == 2)
+        // Once the host would close the connection, its end would tell that there is something to read.
+        for _ in 0..<3 {
+            let failures = await withTaskGroup(of: TransportError?.self) { group in
+                for _ in 0..<8 { group.addTask { await engine.failure(request) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(failures.allSatisfy { $0 == nil })
+        }
+        await engine.shutdown()
     }
 }

@@ -234,27 +234,30 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// An HTTPS proxy that is a host, too, at the same name and port: libcurl resumes for the host the TLS
-    /// session that was begun with the proxy, whose chain is not the host's. It is refused, not guessed.
+    /// An HTTPS proxy that is asked for the way to itself: libcurl resumes for the host the TLS session that
+    /// it has begun with the proxy, whose chain is not the host's. It is refused, not guessed.
     @Test(arguments: [PinRule.Mode.enforce, .report])
     func aSessionOfTheProxyIsNotTakenForTheHosts(_ mode: PinRule.Mode) async throws {
-        let server = try await RouteServer(["/plain": "200 OK\r\n\r\nx"], tls: authority.leaf)
         let proxy = try await ProxyServer(tls: authority.leaf)
         let engine = try engine(http2: false)
-        let tunnelled = try request(
-            server.port, through: "https://localhost:\(proxy.port)", caFile: authority.caFile)
-        #expect(try await engine.fetch(tunnelled).body == Array("x".utf8))
+        let url = "https://localhost:\(proxy.port)"
+        let policy = try pinned(authority.leaf.pin, mode: mode)
         let error = await engine.failure(
-            EngineRequest(
-                get(proxy.port, "/refused"), policy: try pinned(authority.leaf.pin, mode: mode),
-                timeout: .seconds(300)))
+            try request(proxy.port, through: url, caFile: authority.caFile) {
+                $0.policy = policy
+            })
         #expect(error?.code == .pinMismatch, "\(error?.message ?? "a reply")")
         let failure = try #require(error?.pinFailure)
         #expect(failure.mend.kind == .noChain && failure.seen.isEmpty)
         #expect(failure.host.text == "localhost" && failure.port == proxy.port)
         #expect(failure.wanted.map(\.text) == [authority.leaf.pin])
         #expect(error?.message.contains(authority.leaf.pin) == true)
+        #expect(!proxy.heard.contains("secret"))
+        // Without the proxy it is a host like any.
+        let direct = EngineRequest(
+            get(proxy.port, "/direct"), policy: policy, timeout: .seconds(300))
+        #expect(try await engine.fetch(direct).body == Array("ok".utf8))
         await engine.shutdown()
-        #expect(!proxy.heard.contains("/refused"))
+        #expect(proxy.heard.contains("get /direct"))
     }
 }

@@ -11,13 +11,15 @@ package final class ProxyServer: Sendable {
     ///
     /// - Parameters:
     ///   - login: `USER:PASSWORD` that it wants; nil takes everybody.
+    ///   - gathers: Whether what the origin says is kept until it pauses, and then goes on as one TLS record.
     ///   - answer: Lines of Python that answer CONNECT on `c` in the place of opening the way.
     package init(
-        login: String? = nil, tls: TestAuthority.Certificate? = nil, answer: String? = nil
+        login: String? = nil, tls: TestAuthority.Certificate? = nil, gathers: Bool = false,
+        answer: String? = nil
     ) async throws {
         let behaviour = (answer ?? "pass").split(separator: "\n").map { "    \($0)" }
         let script = """
-            import base64, struct
+            import base64, select, struct
             login = arguments[0]
             def say(*words): print(*words, flush=True)
             def answer(c):
@@ -29,10 +31,14 @@ package final class ProxyServer: Sendable {
                     if not more: raise EOFError()
                     data += more
                 return data
-            def pump(a, b):
+            def pump(a, b, gathers=False):
                 try:
                     while True:
-                        data = a.recv(65536)
+                        data = a.recv(16384)
+                        while gathers and data and len(data) < 16384 and select.select([a], [], [], 0.2)[0]:
+                            more = a.recv(16384 - len(data))
+                            if not more: break
+                            data += more
                         if not data: break
                         b.sendall(data)
                 except Exception: pass
@@ -43,7 +49,7 @@ package final class ProxyServer: Sendable {
             def join(c, port, first=b''):
                 s = socket.create_connection(('127.0.0.1', port))
                 if first: s.sendall(first)
-                t = threading.Thread(target=pump, args=(s, c), daemon=True)
+                t = threading.Thread(target=pump, args=(s, c, \(gathers ? "True" : "False")), daemon=True)
                 t.start()
                 pump(c, s)
                 t.join()

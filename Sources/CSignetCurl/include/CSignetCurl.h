@@ -82,9 +82,11 @@ int signet_trust_make(
     const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
     SIGNET_CHECKED;
 // `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
-// `ca_file`, or with NULL the one that libcurl was built with. Returns NULL where the system gives no more.
+// `ca_file`, or with NULL the one that libcurl was built with. `multiplexes`: calls share connections over
+// HTTP/2. Returns NULL where the system gives no more.
 signet_loop *signet_loop_new(
-    const char *ca_file, int ca_descriptor, bool http2, long connections_per_host)
+    const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
+    long connections_per_host)
     SIGNET_CHECKED;
 // Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
 void signet_loop_close(signet_loop *loop);
