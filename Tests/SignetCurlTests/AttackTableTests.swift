@@ -57,7 +57,7 @@ import Testing
             [
                 "thePinIsOnTheOrigin", "aWrongPinOnAFreshConnectionSendsNothing",
                 "anHTTPSProxysCertificateIsChecked", "nothingElseOfTheEnvironmentDecides",
-                "aSessionOfTheProxyIsNotTakenForTheHosts",
+                "aSessionOfTheProxyIsNotTakenForTheHosts", "noCallWaitsForWhatTheProxysRecordHolds",
             ]
         ),
         (
@@ -85,6 +85,10 @@ import Testing
     ]
 
     private static let others: [(what: String, tests: [String])] = [
+        (
+            "all rows of the first table through one engine, in any order and at once",
+            ["noRowIsChangedByWhatCameBefore"]
+        ),
         ("renegotiation", ["takesNoSecondHandshake"]),
         ("stalls and drips before and in the handshake", ["endsAStallByTheCallsTime"]),
         ("stalls and drips after it, in header and body", ["namesWhatWentWrong"]),

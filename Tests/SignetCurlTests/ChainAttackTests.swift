@@ -170,7 +170,7 @@ import Testing
 }
 
 /// The same text with the case of one letter changed, so that it is a pin again.
-private func otherCase(_ pin: String) -> String? {
+func otherCase(_ pin: String) -> String? {
     var bytes = Array(pin.utf8)
     // Not the last digit, of which some bits must be zero.
     let places = Pin.prefix.utf8.count..<(bytes.count - 2)

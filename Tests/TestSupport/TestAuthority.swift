@@ -110,6 +110,17 @@ package final class TestAuthority: Sendable {
         return try Self.certificate(name, in: folder, chain: "\(name).pem")
     }
 
+    /// A certificate as a server shows it that sends others behind it, whether they vouch for it or not.
+    package func showing(_ certificate: Certificate, with others: String...) throws -> Certificate {
+        let name = "\(UUID().uuidString)-chain.pem"
+        let chain = try ([certificate.pem] + others).reduce(into: Data()) {
+            $0 += try Data(contentsOf: URL(filePath: $1))
+        }
+        return Certificate(
+            pem: certificate.pem, key: certificate.key, chain: try folder.write(chain, to: name),
+            pin: certificate.pin)
+    }
+
     /// The pin of any certificate in a PEM file (the first there), as the openssl program makes it.
     package static func pin(ofCertificate pem: String) throws -> String {
         let script =
