@@ -16,14 +16,24 @@ import Testing
         let chain: [String]?
         let accepted: Bool?
         let code: String?
+        /// What the linter must say of the policy that the text becomes.
+        let findings: [String]?
 
         var testDescription: String { "\(source) \(host ?? "")" }
     }
 
+    private static let now: Int64 = 1_795_228_551
+
     @Test(arguments: try VectorFile<Row>.load("published", in: Bundle.module))
     func judgesAsPublished(_ row: Row) throws {
         let format = try #require(PinFormat(name: row.format))
+        if let wanted = row.findings {
+            let read = try PinConversion.read(Array(row.text.utf8), as: format, host: row.given)
+            let found = try PinLint.findings(of: read.policy.serialized(), now: Self.now)
+            #expect(Set(wanted).isSubset(of: found.map(\.code)), "\(found)")
+        }
         guard let name = row.host, let keys = row.chain else {
+            if row.findings != nil { return }
             let error = #expect(throws: PinError.self) {
                 try PinConversion.read(Array(row.text.utf8), as: format, host: row.given)
             }
@@ -37,9 +47,9 @@ import Testing
             SeenCertificate(subject: "CN=x", pin: try Pin(parsing: Pin.prefix + $0))
         }
         let host = try HostName.canonical(name)
-        let verdict = policy.verdict(for: host, chain: chain, now: 1_795_228_551)
+        let verdict = policy.verdict(for: host, chain: chain, now: Self.now)
         #expect((verdict.refusal == nil) == row.accepted, "\(verdict)")
-        let closed = read.policy.verdict(for: host, chain: chain, now: 1_795_228_551)
+        let closed = read.policy.verdict(for: host, chain: chain, now: Self.now)
         #expect(closed.rule != nil || closed.refusal?.code == .unlistedHost)
     }
 }
