@@ -11,7 +11,7 @@ final class Origin: Sendable {
     let isSecure: Bool
     /// Scheme, host and port, with `/` and nothing more.
     let url: String
-    /// The line `Host`, ended by a zero byte.
+    /// The line `Host`, as it was written where that is ASCII (RFC 9110, section 7.2), ended by a zero byte.
     let hostLine: [UInt8]
     /// The pins that a request here last was given, and the same as libcurl's side takes them.
     private let last = Mutex<(pins: [Pin], digests: [UInt8])>(([], []))
@@ -36,7 +36,9 @@ final class Origin: Sendable {
         host = authority.host
         port = authority.port(scheme: scheme)
         url = "\(scheme)://\(host.uriText):\(port)/"
-        hostLine = Array("Host: \(written)".utf8) + [0]
+        // As written, since signatures are made over it; but no server knows a name by its U-labels.
+        let isASCII = written.utf8.allSatisfy { $0 < 0x80 }
+        hostLine = Array("Host: \(isASCII ? written : authority.description)".utf8) + [0]
     }
 
     /// The bytes of all pins, one behind the other.

@@ -195,6 +195,49 @@ import Testing
         }
     }
 
+    private static let names: [(written: [String], host: String, shown: String?)] = [
+        (
+            [
+                "bücher.example", "BÜCHER.Example", "ｂücher.example",
+                "bücher。example", "bücher.example.", "b%C3%BCcher.example",
+            ], "xn--bcher-kva.example", nil
+        ),
+        (["xn--bcher-kva.example", "XN--BCHER-KVA.example"], "xn--bcher-kva.example", nil),
+        (
+            ["[::1]", "[0:0:0:0:0:0:0:1]", "[0000:0000::0001]", "[::0.0.0.1]"], "::1", ""
+        ),
+        (["127.0.0.1", "127.1", "127。0。0。1", "[::ffff:127.0.0.1]"], "127.0.0.1", ""),
+    ]
+
+    /// What a server sees of a name: in the handshake the A-label, or nothing for an address; in `Host` and
+    /// `:authority` what was written where that is ASCII, since signatures are made over it, and else the
+    /// one form.
+    @Test(arguments: names.indices, [false, true])
+    func namesReachTheWireInOneForm(_ index: Int, overHTTP2: Bool) async throws {
+        let (written, name, shown) = Self.names[index]
+        let leaf = try authority.issue(hosts: ["xn--bcher-kva.example", "127.0.0.1", "::1"])
+        let host = try await OrdersHost.start(
+            certificate: leaf,
+            directives: "location /name { return 200 '$ssl_server_name|$http_host'; }")
+        let policy = try PinPolicy(rules: [PinRule(host: name, pins: [Pin(parsing: leaf.pin)])])
+        let local = try HostName.canonical("127.0.0.1")
+        for spelling in written {
+            let engine = try engine(http2: overHTTP2)
+            var request = EngineRequest(
+                get(host.port, "/name", host: spelling), policy: policy, timeout: .seconds(300),
+                connectTimeout: .seconds(300))
+            request.connectTo = [.init(host: nil, port: nil, address: local, addressPort: nil)]
+            let (response, body) = try await engine.fetch(request)
+            #expect(response.httpVersion.major == (overHTTP2 ? 2 : 1))
+            #expect(response.verdict?.isMatch == true && response.verdict?.host.text == name)
+            let isASCII = spelling.utf8.allSatisfy { $0 < 0x80 }
+            #expect(
+                String(decoding: body, as: UTF8.self)
+                    == "\(shown ?? name)|\(isASCII ? spelling : name):\(host.port)", "\(spelling)")
+            await engine.shutdown()
+        }
+    }
+
     @Test func refusesACAFileThatIsNone() async throws {
         let folder = try TemporaryDirectory()
         for path in ["/nowhere.pem", folder.path, try folder.write("no PEM", to: "x.pem")] {
