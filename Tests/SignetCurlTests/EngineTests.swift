@@ -195,6 +195,58 @@ import Testing
         }
     }
 
+    /// The upstream answers none before it has all: they are under way at once. nginx numbers connections.
+    @Test(arguments: [false, true])
+    func callsAtOnceShareOneConnectionOverHTTP2Alone(overHTTP2: Bool) async throws {
+        let count = 32
+        let upstream = try await ScriptedServer(
+            """
+            head(c)
+            everybody.wait()
+            c.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+            """, setup: "everybody = threading.Barrier(\(count))")
+        let host = try await OrdersHost.start(
+            directives: """
+                location /number { return 200 '$connection $connection_requests'; }
+                location /all {
+                    proxy_pass http://127.0.0.1:\(upstream.port);
+                    add_header X-Connection '$connection $connection_requests';
+                    proxy_read_timeout 600;
+                }
+                """)
+        let engine = try engine(http2: overHTTP2)
+        let policy = try pinned(authority.root.pin)
+        let name = try #require(HTTPField.Name("X-Connection"))
+        let port = host.port
+        func request(_ path: String) -> EngineRequest {
+            EngineRequest(
+                get(port, path), policy: policy, timeout: .seconds(300),
+                connectTimeout: .seconds(300))
+        }
+        let (_, first) = try await engine.fetch(request("/number"))
+        let numbers = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let (response, body) = try await engine.fetch(request("/all"))
+                    #expect(body == Array("ok".utf8))
+                    return try #require(response.response.headerFields[name])
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        await engine.shutdown()
+        #expect(Set(numbers).count == count)
+        let connections = Set(numbers.map { $0.prefix { $0 != " " } })
+        if overHTTP2 {
+            let known = String(decoding: first, as: UTF8.self).prefix { $0 != " " }
+            #expect(connections == [known])
+            // The second request of the connection to the last.
+            #expect(Set(numbers) == Set((2...(count + 1)).map { "\(known) \($0)" }))
+        } else {
+            #expect(connections.count == count)
+        }
+    }
+
     private static let names: [(written: [String], host: String, shown: String?)] = [
         (
             [
