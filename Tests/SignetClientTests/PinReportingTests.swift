@@ -385,13 +385,16 @@ import Testing
         let right = try Pin(parsing: authority.leaf.pin)
         let wrong = try Pin(parsing: PolicyUpdateTests.wrong)
         let wanted = try PinRule(host: "localhost", pins: [wrong])
-        let rows: [(rule: [Pin], own: [Pin], isTaken: Bool)] = [
-            ([right], [], true), ([wrong], [], false), ([wrong], [right], true),
-            ([right], [wrong], false), ([], [wrong], false),
+        let rows: [(rule: [Pin], expires: String?, own: [Pin], isTaken: Bool)] = [
+            ([right], nil, [], true), ([wrong], nil, [], false), ([wrong], nil, [right], true),
+            ([right], nil, [wrong], false), ([], nil, [wrong], false),
+            ([right], "2020-01-01", [], false), ([right], "2020-01-01", [right], true),
         ]
         for row in rows {
             var rules = [wanted]
-            if !row.rule.isEmpty { rules.append(try PinRule(host: address, pins: row.rule)) }
+            if !row.rule.isEmpty {
+                rules.append(try PinRule(host: address, pins: row.rule, expires: row.expires))
+            }
             var post = PinReportPost(url: collector.url)
             post.timeout = .seconds(300)
             post.pins = row.own
@@ -400,7 +403,7 @@ import Testing
             // One report for the call, and none for what became of it.
             #expect(counts.made == 1 && counts.failed == (row.isTaken ? 0 : 1))
         }
-        #expect(try await collector.requests(count: 2).count == 2)
+        #expect(try await collector.requests(count: 3).count == 3)
         try await host.stop()
     }
 

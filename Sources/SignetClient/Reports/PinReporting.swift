@@ -29,6 +29,11 @@ public struct PinReporting: Sendable {
 /// Its host is judged by `pins`, or without any by the policy's rule for it (RFC 7469, section 2.1.4); a host
 /// without a rule by CA, dates and name alone, also where the policy refuses unlisted hosts. What becomes of
 /// a report to it never makes another report.
+///
+/// Where the policy's rule for the collector's host is itself what is wrong, or has expired, the report that
+/// tells of it fails as every call to that host does; it is counted, logged and not sent again. Only `pins`
+/// help: they take the place of the policy's rule, in enforce mode and without an end, and no update of the
+/// policy changes them. Have them be of keys that outlive the policy's, one in reserve among them.
 public struct PinReportPost: Sendable {
     /// An https URL.
     public var url: String
