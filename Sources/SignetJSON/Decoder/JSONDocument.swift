@@ -10,13 +10,13 @@ final class JSONDocument {
     private let hasOffsets: Bool
     /// The object that was searched last.
     ///
-    /// This and what follows are never contended. They are atomic, or behind a lock, because the guard
-    /// that Swift puts around each way into a class's variable takes longer than a search.
+    /// This and what follows are never contended. They are atomic, or taken out of the class for a change,
+    /// because the guard that Swift puts around each way into a class's variable takes longer than a search.
     private let current = Atomic<Int>(-1)
     /// The node of the name at which its next search begins.
     private let cursor = Atomic<Int>(0)
     /// The same for the others, by their nodes; empty while each would begin at its first member.
-    private let cursors = Mutex<[UInt32]>([])
+    private var cursors: [UInt32]? = []
     private let hasCursors = Atomic<Bool>(false)
     /// By node: the container that holds it, and its position there.
     private lazy var places = Self.places(of: reader.nodes)
@@ -91,15 +91,12 @@ final class JSONDocument {
         let left = cursor.load(ordering: .relaxed)
         var start = object + 1
         if hasCursors.load(ordering: .relaxed) || last >= 0 && left != last + 1 {
-            let known = cursors.withLock { cursors in
-                if cursors.isEmpty {
-                    cursors = [UInt32](repeating: 0, count: reader.nodes.count)
-                }
-                cursors[last] = UInt32(truncatingIfNeeded: left)
-                return Int(cursors[object])
-            }
+            guard var known = cursors.take() else { preconditionFailure() }
+            if known.isEmpty { known = [UInt32](repeating: 0, count: reader.nodes.count) }
+            known[last] = UInt32(truncatingIfNeeded: left)
+            if known[object] > 0 { start = Int(known[object]) }
+            cursors = consume known
             hasCursors.store(true, ordering: .relaxed)
-            if known > 0 { start = known }
         }
         current.store(object, ordering: .relaxed)
         cursor.store(start, ordering: .relaxed)
