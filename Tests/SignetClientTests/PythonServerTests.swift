@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Servers that are not ours, over HTTP: jsonrpcserver and pjrpc.
+/// Servers that are not ours, over HTTP: jsonrpcserver and pjrpc, and jsonrpclib-pelix for version 1.0.
 struct PythonServerTests {
     /// A server of each kind with the methods `echo`, `add`, `null` and `fail`.
     enum Kind: String, CaseIterable, Sendable { case jsonrpcserver, pjrpc }
@@ -102,6 +102,52 @@ struct PythonServerTests {
         #expect(sum.value == 3)
         #expect(try failure.server?.decodeData([String: String].self) == ["why": "é"])
         #expect(echo.value == "x")
+        await system.shutdown()
+        try await server.stop()
+    }
+
+    @Test func version1IsAnsweredByAServerOfVersion1() async throws {
+        let port = freePort()
+        let server = try await PythonPeer.serve(
+            """
+            import sys
+            from jsonrpclib.SimpleJSONRPCServer import SimpleJSONRPCServer
+            from jsonrpclib.config import Config
+            server = SimpleJSONRPCServer(
+                ('127.0.0.1', int(sys.argv[1])), logRequests=False, config=Config(version=1.0))
+            server.register_function(lambda *values: list(values), 'echo')
+            server.register_function(lambda a, b: a + b, 'add')
+            server.register_function(lambda: None, 'null')
+            server.serve_forever()
+            """, on: port)
+        func service(
+            _ version: ServiceConfiguration.PayloadProtocol
+        ) -> ServiceConfiguration {
+            ServiceConfiguration(
+                baseURL: "http://127.0.0.1:\(port)/", payloadProtocol: version,
+                timeout: .seconds(120))
+        }
+        let system = try await NetworkSystem.start(
+            services: ["one": service(.jsonRPC1), "two": service(.jsonRPC2)], policy: nil)
+        let values: [JSONValue] = ["é😀\n", 1.5, .null, ["a": []]]
+        let echoed = try await system.call("one", RPCCall("echo", .array(values)))
+        #expect(echoed.result?.value == .array(values))
+        #expect(echoed.warnings.isEmpty)
+        let sum = try await system.call("one", RPCCall("add", .array([9_007_199_254_740_992, 1])))
+        #expect(sum.result?.value == 9_007_199_254_740_993)
+        #expect(try await system.call("one", RPCCall("null")).result?.value == .null)
+        let note = try await system.call("one", RPCCall("null", isNotification: true))
+        #expect(note.result == nil && note.warnings.isEmpty)
+        for (call, code) in [
+            (RPCCall("missing"), -32601), (RPCCall("add", .array([1])), -32602),
+        ] as [(RPCCall, Int64)] {
+            let failure = await Self.failure(of: "one", call, in: system)
+            #expect(failure?.code.name == "rpc-error")
+            #expect(failure?.serverError?.code.int64 == code)
+        }
+        // It answers a call of 2.0 in 1.0's form, which nobody takes for a reply of 2.0.
+        let other = await Self.failure(of: "two", RPCCall("add", .array([1, 2])), in: system)
+        #expect(other?.code.name == "malformed-reply")
         await system.shutdown()
         try await server.stop()
     }

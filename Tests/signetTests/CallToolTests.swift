@@ -95,6 +95,78 @@ import Testing
         try await server.stop()
     }
 
+    /// What is odd about a good reply is told on standard error, without a value of it.
+    @Test(
+        arguments: [
+            (
+                #"[{"method":"a"}]"#,
+                #"[{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":1,"result":"s3cr3t"}]"#,
+                "warning: "
+            ),
+            (
+                #"[{"method":"a"}]"#,
+                #"[{"jsonrpc":"2.0","id":"s3cr3t","result":"s3cr3t"},{"jsonrpc":"2.0","id":1,"result":1}]"#,
+                "warning: "
+            ),
+            (
+                #"[{"method":"a","notify":true}]"#, #"["s3cr3t"]"#,
+                "warning: a notification was answered with a body"
+            ),
+        ])
+    func warningsAreNotesAndHoldNoValue(
+        _ batch: String, _ answer: String, _ words: String
+    ) async throws {
+        let server = try await CaptureServer(answer: answer)
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(batch, to: "batch.json")
+        let output = try await SignetTool.run(["call", server.url, "--batch", file])
+        #expect(output.exit == 0, "\(output.text)")
+        #expect(output.stderr.contains(words), "\(output.stderr)")
+        #expect(!output.stderr.contains("s3cr3t"))
+        #expect(!String(decoding: output.stdout, as: UTF8.self).contains("s3cr3t"))
+        try await server.stop()
+    }
+
+    /// An error's data is the caller's, on standard output as JSON, and never a log's.
+    @Test func anErrorsDataNeverReachesStandardError() async throws {
+        let server = try await CaptureServer(
+            answer:
+                #"{"jsonrpc":"2.0","id":1,"error":{"code":7,"message":"no\u001b[2J","data":{"key":"s3cr3t"}}}"#
+        )
+        for options in [[], ["--json"]] {
+            let output = try await SignetTool.run(["call", server.url, "m"] + options)
+            #expect(output.exit == 1)
+            #expect(!output.stderr.contains("s3cr3t"), "\(output.stderr)")
+            #expect(!output.stderr.contains("\u{1B}"))
+            if options == ["--json"] {
+                #expect(try json(output)["error"]?["rpc"]?["data"] == ["key": "s3cr3t"])
+            }
+        }
+        try await server.stop()
+    }
+
+    /// A policy that pins a host allows no http to it, and nothing is sent.
+    @Test func noPlainCallToAPinnedHost() async throws {
+        let server = try await CaptureServer(answer: Self.result)
+        let folder = try TemporaryDirectory()
+        let pin = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let policy = try folder.write(
+            #"{"hosts":{"localhost":{"pins":["\#(pin)"]}},"unlisted":"allow"}"#, to: "pins.json")
+        let output = try await SignetTool.run([
+            "call", "http://localhost:\(server.port)/", "m", "--policy", policy, "--json",
+        ])
+        #expect(output.exit == 1, "\(output.text)")
+        #expect(try json(output)["error"]?["code"]?.string == "cleartext-to-pinned-host")
+        // The only request the server ever has is the one to a name that is not pinned.
+        let open = try await SignetTool.run([
+            "call", "http://127.0.0.1:\(server.port)/", "m", "--policy", policy, "--json",
+        ])
+        #expect(open.exit == 0, "\(open.text)")
+        let requests = try await server.requests(count: 1)
+        #expect(requests.count == 1)
+        try await server.stop()
+    }
+
     @Test(arguments: [
         ("502 Bad Gateway", "[1]", 1 as Int32, "http-status"),
         ("502 Bad Gateway", "<html>", 1, "http-status"),
