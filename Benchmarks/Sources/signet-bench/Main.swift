@@ -19,7 +19,10 @@ struct Main {
                 { try VaultRows.rows() }
             ))
         makers.append(
-            (["rpc-unbox-1k", "json-decode-1k", "json-encode-1k"], { try PayloadRows.rows() }))
+            (
+                ["rpc-unbox-1k", "rpc-unbox-foundation", "json-decode-1k", "json-encode-1k"],
+                { try PayloadRows.rows() }
+            ))
         makers.append(
             (
                 [

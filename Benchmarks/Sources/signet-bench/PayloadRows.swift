@@ -3,7 +3,8 @@ import Foundation
 import SignetJSON
 import SignetRPC
 
-/// Unboxing a reply of 1 KiB beside one memchr pass, and Codable beside Foundation's.
+/// Unboxing a reply of 1 KiB beside one memchr pass and beside Foundation's JSON, and Codable beside
+/// Foundation's.
 struct PayloadRows {
     private struct Order: Codable, Equatable {
         struct Line: Codable, Equatable {
@@ -27,23 +28,35 @@ struct PayloadRows {
     static func rows() throws -> [Row] {
         let json = try StrictJSONEncoder().encode(order)
         try require((900...1200).contains(json.count), "the text has \(json.count) bytes")
-        return [try unbox(json), try decode(json), try encode(json)]
+        return try unbox(json) + [decode(json), encode(json)]
     }
 
-    private static func unbox(_ json: [UInt8]) throws -> Row {
+    private static func unbox(_ json: [UInt8]) throws -> [Row] {
         let body = Array(#"{"jsonrpc":"2.0","id":1,"result":"#.utf8) + json + Array("}".utf8)
         let adapter = JSONRPCAdapter()
         let request = try adapter.box(RPCCall("orders.read"))
         let reply = RawReply(status: 200, body: body)
-        return Row(
-            name: "rpc-unbox-1k", unit: .microseconds, goal: .value(3),
-            ours: {
-                try seconds(5000) {
-                    let result = try adapter.unbox(reply, to: request).result
-                    try require(result?.bytes.count == json.count, "wrong result")
-                } * 1e6
-            },
-            floor: { seconds(5000) { _ = floor_memchr(body, body.count, 1) } * 1e6 })
+        func unboxed() throws {
+            let result = try adapter.unbox(reply, to: request).result
+            try require(result?.bytes.count == json.count, "wrong result")
+        }
+        let data = Data(body)
+        func unboxedByFoundation() throws {
+            let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+            try require(object?["id"] as? Int == 1, "wrong id")
+            let result = try JSONSerialization.data(withJSONObject: object?["result"] ?? "")
+            try require(result.count > 900, "wrong result")
+        }
+        return [
+            Row(
+                name: "rpc-unbox-1k", unit: .microseconds, goal: .value(3),
+                ours: { try seconds(5000, unboxed) * 1e6 },
+                floor: { seconds(5000) { _ = floor_memchr(body, body.count, 1) } * 1e6 }),
+            Row(
+                name: "rpc-unbox-foundation", unit: .perSecond, goal: .ratio(5),
+                ours: { 1 / (try seconds(1000, unboxed)) },
+                floor: { 1 / (try seconds(1000, unboxedByFoundation)) }),
+        ]
     }
 
     private static func decode(_ json: [UInt8]) throws -> Row {
