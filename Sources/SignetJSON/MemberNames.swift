@@ -44,6 +44,13 @@ struct MemberNames {
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
+    /// Forgets all names and keeps its room, or gives false where there is much of it.
+    mutating func reset() -> Bool {
+        guard entries.count <= 1024, scratch.isEmpty, tables.isEmpty else { return false }
+        used = 0
+        return true
+    }
+
     func open() -> Scope {
         Scope(
             firstEntry: UInt32(truncatingIfNeeded: used),

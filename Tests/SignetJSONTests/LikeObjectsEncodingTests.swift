@@ -117,6 +117,46 @@ struct LikeObjectsEncodingTests {
         return .array(values)
     }
 
+    /// The room of a text goes to the next one, from whichever task, and nothing else of it.
+    @Test func textsKnowNothingOfOneAnother() async throws {
+        func object(_ names: [String]) -> String {
+            "{\(names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ","))}"
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for round in 0..<100 {
+                        let all = [["n\(task)", "n\(round)x", "n"], ["n\(task)", "n"], ["n"]]
+                        let wanted = "[\(all.map(object).joined(separator: ","))]"
+                        let written = try self.text(self.objects(all))
+                        #expect(written == wanted)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private final class Keeper: Encodable {
+        var kept: KeyedEncodingContainer<Key>?
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(1, forKey: Key("a"))
+            kept = container
+        }
+    }
+
+    @Test func aContainerThatOutlivesItsTextWritesNowhere() throws {
+        let keeper = Keeper()
+        #expect(try StrictJSONEncoder().encode([keeper]) == Array(#"[{"a":1}]"#.utf8))
+        let other = try StrictJSONEncoder().encode([["a": 2]])
+        try keeper.kept?.encode("s3cr3t", forKey: Key("b"))
+        #expect(other == Array(#"[{"a":2}]"#.utf8))
+        keeper.kept = nil
+        #expect(try text(objects([["a", "b"]])) == #"[{"a":0,"b":1}]"#)
+    }
+
     @Test func takesMoreNamesThanAreNoted() throws {
         let names = (0..<1000).map { "name-\($0)" }
         let value = objects([names, names, names.reversed()])

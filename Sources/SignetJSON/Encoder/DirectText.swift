@@ -47,6 +47,18 @@ struct DirectText {
         places.append(Place(start: 0))
     }
 
+    /// Makes it as new and keeps its room, or gives false where there is more than most texts take.
+    mutating func reset() -> Bool {
+        guard places.capacity <= 1024, outer.capacity <= 64, names.reset() else { return false }
+        known.reset()
+        outer.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        text = TextBuffer()
+        top = Open(place: 0, names: names.open())
+        places.append(Place(start: 0))
+        return true
+    }
+
     // MARK: Places
 
     /// Begins a member and gives the place of its value, or nil.

@@ -14,6 +14,9 @@ struct EncodedText {
         self.nodes = nodes
     }
 
+    /// Makes it as new and keeps its room, or gives false where it is better made anew.
+    mutating func reset() -> Bool { isDirect && text.reset() }
+
     mutating func set(_ value: JSONScalar, at place: Int) {
         if isDirect, text.set(value, at: place) { return }
         goOverToNodes()

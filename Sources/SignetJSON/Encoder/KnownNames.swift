@@ -40,6 +40,9 @@ struct KnownNames {
         return number
     }
 
+    /// Forgets all names and keeps its room.
+    mutating func reset() { names.removeAll(keepingCapacity: true) }
+
     /// Where a name stands and which one follows, if it is the text, byte for byte.
     ///
     /// Equal strings may differ in their bytes, but not those of ASCII from others of the same length: the
