@@ -37,7 +37,8 @@ extension JSONError {
     ) -> JSONError {
         let path = text(of: path)
         let place = path + (offset.map { " (byte \($0))" } ?? "")
-        return JSONError(code: code, message: "at \(place): \(what)", offset: offset, path: path)
+        return JSONError(
+            code: code, place: "at \(place): ", problem: what, offset: offset, path: path)
     }
 
     /// Turns what a type's own `init(from:)` or `encode(to:)` threw into an error that holds no value.

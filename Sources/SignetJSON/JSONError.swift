@@ -58,6 +58,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// Found, wanted and where, for people; never a value of the input.
     public let message: String
+    /// Found and wanted, without where.
+    private let problem: String
     /// The byte offset in the input, from zero, where there is one.
     public let offset: Int?
     /// The path to the value, `$.orders[2].price`, where there is one; in a stream it begins at the
@@ -73,11 +75,26 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public init(
         code: Code, message: String, offset: Int? = nil, path: String? = nil, record: Int? = nil
     ) {
+        self.init(
+            code: code, place: "", problem: message, offset: offset, path: path, record: record)
+    }
+
+    /// Makes an error whose message begins with its place.
+    init(
+        code: Code, place: String, problem: String, offset: Int? = nil, path: String? = nil,
+        record: Int? = nil
+    ) {
         self.code = code
-        self.message = message
+        self.message = place + problem
+        self.problem = problem
         self.offset = offset
         self.path = path
         self.record = record
+    }
+
+    /// The message with the offset alone, for inputs whose member names are not to be told either.
+    package var messageWithoutNames: String {
+        (offset.map { "at byte \($0): " } ?? "") + problem
     }
 
     /// The message; the path and the offset are part of it.

@@ -111,7 +111,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         do {
             value = try JSONValue(parsing: bytes)
         } catch {
-            throw VaultError(.malformedInput, "\(place): not JSON: \(error.message)")
+            throw VaultError(.malformedInput, "\(place): not JSON: \(error.messageWithoutNames)")
         }
         guard let object = value.object else {
             throw VaultError(
@@ -207,7 +207,7 @@ extension ConfigurationInput {
                 throw VaultError(
                     .wrongType,
                     "\(quoted(rule.name)) in \(place): wanted \(rule.type.wanted) as JSON: "
-                        + error.message)
+                        + error.messageWithoutNames)
             }
         }
         return Entry(name: rule.name, value: value, place: place)

@@ -156,7 +156,8 @@ private struct Draft {
         } catch {
             let line = 1 + text.prefix(error.offset ?? 0).count { $0 == 0x0A }
             throw VaultError(
-                .malformedInput, "what was saved is not JSON, line \(line): \(error.message)")
+                .malformedInput,
+                "what was saved is not JSON, line \(line): \(error.messageWithoutNames)")
         }
         guard let object = value.object else {
             throw VaultError(.malformedInput, "what was saved is no JSON object KEY:VALUE")
