@@ -21,7 +21,7 @@ public enum JSONValue: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: The whole text, UTF-8.
     ///   - maximumDepth: How deep arrays and objects may be nested, in 0...512; more counts as 512.
-    /// - Throws: `JSONError` with the byte offset.
+    /// - Throws: `JSONError` with path and byte offset.
     public init(
         parsing bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth
     ) throws(JSONError) {

@@ -33,8 +33,8 @@ final class EncodingState {
     /// Takes what is written out, changes it and puts it back.
     ///
     /// Swift guards each way into a class's variable at run time while code runs that the compiler does not
-    /// see; taken out there is no such time, and the guard falls away. A lock took a tenth of the time
-    /// that encoding takes, the guard more. No user's code runs in `body`; where it did, it would find nil.
+    /// see; taken out there is no such time, and the guard falls away. By a profile a lock takes as long as
+    /// writing a short member, the guard more. No user's code runs in `body`; where it did, it would find nil.
     @inline(__always)
     private func change<Result, Failure>(
         _ body: (inout EncodedText) throws(Failure) -> Result
