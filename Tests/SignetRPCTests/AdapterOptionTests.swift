@@ -34,6 +34,23 @@ struct AdapterOptionTests {
         #expect(texts.allSatisfy { $0.utf8.count == 32 })
     }
 
+    /// A limit of batches, whatever it is, neither ends the program nor touches a reply to one call.
+    @Test(arguments: [Int.min, -1, 0, 1, .max])
+    func anyBatchLimit(_ limit: Int) throws {
+        var adapter = JSONRPCAdapter.fromSeven()
+        adapter.maximumBatchCount = limit
+        let request = try adapter.box(RPCCall("a"))
+        let reply = try adapter.unbox(
+            RawReply(#"{"jsonrpc":"2.0","id":7,"result":1}"#), to: request)
+        #expect(reply.result?.value == 1)
+        let batch = { try adapter.box(batch: [RPCCall("a"), RPCCall("b")]) }
+        if limit < 2 {
+            #expect(throws: RPCError.self) { try batch() }
+        } else {
+            #expect(throws: Never.self) { try batch() }
+        }
+    }
+
     @Test func rule10BothMembersOnlyWhenAsked() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))

@@ -26,8 +26,8 @@ struct Main {
         makers.append(
             (
                 [
-                    "requests-h1", "requests-h2", "pinned-h1", "pinned-h2", "pin-handshake",
-                    "cancel-h1", "cancel-h2",
+                    "requests-h1", "requests-h2", "requests-h1-loop", "requests-h2-loop",
+                    "pinned-h1", "pinned-h2", "pin-handshake", "cancel-h1", "cancel-h2",
                 ],
                 { try await TransportRows().rows() }
             ))

@@ -32,6 +32,8 @@ struct TransportRows {
         [
             requests("requests-h1", http2: false, concurrency: 16),
             requests("requests-h2", http2: true, concurrency: 32),
+            loop("requests-h1-loop", http2: false, concurrency: 16),
+            loop("requests-h2-loop", http2: true, concurrency: 32),
             pinned("pinned-h1", http2: false, concurrency: 16),
             pinned("pinned-h2", http2: true, concurrency: 32),
             handshake(),
@@ -46,19 +48,29 @@ struct TransportRows {
             name: name, unit: .perSecond, goal: .ratio(0.9), rounds: 7, processor: processor,
             ours: {
                 try await processor.note(ours: true, Self.total) {
-                    try await rate(http2, concurrency, policy: policy)
+                    try await requests(http2, concurrency, policy: policy).rate
                 }
             },
             floor: {
                 try await processor.note(ours: false, Self.total) {
-                    let start = ContinuousClock.now
-                    let good = floor_requests(
-                        "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency,
-                        Self.total)
-                    try require(good == Self.total, "\(good) of \(Self.total) answers")
-                    return Double(Self.total) / (ContinuousClock.now - start).seconds
+                    try floor(http2, concurrency).rate
                 }
             })
+    }
+
+    /// Processor time of a request on the thread that runs libcurl, beside the bare program's only one: how
+    /// the rates compare where that thread has a processor of its own.
+    private func loop(_ name: String, http2: Bool, concurrency: Int) -> Row {
+        Row(
+            name: name, unit: .microseconds, goal: .ratio(1 / 0.9), rounds: 7,
+            ours: {
+                let series = try await requests(http2, concurrency, policy: policy)
+                guard let loop = series.loop else {
+                    throw WrongResult(what: "the kernel tells no thread's processor time")
+                }
+                return loop
+            },
+            floor: { try floor(http2, concurrency).loop ?? 0 })
     }
 
     private func pinned(_ name: String, http2: Bool, concurrency: Int) -> Row {
@@ -67,12 +79,12 @@ struct TransportRows {
             name: name, unit: .perSecond, goal: .ratio(0.95), rounds: 7, processor: processor,
             ours: {
                 try await processor.note(ours: true, Self.total) {
-                    try await rate(http2, concurrency, policy: policy)
+                    try await requests(http2, concurrency, policy: policy).rate
                 }
             },
             floor: {
                 try await processor.note(ours: false, Self.total) {
-                    try await rate(http2, concurrency, policy: nil)
+                    try await requests(http2, concurrency, policy: nil).rate
                 }
             })
     }
@@ -84,9 +96,27 @@ struct TransportRows {
             floor: { try await newConnections(policy: nil) })
     }
 
-    /// Requests a second, connections made inside the time as with the floor.
-    private func rate(_ http2: Bool, _ concurrency: Int, policy: PinPolicy?) async throws -> Double
-    {
+    /// What a series of requests came to, the making of its connections included.
+    private struct Series {
+        /// Requests a second.
+        var rate: Double
+        /// Microseconds of processor time that one took of the thread that runs libcurl.
+        var loop: Double?
+    }
+
+    private func floor(_ http2: Bool, _ concurrency: Int) throws -> Series {
+        let start = ContinuousClock.now
+        let processor = floor_thread_seconds()
+        let good = floor_requests(
+            "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency, Self.total)
+        try require(good == Self.total, "\(good) of \(Self.total) answers")
+        let loop = (floor_thread_seconds() - processor) / Double(Self.total) * 1e6
+        return Series(rate: Double(Self.total) / (ContinuousClock.now - start).seconds, loop: loop)
+    }
+
+    private func requests(
+        _ http2: Bool, _ concurrency: Int, policy: PinPolicy?
+    ) async throws -> Series {
         var settings = CurlEngine.Configuration()
         settings.caFile = caFile
         settings.offersHTTP2 = http2
@@ -104,8 +134,23 @@ struct TransportRows {
             try await group.waitForAll()
         }
         let time = (ContinuousClock.now - start).seconds
+        let loop = loopSeconds().map { $0 / Double(Self.total) * 1e6 }
         await engine.shutdown()
-        return Double(Self.total) / time
+        return Series(rate: Double(Self.total) / time, loop: loop)
+    }
+
+    /// Seconds of processor time that the engine's thread has taken, of which there is one at a time; nil where
+    /// the kernel is not Linux.
+    private func loopSeconds() -> Double? {
+        let tasks = URL(filePath: "/proc/self/task")
+        let threads = try? FileManager.default.contentsOfDirectory(
+            at: tasks, includingPropertiesForKeys: nil)
+        func text(_ thread: URL, _ file: String) -> String? {
+            try? String(contentsOf: thread.appending(path: file), encoding: .utf8)
+        }
+        let loop = threads?.first { text($0, "comm") == "signet-curl\n" }
+        let times = loop.flatMap { text($0, "schedstat") }
+        return times.flatMap { Double($0.prefix { $0 != " " }) }.map { $0 / 1e9 }
     }
 
     /// Processor time of the process for a request on a connection of its own, TLS included.

@@ -15,8 +15,8 @@ final class JSONDocument {
     private let current = Atomic<Int>(-1)
     /// The node of the name at which its next search begins.
     private let cursor = Atomic<Int>(0)
-    /// The same for the others, by their nodes; empty while each would begin at its first member.
-    private var cursors: [UInt32]? = []
+    /// The same for the others, by their nodes; nil while each would begin at its first member.
+    private var cursors: [UInt32]?
     private let hasCursors = Atomic<Bool>(false)
     /// By node: the container that holds it, and its position there.
     private lazy var places = Self.places(of: reader.nodes)
@@ -91,8 +91,7 @@ final class JSONDocument {
         let left = cursor.load(ordering: .relaxed)
         var start = object + 1
         if hasCursors.load(ordering: .relaxed) || last >= 0 && left != last + 1 {
-            guard var known = cursors.take() else { preconditionFailure() }
-            if known.isEmpty { known = [UInt32](repeating: 0, count: reader.nodes.count) }
+            var known = cursors.take() ?? [UInt32](repeating: 0, count: reader.nodes.count)
             known[last] = UInt32(truncatingIfNeeded: left)
             if known[object] > 0 { start = Int(known[object]) }
             cursors = consume known

@@ -168,7 +168,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
         return try JSONReader(
             message, maximumDepth: maximumDepth, recordedDepth: isArray ? 2 : 1,
-            recordedCount: 1 << 16 + 64 * min(maximumBatchCount, 1 << 24))
+            recordedCount: 1 << 16 + 64 * min(max(maximumBatchCount, 0), 1 << 24))
     }
 
     private func match(
