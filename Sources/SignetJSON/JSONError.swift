@@ -57,8 +57,10 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of the error.
     public let code: Code
     /// Found, wanted and where, for people; never a value of the input.
-    public let message: String
-    /// Found and wanted, without where.
+    public var message: String { place + problem }
+    /// Where, as the message begins; empty where it was given whole.
+    private let place: String
+    /// Found and wanted.
     private let problem: String
     /// The byte offset in the input, from zero, where there is one.
     public let offset: Int?
@@ -85,7 +87,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         record: Int? = nil
     ) {
         self.code = code
-        self.message = place + problem
+        self.place = place
         self.problem = problem
         self.offset = offset
         self.path = path

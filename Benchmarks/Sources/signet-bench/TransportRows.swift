@@ -53,7 +53,9 @@ struct TransportRows {
             },
             floor: {
                 try await processor.note(ours: false, Self.total) {
-                    try floor(http2, concurrency).rate
+                    let start = ContinuousClock.now
+                    try floor(http2, concurrency)
+                    return Double(Self.total) / (ContinuousClock.now - start).seconds
                 }
             })
     }
@@ -64,13 +66,13 @@ struct TransportRows {
         Row(
             name: name, unit: .microseconds, goal: .ratio(1 / 0.9), rounds: 7,
             ours: {
-                let series = try await requests(http2, concurrency, policy: policy)
-                guard let loop = series.loop else {
+                let took = try await requests(http2, concurrency, policy: policy).loop
+                guard let took else {
                     throw WrongResult(what: "the kernel tells no thread's processor time")
                 }
-                return loop
+                return took / Double(Self.total) * 1e6
             },
-            floor: { try floor(http2, concurrency).loop ?? 0 })
+            floor: { try seconds(1) { try floor(http2, concurrency) } / Double(Self.total) * 1e6 })
     }
 
     private func pinned(_ name: String, http2: Bool, concurrency: Int) -> Row {
@@ -96,27 +98,18 @@ struct TransportRows {
             floor: { try await newConnections(policy: nil) })
     }
 
-    /// What a series of requests came to, the making of its connections included.
-    private struct Series {
-        /// Requests a second.
-        var rate: Double
-        /// Microseconds of processor time that one took of the thread that runs libcurl.
-        var loop: Double?
-    }
-
-    private func floor(_ http2: Bool, _ concurrency: Int) throws -> Series {
-        let start = ContinuousClock.now
-        let processor = floor_thread_seconds()
+    /// The bare program's requests, connections made among them as with the engine.
+    private func floor(_ http2: Bool, _ concurrency: Int) throws {
         let good = floor_requests(
             "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency, Self.total)
         try require(good == Self.total, "\(good) of \(Self.total) answers")
-        let loop = (floor_thread_seconds() - processor) / Double(Self.total) * 1e6
-        return Series(rate: Double(Self.total) / (ContinuousClock.now - start).seconds, loop: loop)
     }
 
+    /// Requests a second, connections made inside the time as with the floor; and the seconds of processor time
+    /// that they took of the thread that runs libcurl.
     private func requests(
         _ http2: Bool, _ concurrency: Int, policy: PinPolicy?
-    ) async throws -> Series {
+    ) async throws -> (rate: Double, loop: Double?) {
         var settings = CurlEngine.Configuration()
         settings.caFile = caFile
         settings.offersHTTP2 = http2
@@ -134,9 +127,9 @@ struct TransportRows {
             try await group.waitForAll()
         }
         let time = (ContinuousClock.now - start).seconds
-        let loop = loopSeconds().map { $0 / Double(Self.total) * 1e6 }
+        let loop = loopSeconds()
         await engine.shutdown()
-        return Series(rate: Double(Self.total) / time, loop: loop)
+        return (Double(Self.total) / time, loop)
     }
 
     /// Seconds of processor time that the engine's thread has taken, of which there is one at a time; nil where
