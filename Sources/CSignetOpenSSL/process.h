@@ -2,7 +2,7 @@
 #define SIGNET_PROCESS_H
 
 // What keys need of the system and Swift cannot spell: a child whose structures live through one
-// call, a pipe that no child inherits, and memory that reaches no core file.
+// call, a pipe that no child inherits, and memory that nothing writes down at a crash.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,19 @@
 extern void __asan_init(void) __attribute__((weak));
 #endif
 
-static inline __attribute__((warn_unused_result)) int csignet_disable_core_dumps(void) {
+static inline __attribute__((warn_unused_result)) int csignet_disable_memory_dumps(void) {
     struct rlimit none = {0, 0};
     int status = setrlimit(RLIMIT_CORE, &none) == 0;
 #if defined(__linux__)
-    if (__asan_init == NULL && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
+    if (__asan_init != NULL) return status;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
+    // The signals that Swift's runtime takes for its report.
+    static const int crashes[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
+        struct sigaction action;
+        if (sigaction(crashes[i], NULL, &action) != 0) status = 0;
+        else if (action.sa_handler != SIG_IGN && signal(crashes[i], SIG_DFL) == SIG_ERR) status = 0;
+    }
 #endif
     return status;
 }

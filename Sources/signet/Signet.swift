@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import SignetCrypto
 
 /// The tool's commands.
@@ -27,8 +28,9 @@ struct SignetCommand: AsyncParsableCommand {
 /// Where the process begins and the only place where it ends.
 @main
 enum Signet {
-    static func main() async {
-        CoreDumps.disable()
+    /// Not `async`: a command that waits for nothing needs no second thread.
+    static func main() {
+        MemoryDumps.disable()
         StandardStreams.occupyClosed()
         StandardStreams.ignoreBrokenPipes()
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
@@ -43,15 +45,42 @@ enum Signet {
                         + "/proc/self/maps cannot be read")
             }
             var command = try SignetCommand.parseAsRoot(arguments)
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
+            if let asynchronous = command as? any AsyncParsableCommand {
+                try run(asynchronous, terminal)
             }
+            try command.run()
             terminal.exit(.done)
         } catch {
             terminal.exit(reporting: error, as: SignetCommand.self)
         }
+    }
+
+    /// How many descriptors must be free before an asynchronous command: a call takes ten.
+    ///
+    /// libdispatch opens some of its own when it likes, and ends the process without a word where none is
+    /// left at that moment (Swift 6.3).
+    private static let neededDescriptors = 32
+
+    /// Runs a command on Swift's threads while this one waits, and ends the process with it.
+    private static func run(
+        _ command: sending any AsyncParsableCommand, _ terminal: Terminal
+    ) throws(ToolError) -> Never {
+        guard StandardStreams.areFree(descriptors: neededDescriptors) else {
+            throw ToolError(
+                .network, "resources",
+                "the process may not have \(neededDescriptors) descriptors more, which a call may "
+                    + "take: see ulimit -n")
+        }
+        Task {
+            var command = command
+            do {
+                try await command.run()
+                terminal.exit(.done)
+            } catch {
+                terminal.exit(reporting: error, as: SignetCommand.self)
+            }
+        }
+        while true { DispatchSemaphore(value: 0).wait() }
     }
 
     /// Writes `--option=` as `--option ""`: the parser takes the first for an option without value.

@@ -136,4 +136,25 @@ import Testing
         #expect(try code(output) == "tls")
         #expect(host.requests.isEmpty)
     }
+
+    /// Swift's runtime would print the bytes that the registers point to.
+    @Test func aCrashShowsNoMemory() async throws {
+        let folder = try TemporaryDirectory()
+        // The program waits for the pipe, which is open on this side when it is open on the other.
+        let output = try await ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                mkfifo pipe
+                "$@" pipe & program=$!
+                exec 3>pipe
+                kill -SEGV $program
+                wait $program
+                """, "sh", SignetTool.url.path, "pins", "show",
+            ], environment: ["SWIFT_BACKTRACE": "enable=yes"], directory: folder.url, timeout: 300)
+        // AddressSanitizer has a report of its own, of registers alone.
+        #expect(output.exit == 139 || output.stderr.contains("AddressSanitizer"))
+        #expect(!output.stderr.contains("Backtracing"), "\(output.stderr)")
+    }
 }

@@ -29,6 +29,13 @@ package enum StandardStreams {
         }
     }
 
+    /// Tells whether the process may open so many files, sockets and the like more at this moment.
+    package static func areFree(descriptors count: Int) -> Bool {
+        let probes = (0..<count).map { _ in fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0) }
+        for probe in probes where probe >= 0 { _ = close(probe) }
+        return probes.allSatisfy { $0 >= 0 }
+    }
+
     /// Tells whether a person reads the output on a terminal.
     package static func isTerminal(_ output: Output) -> Bool {
         isatty(output.rawValue) == 1
