@@ -121,7 +121,7 @@ package enum FaultInjection {
         return missed > (search.exit == 0 ? max(2, kills / 10) : 0) ? missed : nil
     }
 
-    /// A sanitizer's look for leaks needs the place that `strace` has.
+    /// Without a sanitizer's look for leaks, which needs the place that `strace` has, and descriptors.
     package static let environment = [
         "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "")
             + "detect_leaks=0"

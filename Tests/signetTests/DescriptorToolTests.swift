@@ -45,6 +45,7 @@ import Testing
             exec 3>&-
             wait $program
             """, to: "run")
+        let environment = FaultInjection.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         var codes: [String] = []
         for limit in 4..<24 {
             let run = {
@@ -53,8 +54,7 @@ import Testing
                     [
                         "run", "\(limit)", SignetTool.url.path, "pins", "check",
                         "https://localhost:\(server.port)", "--ca-file", authority.caFile, "--json",
-                    ], environment: ["SWIFT_BACKTRACE": "enable=no"], directory: folder.url,
-                    timeout: 300)
+                    ], environment: environment, directory: folder.url, timeout: 300)
             }
             var output = try await run()
             // libdispatch looks at its threads each second, opens a file for that, and ends the process
