@@ -45,7 +45,9 @@ import Testing
             exec 3>&-
             wait $program
             """, to: "run")
-        let environment = FaultInjection.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let environment = FaultInjection.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) {
+            $1
+        }
         var codes: [String] = []
         for limit in 4..<24 {
             let run = {
