@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -217,6 +218,17 @@ static int before_request(
     return CURL_PREREQFUNC_OK;
 }
 
+// What the process may still open when the last socket is ours. libdispatch opens timers when it likes
+// and a file for each thread once a second, and ends the process where it cannot (Swift 6.3).
+enum { LEFT_DESCRIPTORS = 16 };
+
+// The kernel gives the lowest free number.
+static bool leaves_descriptors(int opened) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+        || (rlim_t)opened + LEFT_DESCRIPTORS < limit.rlim_cur;
+}
+
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
@@ -231,6 +243,11 @@ static curl_socket_t open_socket(
     type |= SOCK_CLOEXEC;
 #endif
     curl_socket_t opened = socket(address->family, type, address->protocol);
+    if (opened >= 0 && !leaves_descriptors(opened)) {
+        close(opened);
+        opened = CURL_SOCKET_BAD;
+        errno = EMFILE;
+    }
     if (opened < 0) {
         transfer->lacks_resources =
             errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

@@ -16,7 +16,8 @@ public final class CurlEngine: HTTPEngine {
         public var caFile: String?
         /// Whether HTTP/2 is offered by ALPN.
         public var offersHTTP2 = true
-        /// The most connections to one host and port; more calls wait.
+        /// The most connections to one host and port; more calls wait. The last 16 descriptors that the
+        /// process may open are left to others: a call that would need one fails with `resources`.
         public var maximumConnectionsPerHost = 64
         /// The most bytes of a reply's header, interim replies and trailers included.
         public var maximumHeaderSize = 64 << 10

@@ -135,7 +135,8 @@ extension TransferDriver {
 
     /// The system gave nothing.
     static let noMemory = TransportError(
-        code: .resources, message: "the system gave no memory or socket for the call")
+        code: .resources, message: "the system gave no memory or socket for the call; see ulimit -n"
+    )
 
     /// The verdict with the certificates, as reports tell of it.
     private func fullVerdict(_ transfer: Transfer, _ plan: RequestPlan) -> PinVerdict? {

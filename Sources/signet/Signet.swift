@@ -55,11 +55,9 @@ enum Signet {
         }
     }
 
-    /// How many descriptors must be free before an asynchronous command: a call takes ten.
-    ///
-    /// libdispatch opens some of its own when it likes, and ends the process without a word where none is
-    /// left at that moment (Swift 6.3).
-    private static let neededDescriptors = 32
+    /// How many descriptors must be free before an asynchronous command: a call takes ten, and
+    /// the engine leaves 16 to libdispatch, which ends the process where it finds none (Swift 6.3).
+    private static let neededDescriptors = 48
 
     /// Runs a command on Swift's threads while this one waits, and ends the process with it.
     private static func run(

@@ -6,7 +6,7 @@ import Testing
 /// A process that gets no more descriptors, or was started without its own.
 @Suite struct DescriptorToolTests {
     /// There are enough before anything begins: libdispatch ends a process where it finds none.
-    @Test(arguments: [4, 5, 7, 10, 20, 34, 64])
+    @Test(arguments: [4, 5, 7, 10, 20, 50, 80])
     func beginsWithEnoughDescriptors(_ limit: Int) async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await OpenSSLServer(authority.identity)
@@ -18,7 +18,7 @@ import Testing
                 "--json",
             ], timeout: 300)
         let reply = try JSONValue(parsing: output.stdout)
-        guard limit < 64 else {
+        guard limit < 80 else {
             #expect(reply["pins"]?.array?.first?["pin"]?.string == authority.leaf.pin)
             return
         }
@@ -49,7 +49,7 @@ import Testing
             $1
         }
         var codes: [String] = []
-        for limit in 4..<24 {
+        for limit in 4..<50 {
             let run = {
                 try await ChildProcess.run(
                     "/bin/sh",
@@ -73,7 +73,8 @@ import Testing
             codes.append(code ?? "exit \(output.exit): \(output.stderr)")
             if code == "resources" { #expect(output.exit == 3) }
         }
-        #expect(codes.first == "resources", "\(codes)")
+        // The last 16 are left to others: libdispatch ends a process where it finds none.
+        #expect(codes.prefix(17).allSatisfy { $0 == "resources" }, "\(codes)")
         #expect(Set(codes) == ["", "resources"], "\(codes)")
         #expect(codes.last == "")
     }
