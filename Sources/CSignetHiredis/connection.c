@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What hiredis found in a reply is kept in the connection; a list, which no command here is answered
-// by, is refused before anything is taken for its elements.
+// What hiredis found in a reply is kept in the connection. csignet_redis_read refuses replies of other
+// types, such as lists, before hiredis sees them.
 
 static void *keep(const redisReadTask *task, int kind, const char *text, size_t count) {
     csignet_redis *connection = task->privdata;
@@ -34,21 +34,10 @@ static void *keep_nothing(const redisReadTask *task) {
     return keep(task, REDIS_REPLY_NIL, NULL, 0);
 }
 
-#if HIREDIS_MAJOR >= 1
-static void *refuse_list(const redisReadTask *task, size_t count) {
-#else
-static void *refuse_list(const redisReadTask *task, int count) {
-#endif
-    (void)task;
-    (void)count;
-    return NULL;
-}
-
 static void free_nothing(void *reply) { (void)reply; }
 
 static redisReplyObjectFunctions keepers = {
     .createString = keep_text,
-    .createArray = refuse_list,
     .createInteger = keep_integer,
     .createNil = keep_nothing,
     .freeObject = free_nothing,
@@ -136,9 +125,25 @@ int csignet_redis_send(csignet_redis *connection, int64_t deadline) {
     return status;
 }
 
+// Returns 1 if a reply that begins with this byte goes to one of the keepers. For types that have no
+// keeper, hiredis 1 would report a reply and leave the previous one in the connection.
+static int has_keeper(char type) {
+    return type == '+' || type == '-' || type == ':' || type == '$' || type == '_';
+}
+
 int csignet_redis_read(
     csignet_redis *connection, int64_t deadline, csignet_redis_reply *reply) {
+    const redisReader *reader = connection->reader;
+    int has_begun = 0;
     for (;;) {
+        if (!has_begun && reader->len > reader->pos) {
+            char type = reader->buf[reader->pos];
+            if (!has_keeper(type)) {
+                reply->kind = (unsigned char)type;
+                return CSIGNET_REDIS_WRONG_TYPE;
+            }
+            has_begun = 1;
+        }
         void *found = NULL;
         if (redisReaderGetReply(connection->reader, &found) != REDIS_OK) {
             return CSIGNET_REDIS_GARBAGE;

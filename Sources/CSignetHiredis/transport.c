@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 int64_t csignet_redis_now(void) {
     struct timespec now;
@@ -113,13 +114,22 @@ static int no_passphrase(char *bytes, int room, int writes, void *context) {
     return -1;
 }
 
+// Loads the authorities from where OpenSSL was built to look for them. SSL_CTX_set_default_verify_paths
+// would prefer the places that SSL_CERT_FILE and SSL_CERT_DIR name.
+static int trust_system(SSL_CTX *trust) {
+    const char *file = X509_get_default_cert_file();
+    // Not every distribution has both.
+    if (access(file, F_OK) == 0 && SSL_CTX_load_verify_file(trust, file) != 1) return 0;
+    return SSL_CTX_load_verify_dir(trust, X509_get_default_cert_dir()) == 1;
+}
+
 static int configure_trust(SSL_CTX *trust, const csignet_redis_server *server) {
     if (SSL_CTX_set_min_proto_version(trust, TLS1_2_VERSION) != 1) return 0;
     SSL_CTX_set_default_passwd_cb(trust, no_passphrase);
     SSL_CTX_set_verify(trust, SSL_VERIFY_PEER, NULL);
     if (server->ca_file != NULL) {
         if (SSL_CTX_load_verify_file(trust, server->ca_file) != 1) return 0;
-    } else if (SSL_CTX_set_default_verify_paths(trust) != 1) {
+    } else if (!trust_system(trust)) {
         return 0;
     }
     if (server->certificate_file != NULL) {

@@ -118,6 +118,9 @@
         borrowing func read(by deadline: Int64) throws(RedisFailure) -> RedisReply {
             var reply = unsafe csignet_redis_reply()
             let status = unsafe csignet_redis_read(connection, deadline, &reply)
+            if Int(status) == CSIGNET_REDIS_WRONG_TYPE {
+                throw Self.wrongType(unsafe reply.kind)
+            }
             guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
             let text = unsafe Array(UnsafeBufferPointer(start: reply.text, count: reply.count))
             // As hiredis numbers them.
@@ -129,6 +132,27 @@
             case 6: return .error(Self.firstWord(text))
             default: throw Self.failure(Int32(CSIGNET_REDIS_GARBAGE))
             }
+        }
+
+        /// Returns the error for a reply that begins with a byte of none of the types in `RedisReply`.
+        private static func wrongType(_ byte: Int32) -> RedisFailure {
+            let type: String? =
+                switch UInt8(truncatingIfNeeded: byte) {
+                case UInt8(ascii: "*"): "a list"
+                case UInt8(ascii: "#"): "a boolean"
+                case UInt8(ascii: ","): "a double"
+                case UInt8(ascii: "("): "a big number"
+                case UInt8(ascii: "!"): "a bulk error"
+                case UInt8(ascii: "="): "a verbatim string"
+                case UInt8(ascii: "%"): "a map"
+                case UInt8(ascii: "~"): "a set"
+                case UInt8(ascii: "|"): "an attribute"
+                case UInt8(ascii: ">"): "a push message"
+                default: nil
+                }
+            guard let type else { return failure(Int32(CSIGNET_REDIS_GARBAGE)) }
+            return RedisFailure(
+                reason: "found \(type), expected a status, a string, an integer, null or an error")
         }
 
         private static func firstWord(_ text: [UInt8]) -> String {

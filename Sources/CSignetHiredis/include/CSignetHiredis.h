@@ -27,6 +27,8 @@ enum {
     CSIGNET_REDIS_CUT_OFF = 5,
     // What came is no reply that was asked for.
     CSIGNET_REDIS_GARBAGE = 6,
+    // The reply is of a type that answers no command here, such as a list or a boolean.
+    CSIGNET_REDIS_WRONG_TYPE = 7,
 };
 
 // Where a server is. Texts end with 0; what is not wanted is NULL.
@@ -47,7 +49,8 @@ typedef struct {
 
 // A reply. The text is the connection's, until the next reply.
 typedef struct {
-    // As REDIS_REPLY_…: 1 text, 3 integer, 4 nothing, 5 status, 6 error.
+    // As REDIS_REPLY_…: 1 text, 3 integer, 4 nothing, 5 status, 6 error. After
+    // CSIGNET_REDIS_WRONG_TYPE: the byte that the reply begins with.
     int kind;
     long long integer;
     const unsigned char *text;

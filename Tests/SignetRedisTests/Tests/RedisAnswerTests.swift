@@ -18,7 +18,7 @@ struct RedisAnswerTests {
             "*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n*1\\r\\n",
             ":99999999999999999999\\r\\n", ":x\\r\\n", "-\\r\\n", "-ERR \\x1b[31mred\\r\\n",
             "-readonly\\r\\n",
-            "-OK\\r\\n", "_\\r\\n", "#t\\r\\n", "%0\\r\\n", "~0\\r\\n", ">0\\r\\n",
+            "-OK\\r\\n", "_\\r\\n",
         ])
     func unclear(_ answer: String) async throws {
         let fake = try await FakeRedis(.answers, answer)
@@ -26,8 +26,8 @@ struct RedisAnswerTests {
         let found = await words {
             try await store.remember("a", of: "k", until: now + 300, now: now)
         }
-        // A list of nil is as good as nothing to hiredis: then the nonce counts as used.
-        let isNothing = answer == "*-1\\r\\n" || answer == "_\\r\\n"
+        // The null of RESP3, which hiredis 1 reads: then the nonce counts as used.
+        let isNothing = answer == "_\\r\\n"
         #expect(
             found.hasPrefix("nonce-store-unavailable: ")
                 || isNothing && found.hasPrefix("replayed-nonce"), "\(found)")
@@ -53,6 +53,31 @@ struct RedisAnswerTests {
             try await store.remember("a", of: "k", until: now + 300, now: now)
         }
         #expect(found.contains(wanted) && !found.contains("secret"), "\(found)")
+    }
+
+    @Test(
+        "a reply of a type that answers no command is refused by name, also after a good one",
+        arguments: [
+            ("#t\\r\\n", "a boolean"), ("#f\\r\\n", "a boolean"), (",1.5\\r\\n", "a double"),
+            (",nan\\r\\n", "a double"), ("(1234567890123\\r\\n", "a big number"),
+            ("=6\\r\\ntxt:OK\\r\\n", "a verbatim string"), ("!3\\r\\nERR\\r\\n", "a bulk error"),
+            ("*0\\r\\n", "a list"), ("*-1\\r\\n", "a list"), ("*1\\r\\n+OK\\r\\n", "a list"),
+            ("%0\\r\\n", "a map"), ("~0\\r\\n", "a set"), (">0\\r\\n", "a push message"),
+            ("|0\\r\\n+OK\\r\\n", "an attribute"),
+        ])
+    func otherTypes(_ answer: String, _ type: String) async throws {
+        for good in ["+OK", "$-1"] {
+            let fake = try await FakeRedis(.answers, "\(good)\\r\\n@\(answer)")
+            var options = fake.options
+            options.connections = 1
+            let store = try RedisNonceStore(options)
+            #expect(await store.code("a") == (good == "+OK" ? "no error" : "replayed-nonce"))
+            let found = await words {
+                try await store.remember("b", of: "k", until: now + 300, now: now)
+            }
+            #expect(found.hasPrefix("nonce-store-unavailable: "), "\(found)")
+            #expect(found.contains("found \(type), expected a status"), "\(found)")
+        }
     }
 
     @Test("an answer too many is not taken for the next one's")

@@ -63,7 +63,8 @@ extension RedisNonceStore.Options {
 final class FakeRedis: Sendable {
     /// What it does.
     enum Manner: String, Sendable {
-        /// Sends the bytes for each command.
+        /// Sends the bytes for each command; with `@` in them, the next part for each, and the last
+        /// part for all that follow.
         case answers
         /// Sends the bytes again and again, without end.
         case floods
@@ -87,13 +88,14 @@ final class FakeRedis: Sendable {
             listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
             print("ready", flush=True)
             def serve(peer):
+                parts = answer.split(b"@") if manner == "answers" else []
                 try:
                     while True:
                         data = peer.recv(65536)
                         if not data: return
                         # Each command is a list of its own.
                         for _ in range(data.count(b"*6") + data.count(b"*1\\r\\n$4\\r\\nPING")):
-                            if manner == "answers": peer.sendall(answer)
+                            if parts: peer.sendall(parts.pop(0) if len(parts) > 1 else parts[0])
                             while manner == "floods": peer.sendall(answer * 1000)
                             while manner == "drips":
                                 for byte in answer:

@@ -56,6 +56,53 @@ struct RedisToolTests {
         #expect(explained.exit == 1 && explained.text.contains("replayed-nonce"))
     }
 
+    @Test("trusts the system's authorities, and none that an environment variable names")
+    func trustIsTheSystems() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let port = freePort()
+        let host = try await RedisHost.start([
+            "--tls-port", "\(port)", "--tls-cert-file", authority.leaf.chain,
+            "--tls-key-file", authority.leaf.key, "--tls-ca-cert-file", authority.caFile,
+            "--tls-auth-clients", "no",
+        ])
+        let folder = try await prepared()
+        let authorities = try TemporaryDirectory()
+        try authorities.write(Data(contentsOf: URL(filePath: authority.caFile)), to: "root.pem")
+        let hashed = try await ChildProcess.run("openssl", ["rehash", authorities.path])
+        #expect(hashed.exit == 0)
+        let arguments = [
+            "verify", "--scheme", "rfc9421", "--keys", "keys", "--now", "1795228551",
+            "--nonce-store", "rediss://localhost:\(port)", "signed",
+        ]
+        for environment in [
+            ["SSL_CERT_FILE": authority.caFile], ["SSL_CERT_DIR": authorities.path],
+        ] {
+            let output = try await SignetTool.run(
+                arguments, environment: environment, directory: folder.url)
+            #expect(output.exit == 3, "\(environment): \(output.text)")
+            #expect(output.stderr.contains("no TLS connection that can be trusted"))
+            let traced = try await ChildProcess.run(
+                "strace",
+                ["-f", "-qq", "-s", "4096", "-o", "trace", "-e", "trace=%file"]
+                    + [SignetTool.url.path] + arguments,
+                environment: environment.merging(FaultInjection.environment) { $1 },
+                directory: folder.url)
+            #expect(traced.exit == 3)
+            let trace = String(decoding: try folder.read("trace"), as: UTF8.self)
+            let calls = trace.split(separator: "\n").filter { !$0.contains("execve(") }
+            let system = try await ChildProcess.run("openssl", ["version", "-d"]).text
+            let place = try #require(system.split(separator: "\"").dropFirst().first)
+            #expect(calls.contains { $0.contains("\(place)/cert") })
+            let named = environment.values.joined()
+            #expect(!calls.contains { $0.contains(named) })
+        }
+        #expect(try await host.ask("DBSIZE") == "0")
+        let trusted = try await SignetTool.run(
+            arguments + ["--nonce-store-ca-file", authority.caFile],
+            environment: ["SSL_CERT_FILE": folder.path("absent")], directory: folder.url)
+        #expect(trusted.exit == 0, "\(trusted.stderr)")
+    }
+
     @Test("a Redis that is away is no usable answer; wrong options are wrong usage")
     func refusals() async throws {
         let folder = try await prepared()
