@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "framing.h"
 #include "loop.h"
 
 bool signet_append(
@@ -68,6 +69,9 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
         transfer->head_count = 0;
         return count;
     }
+    signet_refusal problem = signet_framing_read(
+        transfer->head, transfer->head_count, transfer->is_head, &transfer->ends_with_connection);
+    if (problem) return refuse(transfer, problem);
     transfer->has_head = true;
     signet_transfer_make_ready(transfer);
     return count;

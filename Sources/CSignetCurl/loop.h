@@ -86,6 +86,7 @@ struct signet_transfer {
     uint8_t *head;
     size_t head_count, head_room, head_total, head_limit;
     int field_count, field_limit;
+    bool is_head, ends_with_connection;  // the request's method; how the response's body ends
     uint8_t *body;
     size_t body_count, body_room;
     uint64_t body_total, body_limit;

@@ -1,6 +1,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <string.h>
+
 #include "loop.h"
 
 // libcurl's MAX_INITIAL_POST_SIZE.
@@ -94,7 +96,11 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
-    case CURLE_HTTP2_STREAM: return SIGNET_FAILED_CUT_OFF;
+        return SIGNET_FAILED_CUT_OFF;
+    case CURLE_HTTP2_STREAM:
+        // libcurl tells in words alone if HTTP/2 was broken, such as by fields that contradict each other.
+        return strstr(transfer->error, "PROTOCOL_ERROR") ? SIGNET_FAILED_MALFORMED
+                                                         : SIGNET_FAILED_CUT_OFF;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_HTTP2:

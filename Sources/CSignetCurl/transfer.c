@@ -117,6 +117,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     transfer->refusal = SIGNET_NO_REFUSAL;
     transfer->head_count = transfer->head_total = transfer->body_count = 0;
     transfer->field_count = 0;
+    transfer->is_head = transfer->ends_with_connection = false;
     transfer->body_total = 0;
     transfer->error[0] = 0;
     if (transfer->body_room > BODY_ROOM * 2) {
@@ -142,6 +143,7 @@ bool signet_transfer_set_request(
     const char *url = target + strlen(target) + 1;
     // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
+    transfer->is_head = is_head;
     transfer->sent_body.head_count = strlen(method) + strlen(target) + 14;
     if (sends_body)
         transfer->sent_body.head_count += (size_t)snprintf(NULL, 0, "%zu", body_count) + 18;

@@ -99,6 +99,16 @@ extension TransferDriver {
                 code: .proxy,
                 message: "the proxy \(plan.proxy?.url ?? "") answered CONNECT with a header of more"
                     + " than \(configuration.maximumHeaderSize) bytes")
+        case SIGNET_BAD_LENGTH:
+            return TransportError(
+                code: .malformedReply,
+                message: "\(host) sent a Content-Length that is not a number of bytes, or two that"
+                    + " differ; expected one (RFC 9112, section 6.3)")
+        case SIGNET_BAD_CODING:
+            return TransportError(
+                code: .malformedReply,
+                message: "\(host) sent a Transfer-Encoding other than \"chunked\", or one beside a"
+                    + " Content-Length or outside HTTP/1.1 (RFC 9112, section 6.3)")
         case SIGNET_BODY_TOO_LARGE:
             return TransferDriver.tooLarge(plan)
         case SIGNET_NO_MEMORY:

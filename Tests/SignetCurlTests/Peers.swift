@@ -86,3 +86,31 @@ final class ScriptedServer: Sendable {
         }.joined()
     }
 }
+
+/// What a `ScriptedServer` needs to speak HTTP/2 frame by frame: its `setup`.
+///
+/// `h2_request(c)` reads up to a request's header and returns its stream; `h2_frame` makes a frame, and
+/// `literal` a field of a header block.
+let http2Server = """
+    context.set_alpn_protocols(['h2'])
+    def h2_frame(kind, flags, stream, payload=b''):
+        return struct.pack('>I', len(payload))[1:] + bytes([kind, flags]) + struct.pack('>I', stream) + payload
+    def literal(name, value):
+        return bytes([0, len(name)]) + name + bytes([len(value)]) + value
+    def h2_bytes(c, count):
+        data = b''
+        while len(data) < count:
+            more = c.recv(count - len(data))
+            if not more: raise EOFError
+            data += more
+        return data
+    def h2_request(c, first=True):
+        if first:
+            h2_bytes(c, 24)
+            c.sendall(h2_frame(4, 0, 0))
+        while True:
+            length, kind, flags, stream = struct.unpack('>IBBI', b'\\0' + h2_bytes(c, 9))
+            h2_bytes(c, length)
+            if kind == 4 and not flags & 1: c.sendall(h2_frame(4, 1, 0))
+            if kind == 1: return stream
+    """

@@ -1,0 +1,87 @@
+#include "framing.h"
+
+#include <string.h>
+#include <strings.h>
+
+// A part of the response's header.
+typedef struct {
+    const uint8_t *start, *end;
+} piece;
+
+static bool is_blank(uint8_t byte) { return byte == ' ' || byte == '\t'; }
+
+static piece trimmed(const uint8_t *start, const uint8_t *end) {
+    while (start < end && is_blank(*start)) start++;
+    while (end > start && (is_blank(end[-1]) || end[-1] == '\r')) end--;
+    return (piece){start, end};
+}
+
+// The value of a line if it is the field `name`, which ends with its colon.
+static bool has_name(piece line, const char *name, piece *value) {
+    size_t count = strlen(name);
+    if ((size_t)(line.end - line.start) < count) return false;
+    if (strncasecmp((const char *)line.start, name, count) != 0) return false;
+    *value = trimmed(line.start + count, line.end);
+    return true;
+}
+
+// Reads digits alone: no sign, no space, nothing after them, and at most INT64_MAX.
+static bool read_length(piece text, int64_t *length) {
+    if (text.start == text.end) return false;
+    *length = 0;
+    for (const uint8_t *at = text.start; at < text.end; at++) {
+        if (*at < '0' || *at > '9') return false;
+        if (*length > (INT64_MAX - (*at - '0')) / 10) return false;
+        *length = *length * 10 + (*at - '0');
+    }
+    return true;
+}
+
+// Reads a field's list of lengths. All of them, and `length` if it is known (not -1), must be equal.
+static bool read_lengths(piece value, int64_t *length) {
+    const uint8_t *start = value.start;
+    for (;;) {
+        const uint8_t *comma = memchr(start, ',', (size_t)(value.end - start));
+        int64_t found;
+        if (!read_length(trimmed(start, comma ? comma : value.end), &found)) return false;
+        if (*length >= 0 && *length != found) return false;
+        *length = found;
+        if (!comma) return true;
+        start = comma + 1;
+    }
+}
+
+// Whether a response with this start line has no body, whatever its fields say: 204 and 304.
+static bool is_bodyless(piece line) {
+    const uint8_t *space = memchr(line.start, ' ', (size_t)(line.end - line.start));
+    if (!space || line.end - space < 4) return false;
+    return memcmp(space + 1, "204", 3) == 0 || memcmp(space + 1, "304", 3) == 0;
+}
+
+signet_refusal signet_framing_read(
+    const uint8_t *head, size_t count, bool is_head, bool *ends_with_connection) {
+    const uint8_t *at = head, *end = head + count;
+    int64_t length = -1;
+    unsigned codings = 0;
+    // Only HTTP/1.1 has chunks. A transfer coding in HTTP/1.0 makes a message's length doubtful, and
+    // HTTP/2 has no transfer codings (RFC 9112, section 6.1; RFC 9113, section 8.2.2).
+    bool is_http1 = count > 5 && memcmp(head, "HTTP/1", 6) == 0;
+    bool has_chunks = count > 8 && memcmp(head, "HTTP/1.1", 8) == 0;
+    bool has_body = !is_head;
+    while (at < end) {
+        const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
+        piece line = {at, feed ? feed : end}, value;
+        if (at == head) has_body = has_body && !is_bodyless(line);
+        at = feed ? feed + 1 : end;
+        if (has_name(line, "Content-Length:", &value)) {
+            if (!read_lengths(value, &length)) return SIGNET_BAD_LENGTH;
+        } else if (has_name(line, "Transfer-Encoding:", &value)) {
+            bool is_chunked = value.end - value.start == 7
+                && strncasecmp((const char *)value.start, "chunked", 7) == 0;
+            if (!has_chunks || !is_chunked || ++codings > 1) return SIGNET_BAD_CODING;
+        }
+    }
+    if (codings > 0 && length >= 0) return SIGNET_BAD_CODING;
+    *ends_with_connection = is_http1 && has_body && codings == 0 && length < 0;
+    return SIGNET_NO_REFUSAL;
+}

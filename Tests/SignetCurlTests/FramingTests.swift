@@ -1,0 +1,152 @@
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Responses whose fields say in more than one way, or in none, how long the body is.
+@Suite struct FramingTests {
+    private static func answer(_ fields: String, _ body: String) -> String {
+        "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(fields) + b'\\r\\n' + \(body))"
+    }
+
+    private func error(
+        _ behaviour: String, tls: Bool = false, setup: String = "", head: Bool = false
+    ) async throws -> TransportError? {
+        let leaf = tls ? try TestAuthority.trusted.get().leaf : nil
+        let server = try await ScriptedServer(behaviour, tls: leaf, setup: setup)
+        let engine = try engine(http2: tls)
+        var request = EngineRequest(get(server.port, scheme: tls ? "https" : "http"))
+        if head { request.request.method = .head }
+        request.timeout = .seconds(300)
+        let error = await engine.failure(request)
+        await engine.shutdown()
+        return error
+    }
+
+    private static let chunks = #"b'4\r\nabcd\r\n0\r\n\r\n'"#
+
+    @Test(arguments: [
+        (#"b'Content-Length: 10\r\nContent-Length: 4\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4\r\nContent-Length: 10\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 10, 4\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4, 10\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4,\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: +1\r\n'"#, "b'a'"),
+        (#"b'Content-Length: -1\r\n'"#, "b'a'"),
+        (#"b'Content-Length: \r\n'"#, "b''"),
+        (#"b'Content-Length: 0x4\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4 bytes\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4;a\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4.0\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 1 0\r\n'"#, "b'a'"),
+        (#"b'Content-Length: 9223372036854775808\r\n'"#, "b'a'"),
+        (#"b'Content-Length: 18446744073709551620\r\n'"#, "b'abcd'"),
+        (#"b'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: chunked\r\nContent-Length: 4\r\n'"#, chunks),
+        (#"b'transfer-encoding: chunked\r\ncontent-length: 4\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: chunked, chunked\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: identity\r\n'"#, "b'abcd'"),
+        (#"b'Transfer-Encoding: xchunked\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: gzip, chunked\r\n'"#, chunks),
+        (#"b'Transfer-Encoding: \r\n'"#, "b'abcd'"),
+    ])
+    func refusesALengthThatIsDoubtful(fields: String, body: String) async throws {
+        let error = try await error(Self.answer(fields, body))
+        #expect(error?.code == .malformedReply, "\(fields): \(error?.message ?? "no error")")
+    }
+
+    /// A response without a body says nothing credible by a doubtful length, either.
+    @Test func refusesADoubtfulLengthOfNoBody() async throws {
+        let fields = #"b'Content-Length: 10\r\nContent-Length: 4\r\n'"#
+        let error = try await error(Self.answer(fields, "b''"), head: true)
+        #expect(error?.code == .malformedReply)
+    }
+
+    @Test func refusesChunksInHTTP10() async throws {
+        let error = try await error(
+            "head(c)\nc.sendall(b'HTTP/1.0 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' + \(Self.chunks))"
+        )
+        #expect(error?.code == .malformedReply)
+    }
+
+    @Test(arguments: [
+        #"b'Content-Length: 4\r\n', b'abcd'"#,
+        #"b'content-length:4  \r\n', b'abcd'"#,
+        #"b'Content-Length: 4\r\nContent-Length: 4\r\n', b'abcd'"#,
+        #"b'Content-Length: 4, 4\r\n', b'abcd'"#,
+        #"b'Content-Length: 0004\r\n', b'abcd'"#,
+        #"b'Transfer-Encoding: Chunked\r\n', b'4\r\nabcd\r\n0\r\n\r\n'"#,
+        #"b'', b'abcd'"#,
+    ])
+    func takesALengthThatIsClear(answer: String) async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            fields, body = \(answer)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\n' + fields + b'\\r\\n' + body)
+            """)
+        let engine = try engine()
+        let (_, body) = try await engine.fetch(EngineRequest(get(server.port, scheme: "http")))
+        #expect(body == Array("abcd".utf8), "\(answer)")
+        await engine.shutdown()
+    }
+
+    @Test(arguments: ["204 No Content", "304 Not Modified"])
+    func endsAResponseWithoutBodyAtOnce(status: String) async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 \(status)\\r\\nContent-Length: 1000\\r\\n\\r\\n')
+            c.recv(1)
+            """)
+        let engine = try engine()
+        let (response, body) = try await engine.fetch(
+            EngineRequest(get(server.port, scheme: "http"), timeout: .seconds(300)))
+        #expect(response.response.status.code == Int(status.prefix(3)) && body.isEmpty)
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [
+        "FOOBAR\\r\\n\\r\\n", "Http/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n",
+        "HTTP/1.1 20 OK\\r\\n\\r\\n", "HTTP/1.1\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\nContent-Length : 4\\r\\n\\r\\nabcd",
+        "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n 5\\r\\n\\r\\nabcde",
+    ])
+    func refusesWhatIsNotAResponse(text: String) async throws {
+        let error = try await error("head(c)\nc.sendall(b'\(text)')")
+        #expect(error?.code == .malformedReply, "\(text): \(error?.message ?? "no error")")
+    }
+
+    @Test func takesAStatusLineWithoutAReason() async throws {
+        let server = try await ScriptedServer(
+            "head(c)\nc.sendall(b'HTTP/1.1 200\\r\\nContent-Length: 0\\r\\n\\r\\n')")
+        let engine = try engine()
+        let (response, body) = try await engine.fetch(
+            EngineRequest(get(server.port, scheme: "http")))
+        #expect(response.response.status.code == 200 && body.isEmpty)
+        await engine.shutdown()
+    }
+
+    /// The fields of an HTTP/2 response are literals after `:status: 200`; the body has four bytes.
+    @Test(arguments: [
+        [("content-length", "10"), ("content-length", "4")],
+        [("content-length", "4"), ("content-length", "10")],
+        [("content-length", "10, 4")], [("content-length", "+4")], [("content-length", "-4")],
+        [("content-length", "")], [("content-length", "0x4")], [("content-length", "4 bytes")],
+        [("content-length", "9223372036854775808")],
+        [("content-length", "3")], [("content-length", "5")],
+        [("transfer-encoding", "chunked")],
+    ])
+    func refusesADoubtfulLengthOverHTTP2(fields: [(String, String)]) async throws {
+        let literals = fields.map { "literal(b'\($0.0)', b'\($0.1)')" }.joined(separator: " + ")
+        let error = try await error(
+            """
+            stream = h2_request(c)
+            c.sendall(h2_frame(1, 4, stream, b'\\x88' + \(literals)) + h2_frame(0, 1, stream, b'abcd'))
+            while c.recv(65536): pass
+            """, tls: true, setup: http2Server)
+        #expect(error?.code == .malformedReply, "\(fields): \(error?.message ?? "no error")")
+    }
+}
