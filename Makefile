@@ -7,7 +7,7 @@ help:
 	@echo "make check   format, imports, the fence around pointers, all tests under AddressSanitizer"
 	@echo "make threads all tests under ThreadSanitizer, then crowds of 10,000 calls"
 	@echo "make bench   measures each job beside its floor"
-	@echo "make fuzz    changed messages, scheme documents, JSON and replies, a minute each (SECONDS_EACH), under libFuzzer"
+	@echo "make fuzz    changed inputs to each parser of foreign bytes, a minute each (SECONDS_EACH), under libFuzzer; ONLY=fuzz-NAME"
 	@echo "make build   the signet program, optimised; its path is printed"
 	@echo "make clean   removes what was built; keys and certificates stay"
 

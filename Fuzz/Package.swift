@@ -2,28 +2,44 @@
 import PackageDescription
 
 // Built with --sanitize=fuzzer,address only, by Scripts/fuzz: libFuzzer brings the main function.
-let signing: Target.Dependency = .product(name: "SignetSigning", package: "signet")
-let json: Target.Dependency = .product(name: "SignetJSON", package: "signet")
-let rpc: Target.Dependency = .product(name: "SignetRPC", package: "signet")
 let settings: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+
+func product(_ name: String) -> Target.Dependency { .product(name: name, package: "signet") }
+
+/// A target that libFuzzer runs, with the products that it needs.
+func fuzzer(_ name: String, _ products: String...) -> Target {
+    .executableTarget(
+        name: "fuzz-\(name)", dependencies: ["FuzzSupport"] + products.map(product),
+        swiftSettings: settings)
+}
 
 let package = Package(
     name: "signet-fuzz",
     dependencies: [.package(name: "signet", path: "..")],
     targets: [
         .target(
-            name: "FuzzSupport", dependencies: [signing, json], swiftSettings: settings),
-        .executableTarget(
-            name: "fuzz-verifier", dependencies: ["FuzzSupport", signing],
+            name: "FuzzSupport", dependencies: [product("SignetSigning"), product("SignetJSON")],
             swiftSettings: settings),
-        .executableTarget(
-            name: "fuzz-schemes", dependencies: ["FuzzSupport", signing, json],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "fuzz-json", dependencies: ["FuzzSupport", json], swiftSettings: settings),
-        .executableTarget(
-            name: "fuzz-replies", dependencies: ["FuzzSupport", json, rpc],
-            swiftSettings: settings),
+        fuzzer("certificates", "SignetSigning"),
+        fuzzer("configurations", "SignetClient"),
+        fuzzer("conversions", "SignetPinning"),
+        fuzzer("descriptions", "SignetRPC", "SignetJSON"),
+        fuzzer("dumps", "SignetVault"),
+        fuzzer("fields", "SignetSigning"),
+        fuzzer("frames", "SignetRPC"),
+        fuzzer("hosts", "SignetPinning", "SignetTransport"),
+        fuzzer("http", "SignetClient", "SignetCurl", "SignetRPC", "SignetTransport"),
+        fuzzer("json", "SignetJSON"),
+        fuzzer("keys", "SignetSigning"),
+        fuzzer("messages", "SignetSigning"),
+        fuzzer("patterns", "SignetVault"),
+        fuzzer("policies", "SignetPinning"),
+        fuzzer("projects", "SignetClient"),
+        fuzzer("replies", "SignetJSON", "SignetRPC"),
+        fuzzer("schemes", "SignetJSON", "SignetSigning"),
+        fuzzer("updates", "SignetPinning"),
+        fuzzer("urls", "SignetClient", "SignetCurl", "SignetPinning", "SignetTransport"),
+        fuzzer("verifier", "SignetSigning"),
     ],
     swiftLanguageModes: [.v6]
 )

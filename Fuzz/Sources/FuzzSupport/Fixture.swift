@@ -8,7 +8,7 @@ public struct Fixture: Sendable {
     public static let now: Int64 = 1_795_228_551
 
     /// Keys of published vectors (RFC 8037, appendix A.1; RFC 7515, appendix A.3), and bytes that count.
-    private static let keys = """
+    public static let keys = """
         {"keys":[
         {"kty":"oct","kid":"mac","use":"sig","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"},
         {"kty":"OKP","kid":"ed","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",

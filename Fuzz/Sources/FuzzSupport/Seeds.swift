@@ -1,4 +1,5 @@
 import Foundation
+public import SignetJSON
 
 /// Where a corpus begins: the folder that Scripts/fuzz names.
 public enum Seeds {
@@ -31,6 +32,41 @@ public enum Seeds {
             found.append(("file\(name)", Array(data)))
         }
         return found
+    }
+
+    /// Every text in a vector file of the checkout, and every array and object in it that is not too large.
+    public static func values(
+        in file: String, atMost limit: Int = 4096
+    ) -> [(name: String, bytes: [UInt8])] {
+        guard let document = document(file) else { return [] }
+        var found: Set<[UInt8]> = []
+        func add(_ value: JSONValue) {
+            if let text = value.string {
+                found.insert(Array(text.utf8))
+                if let bytes = Data(base64Encoded: text) { found.insert(Array(bytes)) }
+            } else if value.array != nil || value.object != nil {
+                found.insert(value.serialized())
+            }
+            for element in value.array ?? [] { add(element) }
+            for (_, member) in value.object ?? [:] { add(member) }
+        }
+        add(document)
+        let folder = file.replacing("/", with: "_")
+        return found.filter { $0.count <= limit }.sorted { $0.lexicographicallyPrecedes($1) }
+            .enumerated().map { ("\(folder)-\($0)", $1) }
+    }
+
+    /// A JSON file of the checkout.
+    public static func document(_ file: String) -> JSONValue? {
+        guard let root = ProcessInfo.processInfo.environment["SIGNET_FUZZ_ROOT"],
+            let data = try? Data(contentsOf: URL(filePath: root).appending(path: file))
+        else { return nil }
+        return try? JSONValue(parsing: Array(data))
+    }
+
+    /// Texts that a target names itself.
+    public static func texts(_ texts: [String]) -> [(name: String, bytes: [UInt8])] {
+        texts.enumerated().map { ("text-\($0)", Array($1.utf8)) }
     }
 }
 

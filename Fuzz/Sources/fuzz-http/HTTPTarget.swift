@@ -1,0 +1,145 @@
+import FuzzSupport
+import HTTPTypes
+import SignetJSON
+import SignetRPC
+import SignetTransport
+
+@testable import SignetClient
+@testable import SignetCurl
+
+/// A response of an HTTP server: the head is refused, or is written and read as it was; each of its fields
+/// that the client reads, and the body's content coding, is refused with a message or within its limits, in
+/// pieces as in one.
+
+/// Called by libFuzzer once, before it reads the corpus.
+@_cdecl("LLVMFuzzerInitialize")
+public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt {
+    let gzip: [UInt8] = [
+        0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10,
+        0x36, 5, 0, 0, 0,
+    ]
+    let zlib: [UInt8] = [
+        0x78, 0x9C, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 6, 0x2C, 2, 0x15,
+    ]
+    let start = "HTTP/1.1 200 OK\r\nContent-Encoding: "
+    Seeds.write(
+        Seeds.texts([
+            "HTTP/2 206\r\nContent-Range: bytes 0-9/100\r\nETag: \"a\"\r\n\r\n0123456789",
+            "HTTP/1.1 200 OK\r\nLink: <https://h/2>; rel=\"next last\"; title*=UTF-8''a, </a>;rel=prev\r\n"
+                + "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:51:37 GMT\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\nContent-Type: application/problem+json\r\n\r\n"
+                + #"{"type":"about:blank","title":"t","status":404,"detail":"d","x":1}"#,
+            "HTTP/1.0 416 x\nContent-Range: bytes */7\n\n", "HTTP/3 200 \r\n\r\n",
+        ]) + [
+            ("gzip", Array("\(start)gzip\r\n\r\n".utf8) + gzip + gzip),
+            ("zlib", Array("\(start)deflate\r\n\r\n".utf8) + zlib),
+        ])
+    return 0
+}
+
+/// Called by libFuzzer for each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = unsafe input(data, count)
+    guard let (head, body) = split(input), let read = ReplyHead(head.span) else { return 0 }
+    let response = read.response
+    var written = "HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)\r\n"
+    var bytes = Array(written.utf8)
+    for field in response.headerFields {
+        written = field.name.rawName + ": "
+        unsafe bytes +=
+            Array(written.utf8) + field.withUnsafeBytesOfValue { unsafe Array($0) } + [13, 10]
+    }
+    guard let again = ReplyHead(bytes.span), again.response == response else {
+        broken("a head is not read as it was")
+    }
+    fields(response)
+    for method in [HTTPRequest.Method.get, .head] {
+        let whole = decode([body], response, method)
+        let pieces = stride(from: 0, to: body.count, by: 7).map {
+            Array(body[$0..<min($0 + 7, body.count)])
+        }
+        let inPieces = decode(pieces, response, method)
+        // How much may come out counts by what came, so that a piece alone may be too much.
+        if whole != inPieces, whole.code == nil, inPieces.code != .replyTooLarge {
+            broken("a body in pieces decodes to something else")
+        }
+        if whole.code != nil, inPieces.code == nil { broken("a refused body is taken in pieces") }
+    }
+    problem(body)
+    if let state = PartState(body) {
+        guard PartState(state.serialized) == state else { broken("a part's state is not its own") }
+    }
+    return 0
+}
+
+/// Head and body, the empty line with neither.
+private func split(_ input: [UInt8]) -> (head: [UInt8], body: [UInt8])? {
+    for index in input.indices where input[index] == 10 && index + 1 < input.count {
+        if input[index + 1] == 10 {
+            return (Array(input[...index]), Array(input[(index + 2)...]))
+        }
+        if input[index + 1] == 13, index + 2 < input.count, input[index + 2] == 10 {
+            return (Array(input[...index]), Array(input[(index + 3)...]))
+        }
+    }
+    return nil
+}
+
+private func fields(_ response: HTTPResponse) {
+    for field in response.headerFields {
+        let isPlain = unsafe field.withUnsafeBytesOfValue {
+            unsafe $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 }
+        }
+        if !isPlain { broken("a control character in a field") }
+    }
+    do throws(RPCError) {
+        let links = try LinkField(response.headerFields)
+        for link in links.links {
+            for relation in link.relations { _ = try? links.target(of: relation) }
+        }
+    } catch {
+        checkMessage(error.message, of: "Link")
+    }
+    if let range = ContentRange(response.headerFields[.contentRange])?.range,
+        range.lowerBound < 0
+    {
+        broken("a range before the start")
+    }
+    if let validator = PartState.validator(response.headerFields), validator.isEmpty {
+        broken("an empty validator")
+    }
+}
+
+/// What a body decodes to, or why not.
+private func decode(
+    _ pieces: [[UInt8]], _ response: HTTPResponse, _ method: HTTPRequest.Method
+) -> (bytes: [UInt8], code: TransportError.Code?) {
+    var limits = ContentDecoding()
+    limits.maximumSize = 1 << 20
+    limits.ratioFreeSize = 1 << 12
+    var bytes: [UInt8] = []
+    do throws(TransportError) {
+        var decoder = try ContentDecoder(response, answering: method, limits)
+        for piece in pieces where !piece.isEmpty {
+            decoder.push(piece)
+            while let decoded = try decoder.next() {
+                bytes += decoded
+                if bytes.count > limits.maximumSize { broken("more came out than may") }
+            }
+        }
+        try decoder.finish()
+        return (bytes, nil)
+    } catch {
+        checkMessage(error.message, of: "a body")
+        return (bytes, error.code)
+    }
+}
+
+private func problem(_ body: [UInt8]) {
+    guard let problem = try? ProblemDetails(parsing: body) else { return }
+    checkMessage(problem.description + ".", of: "a problem")
+    guard let again = try? ProblemDetails(parsing: JSONValue.object(problem.object).serialized()),
+        again == problem
+    else { broken("a problem is not read as it was") }
+}
