@@ -134,9 +134,13 @@ final class RequestPlan: Sendable {
         guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == .options) else {
             throw invalid("the path begins with \"/\"")
         }
-        for byte in path.utf8 where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "#") {
+        for byte in path.utf8
+        where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "#")
+            || byte == UInt8(ascii: "\\")
+        {
             throw invalid(
-                "the path holds a space, a control character or \"#\": escape it with \"%\"")
+                "the path contains a space, a control character, a backslash or \"#\": escape it with \"%\""
+            )
         }
         return path
     }

@@ -56,7 +56,13 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         if bytes.first == UInt8(ascii: "[") || bytes.contains(UInt8(ascii: ":")) {
             return try canonicalIPv6(bytes)
         }
-        let mapped = try mappedScalars(try percentDecoded(bytes))
+        let decoded = try percentDecoded(bytes)
+        // A name's 253 characters have at most 4 bytes each in UTF-8. A longer host is refused before any
+        // work that takes more than a look at each byte.
+        guard decoded.utf8.count <= maximumNameLength * 4 else {
+            throw tooLong(decoded.utf8.count, "bytes")
+        }
+        let mapped = try mappedScalars(decoded)
         var labels = mapped.split(separator: ".", omittingEmptySubsequences: false)
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard labels.allSatisfy({ !$0.isEmpty }) else {
@@ -69,15 +75,15 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             return HostName(text: try canonicalIPv4(names), kind: .ipv4)
         }
         let name = names.joined(separator: ".")
-        guard name.utf8.count <= 253 else {
-            throw refusal("the host has \(name.utf8.count) characters; a DNS name has at most 253")
+        guard name.utf8.count <= maximumNameLength else {
+            throw tooLong(name.utf8.count, "characters")
         }
         return HostName(text: name, kind: .name)
     }
 
     /// Whether a text is a name in its one form already; most are.
     private static func isPlainName(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count <= 253 else { return false }
+        guard bytes.count <= maximumNameLength else { return false }
         var length = 0
         var startsWithLetter = false
         for byte in bytes {
@@ -97,6 +103,15 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         }
         // A last label that begins with a letter is no number, so the whole is no IPv4 address.
         return length > 0 && startsWithLetter
+    }
+
+    /// The most characters that a DNS name has in its text form (RFC 1035, section 2.3.4).
+    private static let maximumNameLength = 253
+    /// The most characters that one label of a DNS name has.
+    private static let maximumLabelLength = 63
+
+    private static func tooLong(_ count: Int, _ unit: String) -> PinError {
+        refusal("the host has \(count) \(unit); a DNS name has at most 253 characters")
     }
 
     static func refusal(_ message: String) -> PinError {
@@ -157,11 +172,18 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     private static func canonicalLabel(_ label: String.UnicodeScalarView.SubSequence)
         throws(PinError) -> String
     {
+        // An A-label is longer than the label that it encodes, and encoding takes time that grows with
+        // the square of the length.
+        try checkLength(ofLabel: label.count)
         let text = label.allSatisfy(\.isASCII) ? String(label) : try Punycode.aLabel(of: label)
-        guard text.utf8.count <= 63 else {
-            throw refusal("the host has a label of \(text.utf8.count) characters; 63 is the limit")
-        }
+        try checkLength(ofLabel: text.utf8.count)
         return text
+    }
+
+    private static func checkLength(ofLabel count: Int) throws(PinError) {
+        guard count <= maximumLabelLength else {
+            throw refusal("the host has a label of \(count) characters; 63 is the limit")
+        }
     }
 }
 

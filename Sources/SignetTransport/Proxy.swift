@@ -52,11 +52,16 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     public init(parsing text: String, takesCredentials: Bool = false) throws(TransportError) {
         var rest = Array(text.utf8)[...]
         defer { Self.forget(&rest) }
-        for byte in rest where byte <= 0x20 || byte == 0x7F {
-            throw Self.invalid("holds a space or a control character")
-        }
+        if let defect = URLParts.defect(in: rest) { throw Self.invalid("contains \(defect)") }
         kind = try Self.takeKind(&rest)
-        if rest.last == UInt8(ascii: "/") { rest = rest.dropLast() }
+        // Cut off before the "@" is looked for: what follows the first slash names no host.
+        let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+        guard rest[end...].elementsEqual("/".utf8) || end == rest.endIndex else {
+            throw Self.invalid(
+                "has a path, query or fragment, expected SCHEME://HOST:PORT (in a user name or "
+                    + "password, escape \"/\", \"?\" and \"#\" with \"%\")")
+        }
+        rest = rest[..<end]
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
             guard takesCredentials else {
                 throw Self.invalid(

@@ -110,11 +110,7 @@ extension WebURL {
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }
-        for byte in all where byte <= 0x20 || byte == 0x7F {
-            throw Self.malformed("holds a space or a control character")
-        }
-        // Some take a backslash for a slash, others for a part of a name.
-        guard !all.contains(UInt8(ascii: "\\")) else { throw Self.malformed("holds a backslash") }
+        if let defect = URLParts.defect(in: all) { throw Self.malformed("contains \(defect)") }
         guard !reference.unicodeScalars.contains("\u{FFFD}") else {
             throw Self.malformed("is no UTF-8")
         }

@@ -77,6 +77,8 @@ import Testing
         ("<https://u:p@api.example.com/>; rel=next", "paging-refused"),
         ("<file:///etc/passwd>; rel=next", "paging-refused"),
         ("<javascript:x>; rel=next", "paging-refused"), ("<a b>; rel=next", "paging-refused"),
+        ("<https://evil.example\\@api.example.com/>; rel=next", "paging-refused"),
+        ("<\\\\evil.example/>; rel=next", "paging-refused"), ("<a\tb>; rel=next", "paging-refused"),
         ("</a>; rel=next, </b>; rel=next", "malformed-reply"),
         ("</a>; rel=\"next", "malformed-reply"),
         ("<?size=2>; rel=next", "paging-loop"), ("<>; rel=next", "paging-loop"),

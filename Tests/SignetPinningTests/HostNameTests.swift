@@ -61,6 +61,29 @@ import Testing
         #expect(throws: PinError.self) { try HostName.canonical(long) }
     }
 
+    @Test func refusesALongLabelBeforeItIsEncoded() {
+        let label = String(repeating: "\u{4E00}", count: 64)
+        let error = #expect(throws: PinError.self) { try HostName.canonical("\(label).test") }
+        // The label's A-label would have another length.
+        #expect(error?.message.contains("a label of 64 characters") == true)
+    }
+
+    @Test(arguments: ["\u{4E00}", "a", "\u{FF41}", "%E4%B8%80", "\u{4E00}."])
+    func refusesALongHostBeforeItsLabelsAreRead(_ piece: String) {
+        let host = String(repeating: piece, count: 16384 / piece.utf8.count)
+        let error = #expect(throws: PinError.self) { try HostName.canonical(host) }
+        #expect(error?.message.contains("bytes; a DNS name has at most 253") == true)
+    }
+
+    @Test func readsTheLongestLabelsInAllSpellings() throws {
+        let label = String(repeating: "a", count: 63)
+        let wide = String(repeating: "\u{FF41}", count: 63)
+        let escaped = String(repeating: "%EF%BD%81", count: 63)
+        let longest = [label, wide, escaped, String(label.dropLast(2))]
+        let form = [label, label, label, String(label.dropLast(2))].joined(separator: ".")
+        #expect(try HostName.canonical(longest.joined(separator: "\u{3002}") + ".").text == form)
+    }
+
     @Test func namesASchemeAsOne() {
         for text in ["https://host", "HTTPS://host.example/path", "://host"] {
             let error = #expect(throws: PinError.self) { try HostName.canonical(text) }

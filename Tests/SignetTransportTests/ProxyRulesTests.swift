@@ -27,6 +27,22 @@ import Testing
         #expect(error?.message.contains("s3cr3t") == false)
     }
 
+    @Test(arguments: [
+        "http://proxy.test\\@evil.test:1", "http://proxy.test\\:s3cr3t@evil.test:1",
+        "http://u:s3cr3t@proxy.test\\", "http://proxy.test/@evil.test",
+        "http://u:s3/cr3t@proxy.test",
+        "http://proxy.test?@evil.test", "http://proxy.test#@evil.test",
+        "http://u:s3cr3t@proxy.test\t",
+        "http://u:s3cr3t@proxy.test\r\nX: y", "http://u\u{7F}:s3cr3t@proxy.test",
+    ])
+    func refusesAnEnvironmentsURLWhoseHostIsInDoubt(_ text: String) {
+        let error = #expect(throws: TransportError.self) {
+            try ProxyRules(environment: ["https_proxy": text])
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("s3") == false && error?.message.contains(".test") == false)
+    }
+
     @Test func credentialsAreInNoDescription() throws {
         var proxy = try Proxy(parsing: "http://us%40er:s3%63r3t@p.test:1", takesCredentials: true)
         #expect(proxy.credentialBytes() == Array("us@er\0s3cr3t\0".utf8))

@@ -15,32 +15,32 @@ struct RequestURL: Sendable, Hashable {
     ///
     /// - Throws: `refused-url` that says what is missing; user info is never repeated.
     init(_ text: String) throws(ClientError) {
-        guard text.utf8.count <= 65536, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .refusedURL("the URL holds a space, a control character or one that is not ASCII")
+        guard text.utf8.count <= 65536 else {
+            throw .refusedURL("the URL is longer than 65536 bytes")
         }
-        guard let colon = text.firstRange(of: "://") else {
-            throw .refusedURL("the URL has no scheme, wanted https://HOST/…")
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw .refusedURL("the URL contains a character that is not ASCII")
         }
-        let scheme = text[..<colon.lowerBound].lowercased()
-        guard scheme == "https" || scheme == "http" else {
+        let parts: URLParts
+        do throws(PinError) {
+            parts = try URLParts(parsing: text)
+        } catch {
+            throw .refusedURL(error.message)
+        }
+        guard parts.scheme == "https" || parts.scheme == "http" else {
             throw .refusedURL("the URL's scheme is neither https nor http")
         }
-        let rest = text[colon.upperBound...]
-        guard !rest.contains("#") else { throw .refusedURL("the URL holds a fragment") }
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard !authority.contains("@") else {
-            throw .refusedURL("the URL holds a user name or a password before its host")
+        guard parts.fragment == nil else { throw .refusedURL("the URL contains a fragment") }
+        guard !parts.authority.contains("@") else {
+            throw .refusedURL("the URL contains a user name or a password before its host")
         }
-        guard !authority.isEmpty, authority.first != ":" else {
-            throw .refusedURL("the URL has no host, wanted \(scheme)://HOST/…")
+        guard !parts.authority.isEmpty, parts.authority.first != ":" else {
+            throw .refusedURL("the URL has no host, expected \(parts.scheme)://HOST/…")
         }
-        let target = rest[authority.endIndex...]
-        let mark = target.firstIndex(of: "?")
-        let path = target[..<(mark ?? target.endIndex)]
-        self.scheme = scheme
-        self.authority = String(authority)
-        self.path = path.isEmpty ? "/" : String(path)
-        self.query = mark.map { String(target[target.index(after: $0)...]) }
+        scheme = parts.scheme
+        authority = parts.authority
+        path = parts.path.isEmpty ? "/" : parts.path
+        query = parts.query
     }
 
     /// The host in its one form, for pins.

@@ -53,10 +53,8 @@ struct PinsTarget {
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
             throw .usage("a URL is wanted that begins with https://\(found)")
         }
-        let rest = Array(text.utf8.dropFirst(scheme.utf8.count + 3))
-        let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.count
-        do {
-            authority = try Authority(parsing: String(decoding: rest[..<end], as: UTF8.self))
+        do throws(PinError) {
+            authority = try Authority(parsing: URLParts(parsing: text).authority)
         } catch {
             throw .usage("the URL: \(error.message)")
         }
