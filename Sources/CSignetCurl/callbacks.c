@@ -47,6 +47,7 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
         return count;
     }
     transfer->head_total += count;
+    if (transfer->traffic) transfer->traffic->delivered += count;
     if (transfer->head_total > transfer->head_limit)
         return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
     if (transfer->has_head) return count;  // a trailer: counted, not kept
@@ -91,6 +92,7 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     if (!signet_append(&transfer->body, &transfer->body_count, &transfer->body_room, bytes, count))
         return refuse(transfer, SIGNET_NO_MEMORY);
     transfer->body_total += count;
+    if (transfer->traffic) transfer->traffic->delivered += count;
     signet_transfer_make_ready(transfer);
     return count;
 }
@@ -169,7 +171,7 @@ static CURLcode context_made(CURL *easy, void *context, void *data) {
 // The authority: before each request, on a new, a pooled or a resumed connection.
 static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
-    (void)remote, (void)local, (void)remote_port;
+    (void)remote, (void)local;
     signet_transfer *transfer = data;
     transfer->proxy.is_passed = true;
     struct curl_tlssessioninfo *info = NULL;
@@ -194,6 +196,8 @@ static int before_request(
         transfer->was_http2 = count == 2 && memcmp(chosen, "h2", 2) == 0;
         if (transfer->was_http2) signet_loop_cork(transfer->loop, ssl, local_port);
     }
+    signet_connection_join(
+        transfer, ssl, ssl && transfer->was_http2, local_port, remote_port);
     if (transfer->is_secure && !ssl) {
         refuse(transfer, SIGNET_NO_TLS);
         return CURL_PREREQFUNC_ABORT;

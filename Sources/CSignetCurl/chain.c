@@ -159,13 +159,16 @@ static void keep_for_session(SSL_SESSION *session, signet_chain *chain) {
     signet_chain_release(old);
 }
 
+signet_handshake *signet_handshake_of(SSL *ssl) {
+    return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index);
+}
+
 // Runs in full handshakes only. It verifies as OpenSSL does, keeps what was verified, and fails
 // early; that it does not run on resumption is why the authority is elsewhere.
 static int verify(X509_STORE_CTX *store, void *unused) {
     (void)unused;
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-    signet_handshake *handshake =
-        ssl ? SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index) : NULL;
+    signet_handshake *handshake = ssl ? signet_handshake_of(ssl) : NULL;
     if (!handshake) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
         return 0;
@@ -202,7 +205,7 @@ static int verify(X509_STORE_CTX *store, void *unused) {
 
 signet_chain *signet_chain_of(SSL *ssl) {
     if (SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
-    signet_handshake *handshake = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index);
+    signet_handshake *handshake = signet_handshake_of(ssl);
     if (!handshake || handshake->is_proxys) return NULL;
     signet_chain *chain = SSL_get_ex_data(ssl, connection_index);
     if (chain) return chain->is_proxys ? NULL : chain;
@@ -217,6 +220,7 @@ signet_chain *signet_chain_of(SSL *ssl) {
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     if (!SSL_CTX_set_ex_data(context, context_index, handshake)) return false;
     handshake->references += 1;
+    signet_traffic_watch(context, &handshake->traffic);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_verify_depth(context, DEPTH_LIMIT);
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);

@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 
 #include "CSignetCurl.h"
+#include "traffic.h"
 
 #define SIGNET_CHAIN_LIMIT 16
 
@@ -39,6 +40,7 @@ typedef struct signet_handshake {
     bool is_untrusted;
     bool mismatched;
     bool is_proxys;
+    signet_traffic traffic;  // of the connection that it began
 } signet_handshake;
 
 void signet_chain_retain(signet_chain *chain);
@@ -53,6 +55,8 @@ void signet_handshake_release(signet_handshake *handshake);
 
 // Registers the places for ex_data, once per process.
 bool signet_chain_start(void);
+// The handshake that a connection began with, not counted; NULL if nothing was attached to its context.
+signet_handshake *signet_handshake_of(SSL *ssl);
 // Makes a context keep what it verifies. Takes a reference of its own.
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context);
 // The chain that was verified when this connection, or the session that it resumes, was made. NULL

@@ -170,6 +170,8 @@ void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_co
     if (socket < 0 || !make_room(loop, socket)) return;
     loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
     loop->sockets[socket].is_connection = is_connection;
+    loop->sockets[socket].port = 0;
+    loop->sockets[socket].carries = NULL;
 }
 
 static int timer_changed(CURLM *multi, long milliseconds, void *context) {
@@ -330,6 +332,7 @@ static void act(signet_loop *loop, curl_socket_t socket, int mask) {
     signet_loop_enter(loop, socket);
     int running;
     curl_multi_socket_action(loop->multi, socket, mask, &running);
+    signet_connection_look(loop, socket);
     uncork(loop);
 }
 

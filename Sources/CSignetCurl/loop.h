@@ -36,6 +36,8 @@ struct signet_loop {
     struct {
         uint8_t told, wanted;
         bool is_connection;
+        int port;  // of this side; 0: not asked for yet
+        signet_transfer *carries;  // the transfer whose cleartext bytes are counted here, or NULL
     } *sockets;
     size_t socket_count;
 
@@ -94,6 +96,13 @@ struct signet_transfer {
     signet_wanted *wanted;
     signet_handshake *handshake;
     signet_chain *chain;
+    // What the request goes over: with TLS the handshake that began it. `traffic` is that connection's, or
+    // `cleartext`, and NULL before a request.
+    signet_handshake *connection;
+    signet_traffic *traffic, cleartext;
+    uint64_t received_before;  // by the socket, when the request began
+    curl_socket_t socket;  // that is counted without TLS; 0: none
+    bool is_stream;  // one of the connection's HTTP/2 streams
     char error[CURL_ERROR_SIZE];
 };
 
@@ -123,6 +132,18 @@ void signet_loop_enter(signet_loop *loop, curl_socket_t socket);
 void signet_loop_leave(signet_loop *loop);
 // A request is about to go out over HTTP/2, on a connection from this port.
 void signet_loop_cork(signet_loop *loop, SSL *ssl, int port);
+// A request is about to go out over a connection, from a local port to a remote one; `ssl` is NULL without
+// TLS. The transfer leaves the connection that it had joined before.
+void signet_connection_join(
+    signet_transfer *transfer, SSL *ssl, bool is_http2, int local_port, int remote_port);
+void signet_connection_leave(signet_transfer *transfer);
+// Compares what a cleartext connection has received with what was handed on, and shuts it down if it is
+// flooded.
+void signet_connection_look(signet_loop *loop, curl_socket_t socket);
+bool signet_transfer_is_flooded(const signet_transfer *transfer);
+// Whether the response's body ended with a TLS connection that its peer didn't close: anybody may have
+// cut it off.
+bool signet_transfer_is_cut(const signet_transfer *transfer);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
 void signet_transfer_make_ready(signet_transfer *transfer);
 

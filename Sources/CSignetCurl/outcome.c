@@ -28,6 +28,7 @@ bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer-
 
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
     if (transfer->refusal) return transfer->refusal;
+    if (transfer->code != CURLE_OK && signet_transfer_is_flooded(transfer)) return SIGNET_FLOODED;
     // How libcurl says that one line of a header is endless.
     if (transfer->code == CURLE_OUT_OF_MEMORY && transfer->is_sent && !transfer->has_head)
         return SIGNET_HEAD_TOO_LARGE;
@@ -82,7 +83,7 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     if (transfer->code != CURLE_OK && signet_transfer_is_at_proxy(transfer))
         return proxy_result(transfer);
     switch (transfer->code) {
-    case CURLE_OK: return SIGNET_OK;
+    case CURLE_OK: return signet_transfer_is_cut(transfer) ? SIGNET_FAILED_CUT_OFF : SIGNET_OK;
     case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;
     case CURLE_COULDNT_CONNECT: return SIGNET_FAILED_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
@@ -114,6 +115,8 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
 }
 
 const char *signet_transfer_message(const signet_transfer *transfer) {
+    if (transfer->code == CURLE_OK && signet_transfer_is_cut(transfer))
+        return "a body without a length ended without TLS's close_notify";
     return transfer->error[0] ? transfer->error : curl_easy_strerror(transfer->code);
 }
 

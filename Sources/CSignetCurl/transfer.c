@@ -78,6 +78,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
         curl_multi_remove_handle(loop->multi, easy);
         if (!transfer->is_done) signet_loop_leave(loop);
     }
+    signet_connection_leave(transfer);
     make_unready(transfer);
     bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);

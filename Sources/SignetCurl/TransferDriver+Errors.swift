@@ -99,6 +99,11 @@ extension TransferDriver {
                 code: .proxy,
                 message: "the proxy \(plan.proxy?.url ?? "") answered CONNECT with a header of more"
                     + " than \(configuration.maximumHeaderSize) bytes")
+        case SIGNET_FLOODED:
+            return TransportError(
+                code: .malformedReply,
+                message: "\(host) sent far more bytes than the response's header and body have:"
+                    + " found empty frames, chunk extensions or their like")
         case SIGNET_BAD_LENGTH:
             return TransportError(
                 code: .malformedReply,

@@ -30,6 +30,7 @@ typedef enum {
     SIGNET_NOT_REPEATED,      // sent once, the connection died, and the method must not be sent twice
     SIGNET_BODY_SPENT,        // the same, and the body cannot be read again
     SIGNET_PROXY_HEAD_TOO_LARGE,
+    SIGNET_FLOODED,           // far more bytes came than a response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
     SIGNET_BAD_CODING,        // Transfer-Encoding is not "chunked" alone, or is beside Content-Length
 } signet_refusal;

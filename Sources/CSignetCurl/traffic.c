@@ -1,0 +1,95 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "traffic.h"
+
+#include <netinet/in.h>
+#include <openssl/bio.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#if defined(__linux__)
+#include <linux/tcp.h>
+#endif
+
+#include "CSignetCurl.h"
+
+// A body in chunks of one byte has six bytes for each, and one in DATA frames of one byte has ten.
+#define SHARE 16u
+// A server acknowledges an upload, with frames that are small beside it. A PING is answered by as many bytes.
+#define UPLOAD_SHARE 8u
+#define ALLOWANCE ((uint64_t)1 << 20)
+// For streams that last: keep-alive frames, and records that a server pads.
+#define BYTES_PER_SECOND ((uint64_t)64 << 10)
+// libcurl's window of an HTTP/2 stream.
+#define STREAM_WINDOW ((uint64_t)32 << 20)
+
+bool signet_traffic_is_flood(const signet_traffic *traffic) {
+    uint64_t streams = (uint64_t)traffic->streams + traffic->abandoned;
+    uint64_t usual =
+        ALLOWANCE + STREAM_WINDOW * streams + SHARE * traffic->delivered + traffic->sent / UPLOAD_SHARE;
+    if (traffic->received <= usual) return false;
+    int64_t milliseconds = signet_monotonic_milliseconds() - traffic->since;
+    return traffic->received - usual > BYTES_PER_SECOND * (uint64_t)milliseconds / 1000;
+}
+
+// What a record holds beside its plain text, at most; in TLS 1.3 and with AEAD exactly so.
+static size_t overhead(const SSL *ssl) {
+    if (SSL_version(ssl) == TLS1_3_VERSION) return 17;
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
+    return cipher && SSL_CIPHER_is_aead(cipher) ? 24 : 80;
+}
+
+// Lets a connection's reads fail. libcurl's own function has run before and said what it found: it looks
+// at that too.
+static long fail_reads(
+    BIO *bio, int operation, const char *bytes, size_t count, int number, long other, int result,
+    size_t *processed) {
+    (void)bytes, (void)count, (void)number, (void)other, (void)processed;
+    bool is_read = operation == (BIO_CB_READ | BIO_CB_RETURN);
+    return is_read && !BIO_should_retry(bio) ? -1 : result;
+}
+
+static void message_seen(
+    int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *context) {
+    (void)version;
+    signet_traffic *traffic = context;
+    const uint8_t *seen = bytes;
+    if (type == SSL3_RT_ALERT && !is_sent && count == 2 && seen[1] == SSL_AD_CLOSE_NOTIFY)
+        traffic->was_closed = true;
+    // The handshake is not counted.
+    if (type != SSL3_RT_HEADER || count < SSL3_RT_HEADER_LENGTH || !traffic->since) return;
+    size_t length = (size_t)seen[3] << 8 | seen[4], added = overhead(ssl);
+    size_t plain = length > added ? length - added : 1;
+    if (is_sent) {
+        traffic->sent += plain;
+        return;
+    }
+    traffic->received += plain;
+    if (traffic->is_flooded || !signet_traffic_is_flood(traffic)) return;
+    traffic->is_flooded = true;
+    BIO_set_callback_ex(SSL_get_rbio(ssl), fail_reads);
+}
+
+void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {
+    SSL_CTX_set_msg_callback(context, message_seen);
+    SSL_CTX_set_msg_callback_arg(context, traffic);
+}
+
+bool signet_traffic_of_socket(int socket, uint64_t *received) {
+#if defined(__linux__)
+    struct tcp_info information = {0};
+    socklen_t size = sizeof information;
+    int unread = 0;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &information, &size) != 0) return false;
+    size_t needed =
+        offsetof(struct tcp_info, tcpi_bytes_received) + sizeof information.tcpi_bytes_received;
+    if (size < needed || ioctl(socket, FIONREAD, &unread) != 0) return false;
+    *received = information.tcpi_bytes_received - (uint64_t)unread;
+    return true;
+#else
+    (void)socket, (void)received;
+    return false;
+#endif
+}

@@ -1,0 +1,127 @@
+import HTTPTypes
+import SignetCurl
+import SignetPinning
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Bodies that end with their connection: only TLS's close_notify says that all of it came.
+@Suite struct CloseNotifyTests {
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
+    /// How a server ends a TLS connection without close_notify, or with it in the last line.
+    private static let fin = "c.close()"
+    private static let reset = """
+        c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        c.close()
+        """
+    private static let halfARecord = """
+        raw = socket.socket(fileno=c.detach())
+        raw.sendall(b'\\x17\\x03\\x03\\x01\\x00' + b'x' * 20)
+        raw.close()
+        """
+    private static let notified = "c.unwrap()"
+
+    private func server(
+        _ end: String, version: String = "1_3", answer: String = "HTTP/1.1 200 OK\\r\\n\\r\\nabcd"
+    ) async throws -> ScriptedServer {
+        try await ScriptedServer(
+            "head(c)\nc.sendall(b'\(answer)')\n\(end)", tls: authority.leaf,
+            setup: "context.maximum_version = ssl.TLSVersion.TLSv\(version)")
+    }
+
+    private func request(_ port: Int) -> EngineRequest {
+        EngineRequest(get(port), timeout: .seconds(300))
+    }
+
+    @Test(arguments: [fin, reset, halfARecord], ["1_2", "1_3"])
+    func isCutOffWithoutCloseNotify(end: String, version: String) async throws {
+        let server = try await server(end, version: version)
+        let engine = try engine()
+        let error = await engine.failure(request(server.port))
+        #expect(error?.code == .cutOff, "\(error?.message ?? "no error")")
+        await engine.shutdown()
+    }
+
+    @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\\r\\nConnection: close"])
+    func isCutOffWhateverTheHeaderSays(head: String) async throws {
+        let server = try await server(Self.fin, answer: head + "\\r\\n\\r\\nabcd")
+        let engine = try engine()
+        #expect(await engine.failure(request(server.port))?.code == .cutOff)
+        await engine.shutdown()
+    }
+
+    /// The connection was made for another call, whose response had a length.
+    @Test(arguments: [fin, notified])
+    func looksAtAPooledConnectionToo(end: String) async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\nfull')
+            if not head(c): return
+            c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\nrest')
+            \(end)
+            """, tls: authority.leaf)
+        let engine = try engine()
+        let (_, first) = try await engine.fetch(request(server.port))
+        #expect(first == Array("full".utf8))
+        let response = try await engine.send(request(server.port))
+        #expect(response.timings.reusedConnection)
+        if end == Self.notified {
+            #expect(try await response.body.collect() == Array("rest".utf8))
+        } else {
+            let error = await #expect(throws: TransportError.self) {
+                try await response.body.collect()
+            }
+            #expect(error?.code == .cutOff)
+        }
+        await engine.shutdown()
+    }
+
+    @Test(arguments: ["http", "https"])
+    func looksAtTheHostsTLSBehindAProxy(kind: String) async throws {
+        let proxy = try await ProxyServer(tls: kind == "https" ? authority.leaf : nil)
+        let engine = try engine()
+        for (end, code) in [(Self.fin, TransportError.Code.cutOff), (Self.notified, nil)] {
+            let server = try await server(end)
+            var request = request(server.port)
+            request.proxy = try Proxy(parsing: "\(kind)://localhost:\(proxy.port)")
+            request.proxy?.caFile = authority.caFile
+            let error = await engine.failure(request)
+            #expect(error?.code == code, "\(error?.message ?? "no error")")
+        }
+        await engine.shutdown()
+    }
+
+    @Test(arguments: ["1_2", "1_3"])
+    func isCompleteWithCloseNotify(version: String) async throws {
+        let server = try await server(Self.notified, version: version)
+        let engine = try engine()
+        let (_, body) = try await engine.fetch(request(server.port))
+        #expect(body == Array("abcd".utf8))
+        await engine.shutdown()
+    }
+
+    /// A length or chunks say where the body ends, and in cleartext there is no close_notify.
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\nabcd",
+        "HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n4\\r\\nabcd\\r\\n0\\r\\n\\r\\n",
+        "HTTP/1.1 204 No Content\\r\\n\\r\\n",
+    ])
+    func needsNoCloseNotifyElsewhere(answer: String) async throws {
+        let server = try await server(Self.fin, answer: answer)
+        let engine = try engine()
+        _ = try await engine.fetch(request(server.port))
+        var headRequest = request(server.port)
+        if !answer.contains("chunked") { headRequest.request.method = .head }
+        _ = try await engine.fetch(headRequest)
+        let plain = try await ScriptedServer(
+            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\nabcd')")
+        let (_, body) = try await engine.fetch(
+            EngineRequest(get(plain.port, scheme: "http"), timeout: .seconds(300)))
+        #expect(body == Array("abcd".utf8))
+        await engine.shutdown()
+    }
+}
