@@ -113,8 +113,7 @@ static size_t upload_wanted(char *buffer, size_t size, size_t number, void *cont
     return CURL_READFUNC_PAUSE;
 }
 
-// Back to the body's first byte, where it was left.
-static bool rewind_upload(signet_transfer *transfer) {
+bool signet_transfer_rewind_upload(signet_transfer *transfer) {
     if (!transfer->upload.was_taken_from) return true;
     if (!transfer->upload.is_replayable) {
         refuse(transfer, SIGNET_BODY_SPENT);
@@ -128,17 +127,19 @@ static bool rewind_upload(signet_transfer *transfer) {
 
 static int upload_sought(void *context, curl_off_t offset, int origin) {
     if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
-    return rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+    return signet_transfer_rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-// libcurl tries again by itself where a pooled connection ends without a byte of a reply. Over HTTP/2
-// that is also how it answers a stream that the server refused unread (RFC 9113, section 8.7).
-static bool may_repeat(signet_transfer *transfer) {
+// Whether libcurl may send the request again, which it does without being asked if a pooled connection
+// ends without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
+// section 8.7). It tells neither apart; only for a refused stream it has no error text.
+static bool may_retry(signet_transfer *transfer) {
     long sent = 0;
     if (transfer->has_head) return false;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
-    if (sent > 0 && !transfer->is_repeatable && !transfer->was_http2) return false;
-    return rewind_upload(transfer);
+    bool is_refused = transfer->was_http2 && transfer->hears_errors && !transfer->error[0];
+    if (sent > 0 && !transfer->is_repeatable && !is_refused) return false;
+    return signet_transfer_rewind_upload(transfer);
 }
 
 int64_t signet_now_microseconds(void) {
@@ -168,60 +169,71 @@ static CURLcode context_made(CURL *easy, void *context, void *data) {
     return attached ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
-// The authority: before each request, on a new, a pooled or a resumed connection.
+static SSL *origins_tls(CURL *easy) {
+    struct curl_tlssessioninfo *info = NULL;
+    bool is_known = curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info
+        && info->backend == CURLSSLBACKEND_OPENSSL;
+    return is_known ? info->internals : NULL;
+}
+
+static bool is_http2(SSL *ssl) {
+    const unsigned char *chosen = NULL;
+    unsigned count = 0;
+    SSL_get0_alpn_selected(ssl, &chosen, &count);
+    return count == 2 && memcmp(chosen, "h2", 2) == 0;
+}
+
+static int abort_request(signet_transfer *transfer, signet_refusal refusal) {
+    refuse(transfer, refusal);
+    return CURL_PREREQFUNC_ABORT;
+}
+
+// Judges the chain of the connection by the pins of this call.
+static int judge_chain(signet_transfer *transfer, SSL *ssl) {
+    signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
+    if (!chain) return abort_request(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
+    signet_chain_retain(chain);
+    transfer->chain = chain;
+    signet_wanted *wanted = transfer->wanted;
+    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted))
+        return abort_request(transfer, SIGNET_PIN_MISMATCH);
+    return transfer->is_probe ? abort_request(transfer, SIGNET_PROBED) : CURL_PREREQFUNC_OK;
+}
+
+// Decides whether a request may leave. libcurl asks before each request, on a new, a pooled or a resumed
+// connection.
 static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
-    (void)remote, (void)local;
+    (void)remote_port;
     signet_transfer *transfer = data;
     transfer->proxy.is_passed = true;
-    struct curl_tlssessioninfo *info = NULL;
-    SSL *ssl = NULL;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info
-        && info->backend == CURLSSLBACKEND_OPENSSL)
-        ssl = info->internals;
     signet_chain_release(transfer->chain);
     transfer->chain = NULL;
-    if (transfer->is_sent && !may_repeat(transfer)) {
-        refuse(transfer, SIGNET_NOT_REPEATED);
-        return CURL_PREREQFUNC_ABORT;
+    if (transfer->is_sent) {
+        transfer->was_retried = true;
+        if (!may_retry(transfer)) return abort_request(transfer, SIGNET_NOT_REPEATED);
     }
     // What was said to a proxy, or on a connection that died, is none of the request's.
     long sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     transfer->proxy.sent = sent;
-    if (ssl) {
-        const unsigned char *chosen = NULL;
-        unsigned count = 0;
-        SSL_get0_alpn_selected(ssl, &chosen, &count);
-        transfer->was_http2 = count == 2 && memcmp(chosen, "h2", 2) == 0;
-        if (transfer->was_http2) signet_loop_cork(transfer->loop, ssl, local_port);
+
+    SSL *ssl = origins_tls(transfer->easy);
+    if (transfer->is_secure && !ssl) return abort_request(transfer, SIGNET_NO_TLS);
+    signet_route route = {
+        ssl, ssl && is_http2(ssl), remote, local, local_port, transfer->opened};
+    transfer->was_http2 = route.is_http2;
+    transfer->is_reused = transfer->opened < 0;
+    transfer->opened = -1;
+    if (transfer->is_reused && !signet_route_is_usable(transfer->loop, &route))
+        return abort_request(transfer, SIGNET_STALE);
+    if (transfer->wanted || transfer->is_probe) {
+        int decision = judge_chain(transfer, ssl);
+        if (decision != CURL_PREREQFUNC_OK) return decision;
     }
-    signet_connection_join(
-        transfer, ssl, ssl && transfer->was_http2, local_port, remote_port);
-    if (transfer->is_secure && !ssl) {
-        refuse(transfer, SIGNET_NO_TLS);
-        return CURL_PREREQFUNC_ABORT;
-    }
-    if (!transfer->wanted && !transfer->is_probe) {
-        transfer->is_sent = true;
-        return CURL_PREREQFUNC_OK;
-    }
-    signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
-    if (!chain) {
-        refuse(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
-        return CURL_PREREQFUNC_ABORT;
-    }
-    signet_chain_retain(chain);
-    transfer->chain = chain;
-    signet_wanted *wanted = transfer->wanted;
-    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted)) {
-        refuse(transfer, SIGNET_PIN_MISMATCH);
-        return CURL_PREREQFUNC_ABORT;
-    }
-    if (transfer->is_probe) {
-        refuse(transfer, SIGNET_PROBED);
-        return CURL_PREREQFUNC_ABORT;
-    }
+    signet_connection_join(transfer, &route);
+    if (route.is_http2) signet_loop_cork(transfer->loop, signet_route_socket(transfer->loop, &route));
+    transfer->hears_errors = !transfer->error[0];
     transfer->is_sent = true;
     return CURL_PREREQFUNC_OK;
 }
@@ -263,7 +275,7 @@ static curl_socket_t open_socket(
     }
     pthread_mutex_lock(&loop->lock);
     signet_loop_note_socket(loop, opened, true);
-    loop->last_opened = opened;
+    loop->last_opened = transfer->opened = opened;
     pthread_mutex_unlock(&loop->lock);
     return opened;
 }

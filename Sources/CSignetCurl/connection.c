@@ -1,46 +1,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "loop.h"
 
 // The connection that a transfer's request goes over, and its traffic.
-
-static int port_of(const struct sockaddr_storage *address) {
-    if (address->ss_family == AF_INET) return ntohs(((struct sockaddr_in *)address)->sin_port);
-    if (address->ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)address)->sin6_port);
-    return -1;
-}
-
-bool signet_socket_has_ports(curl_socket_t socket, int local_port, int remote_port) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return false;
-    if (port_of(&address) != local_port) return false;
-    size = sizeof address;
-    return getpeername(socket, (struct sockaddr *)&address, &size) == 0
-        && port_of(&address) == remote_port;
-}
-
-// libcurl doesn't tell the socket of a request that begins.
-static curl_socket_t find_socket(signet_loop *loop, int local_port, int remote_port) {
-    for (size_t i = 0; i < loop->socket_count; i++) {
-        if (!loop->sockets[i].is_connection) continue;
-        // A connection's port stays: it is asked for once.
-        if (!loop->sockets[i].port) {
-            struct sockaddr_storage address = {0};
-            socklen_t size = sizeof address;
-            if (getsockname((int)i, (struct sockaddr *)&address, &size) != 0) continue;
-            loop->sockets[i].port = port_of(&address);
-        }
-        if (loop->sockets[i].port == local_port
-            && signet_socket_has_ports((curl_socket_t)i, local_port, remote_port))
-            return (curl_socket_t)i;
-    }
-    return -1;
-}
 
 void signet_connection_leave(signet_transfer *transfer) {
     signet_traffic *traffic = transfer->traffic;
@@ -59,21 +24,20 @@ void signet_connection_leave(signet_transfer *transfer) {
     transfer->socket = 0;
 }
 
-void signet_connection_join(
-    signet_transfer *transfer, SSL *ssl, bool is_http2, int local_port, int remote_port) {
+void signet_connection_join(signet_transfer *transfer, const signet_route *route) {
     signet_connection_leave(transfer);
-    signet_handshake *connection = ssl ? signet_handshake_of(ssl) : NULL;
+    signet_handshake *connection = route->ssl ? signet_handshake_of(route->ssl) : NULL;
     if (connection) {
         connection->references += 1;
         transfer->connection = connection;
         transfer->traffic = &connection->traffic;
-        transfer->is_stream = is_http2;
-        if (is_http2) transfer->traffic->streams += 1;
+        transfer->is_stream = route->is_http2;
+        if (route->is_http2) transfer->traffic->streams += 1;
     } else {
         // Without TLS a connection carries one call at a time: only that call's bytes are looked at.
         transfer->cleartext = (signet_traffic){0};
         transfer->traffic = &transfer->cleartext;
-        curl_socket_t socket = find_socket(transfer->loop, local_port, remote_port);
+        curl_socket_t socket = signet_route_socket(transfer->loop, route);
         if (socket > 0 && signet_traffic_of_socket(socket, &transfer->received_before)) {
             transfer->socket = socket;
             transfer->loop->sockets[socket].carries = transfer;

@@ -23,7 +23,6 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
-static int socket_index = -1;
 
 // A program may end while a loop's thread is at work. OpenSSL's own clean-up at exit would take away
 // what that thread uses; it is asked for before anything else starts OpenSSL, or not at all.
@@ -32,8 +31,7 @@ __attribute__((constructor)) static void keep_openssl_to_the_end(void) {
 }
 
 static void start(void) {
-    socket_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-    started = signet_chain_start() && socket_index >= 0
+    started = signet_chain_start() && signet_route_start()
         && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
@@ -162,6 +160,9 @@ static int socket_changed(
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_IN) wanted |= EPOLLIN;
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_OUT) wanted |= EPOLLOUT;
     loop->sockets[socket].wanted = wanted;
+    // A socket of libcurl's own resolver, made without the flag.
+    if (what != CURL_POLL_REMOVE && !loop->sockets[socket].is_connection)
+        fcntl(socket, F_SETFD, FD_CLOEXEC);
     if (wanted || !loop->sockets[socket].is_connection) tell_epoll(loop, socket);
     return 0;
 }
@@ -169,8 +170,8 @@ static int socket_changed(
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection) {
     if (socket < 0 || !make_room(loop, socket)) return;
     loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
+    loop->sockets[socket].name = 0;
     loop->sockets[socket].is_connection = is_connection;
-    loop->sockets[socket].port = 0;
     loop->sockets[socket].carries = NULL;
 }
 
@@ -227,6 +228,7 @@ signet_loop *signet_loop_new(
         signet_loop_free(loop);
         return NULL;
     }
+    signet_close_wakeups_on_exec(loop->multi);
     return loop;
 }
 
@@ -272,28 +274,6 @@ void signet_loop_wake(signet_loop *loop) {
 
 void signet_loop_will_wait(signet_loop *loop) { atomic_store(&loop->waiting, true); }
 
-static int local_port(curl_socket_t socket) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return -1;
-    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
-    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-    return -1;
-}
-
-// A connection's socket, which libcurl does not tell (CURLINFO_ACTIVESOCKET knows none of a connection
-// that is shared). It is looked for once; where another has the same port, that one is held back in vain.
-static curl_socket_t socket_of(signet_loop *loop, SSL *ssl, int port) {
-    intptr_t known = (intptr_t)SSL_get_ex_data(ssl, socket_index);
-    if (known) return (curl_socket_t)(known - 2);
-    curl_socket_t found = -1;
-    for (size_t i = 0; i < loop->socket_count && found < 0; i++)
-        if (loop->sockets[i].is_connection && local_port((curl_socket_t)i) == port)
-            found = (curl_socket_t)i;
-    SSL_set_ex_data(ssl, socket_index, (void *)((intptr_t)found + 2));
-    return found;
-}
-
 static void hold_back(curl_socket_t socket, int on) {
 #if defined(TCP_CORK)
     setsockopt(socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
@@ -302,10 +282,10 @@ static void hold_back(curl_socket_t socket, int on) {
 #endif
 }
 
-void signet_loop_cork(signet_loop *loop, SSL *ssl, int port) {
-    if (!loop->may_cork || loop->corked >= 0) return;
-    loop->corked = socket_of(loop, ssl, port);
-    if (loop->corked >= 0) hold_back(loop->corked, 1);
+void signet_loop_cork(signet_loop *loop, curl_socket_t socket) {
+    if (!loop->may_cork || loop->corked >= 0 || socket < 0) return;
+    loop->corked = socket;
+    hold_back(socket, 1);
 }
 
 static void uncork(signet_loop *loop) {
@@ -379,6 +359,7 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
         if (!transfer) continue;
         transfer->code = message->data.result;
+        if (signet_transfer_repeat(transfer)) continue;
         transfer->is_done = true;
         if (transfer->code == CURLE_COULDNT_RESOLVE_HOST
             || transfer->code == CURLE_SSL_CACERT_BADFILE || transfer->code == CURLE_FAILED_INIT)

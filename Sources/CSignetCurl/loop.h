@@ -36,7 +36,7 @@ struct signet_loop {
     struct {
         uint8_t told, wanted;
         bool is_connection;
-        int port;  // of this side; 0: not asked for yet
+        uint64_t name;  // see route.c; 0: not asked for yet, or not connected
         signet_transfer *carries;  // the transfer whose cleartext bytes are counted here, or NULL
     } *sockets;
     size_t socket_count;
@@ -59,6 +59,11 @@ struct signet_transfer {
     uint64_t identifier;
     signet_transfer *next;
     bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, is_sent, has_head;
+    bool is_reused;      // the connection of the last request had been used before
+    bool was_retried;    // libcurl has sent the request more than once
+    bool was_repeated;   // signet_transfer_repeat has been used up
+    bool hears_errors;   // when the request left, libcurl's error text was empty
+    curl_socket_t opened;  // the last socket that libcurl opened for it since its last request, or -1
     bool lacks_resources;  // the system gave no descriptor or memory for a socket
     CURLcode code;
     signet_refusal refusal;
@@ -76,6 +81,11 @@ struct signet_transfer {
         long sent;  // to it, or on a connection that died: no byte of the request on this one
     } proxy;
     int64_t started, tunnelled;  // monotonic microseconds; 0: not yet
+    int64_t lost;  // microseconds of an attempt before this one
+    struct {
+        int64_t deadline;  // monotonic milliseconds
+        long connect;      // milliseconds
+    } time;
     struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
         uint8_t *bytes;
@@ -130,12 +140,35 @@ void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_co
 // Between them libcurl is at work, on a socket or on none that is known (-1), and is watched.
 void signet_loop_enter(signet_loop *loop, curl_socket_t socket);
 void signet_loop_leave(signet_loop *loop);
-// A request is about to go out over HTTP/2, on a connection from this port.
-void signet_loop_cork(signet_loop *loop, SSL *ssl, int port);
-// A request is about to go out over a connection, from a local port to a remote one; `ssl` is NULL without
-// TLS. The transfer leaves the connection that it had joined before.
-void signet_connection_join(
-    signet_transfer *transfer, SSL *ssl, bool is_http2, int local_port, int remote_port);
+// The way that a request is about to take: what libcurl tells a CURLOPT_PREREQFUNCTION of its connection.
+typedef struct {
+    SSL *ssl;  // the origin's; NULL over cleartext
+    bool is_http2;
+    const char *remote_address, *local_address;
+    int local_port;
+    curl_socket_t opened;  // for this transfer, or -1
+} signet_route;
+
+// Sets the close-on-exec flag of the two sockets that curl_multi_init makes without it.
+void signet_close_wakeups_on_exec(CURLM *multi);
+// Registers a place for ex_data, once per process.
+bool signet_route_start(void);
+// The socket that a route goes over, or -1.
+curl_socket_t signet_route_socket(signet_loop *loop, const signet_route *route);
+// The next socket behind `after` (-1: the first) that may be the route's, or -1: two connections from one
+// port to two ports of one address can't be told apart.
+curl_socket_t signet_route_next_socket(
+    signet_loop *loop, const signet_route *route, curl_socket_t after);
+// Whether a connection that was used before can carry another request. If not, it's shut down.
+bool signet_route_is_usable(signet_loop *loop, const signet_route *route);
+// A request is about to leave over HTTP/2 on this socket, which may be -1.
+void signet_loop_cork(signet_loop *loop, curl_socket_t socket);
+// If the transfer that has just ended may run once more on a new connection, starts it again.
+bool signet_transfer_repeat(signet_transfer *transfer);
+// Goes back to the first byte of the request's body. False if the body can't be read again.
+bool signet_transfer_rewind_upload(signet_transfer *transfer);
+// A request is about to leave. The transfer leaves the connection that it had joined before.
+void signet_connection_join(signet_transfer *transfer, const signet_route *route);
 void signet_connection_leave(signet_transfer *transfer);
 // Compares what a cleartext connection has received with what was handed on, and shuts it down if it is
 // flooded.

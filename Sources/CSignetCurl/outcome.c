@@ -97,6 +97,7 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:  // the HTTP/2 session is over: a GOAWAY, or an error that libcurl doesn't tell
         return SIGNET_FAILED_CUT_OFF;
     case CURLE_HTTP2_STREAM:
         // libcurl tells in words alone if HTTP/2 was broken, such as by fields that contradict each other.
@@ -104,7 +105,6 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
                                                          : SIGNET_FAILED_CUT_OFF;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_HTTP2:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_WRITE_ERROR: return SIGNET_FAILED_MALFORMED;
     case CURLE_SSL_CACERT_BADFILE: return SIGNET_FAILED_TRUST_STORE;
@@ -125,10 +125,16 @@ bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
         && !transfer->handshake->is_proxys;
 }
 
-// A time in microseconds, or a number of bytes.
-static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
+// A number of bytes, or a time in microseconds since libcurl began with the last attempt.
+static int64_t number(const signet_transfer *transfer, CURLINFO what) {
     curl_off_t value = 0;
     return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+// A time since the transfer began; 0 if it was not reached.
+static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
+    int64_t time = number(transfer, what);
+    return time > 0 ? time + transfer->lost : 0;
 }
 
 int64_t signet_transfer_content_length(const signet_transfer *transfer) {
@@ -155,16 +161,18 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
         connections = 1;
     timings->name_resolved = microseconds(transfer, CURLINFO_NAMELOOKUP_TIME_T);
     timings->connected = microseconds(transfer, CURLINFO_CONNECT_TIME_T);
-    timings->tunnelled = transfer->tunnelled > 0 ? transfer->tunnelled - transfer->started : 0;
+    timings->tunnelled = transfer->tunnelled > 0
+        ? transfer->tunnelled - transfer->started + transfer->lost
+        : 0;
     timings->total = transfer->is_done ? microseconds(transfer, CURLINFO_TOTAL_TIME_T) : 0;
     long sent = 0, head = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;
     int64_t first = sent - transfer->proxy.sent;
-    int64_t body = microseconds(transfer, CURLINFO_SIZE_UPLOAD_T);
+    int64_t body = number(transfer, CURLINFO_SIZE_UPLOAD_T);
     timings->sent = first + body - sent_with_head(transfer, first, body);
     timings->received = head - (int64_t)transfer->proxy.head_total
-        + microseconds(transfer, CURLINFO_SIZE_DOWNLOAD_T);
+        + number(transfer, CURLINFO_SIZE_DOWNLOAD_T);
     timings->secured = microseconds(transfer, CURLINFO_APPCONNECT_TIME_T);
     timings->first_byte = microseconds(transfer, CURLINFO_STARTTRANSFER_TIME_T);
     timings->reused = connections == 0;

@@ -59,6 +59,7 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
         transfer = calloc(1, sizeof *transfer);
         if (!transfer) return NULL;
         transfer->loop = loop;
+        transfer->opened = -1;
         transfer->easy = curl_easy_init();
         if (!transfer->easy || !signet_transfer_set_once(transfer)) {
             signet_transfer_close(transfer);
@@ -88,8 +89,12 @@ void signet_transfer_give_back(signet_transfer *transfer) {
             && SET(CURLOPT_HTTPPROXYTUNNEL, 0L) && cleared;
     if (transfer->upload.is_streamed)
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
+    // libcurl counts a handle's retries and forgets them only in curl_easy_reset: after five of them, of
+    // whatever calls, it gives up. A handle that may have retried is not used again.
+    bool is_worn = transfer->is_started
+        && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK);
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
-    transfer->started = transfer->tunnelled = 0;
+    transfer->started = transfer->tunnelled = transfer->lost = 0;
     free(transfer->request_body);
     free(transfer->upload.bytes);
     memset(&transfer->upload, 0, sizeof transfer->upload);
@@ -107,13 +112,15 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     transfer->wanted = NULL;
     transfer->handshake = NULL;
     transfer->chain = NULL;
-    if (!cleared || loop->spare_count >= SPARE_LIMIT) {
+    if (!cleared || is_worn || loop->spare_count >= SPARE_LIMIT) {
         signet_transfer_close(transfer);
         return;
     }
     transfer->is_started = transfer->is_done = transfer->is_paused = false;
     transfer->is_secure = transfer->is_probe = transfer->is_sent = transfer->has_head = false;
-    transfer->lacks_resources = false;
+    transfer->is_reused = transfer->was_retried = transfer->was_repeated = false;
+    transfer->hears_errors = transfer->lacks_resources = false;
+    transfer->opened = -1;
     transfer->code = CURLE_OK;
     transfer->refusal = SIGNET_NO_REFUSAL;
     transfer->head_count = transfer->head_total = transfer->body_count = 0;
@@ -219,6 +226,8 @@ bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
     int64_t body_bytes, int64_t head_bytes, int head_fields) {
     CURL *easy = transfer->easy;
+    transfer->time.deadline = signet_monotonic_milliseconds() + timeout_milliseconds;
+    transfer->time.connect = (long)connect_milliseconds;
     transfer->body_limit = (uint64_t)body_bytes;
     transfer->head_limit = (size_t)head_bytes;
     transfer->field_limit = head_fields;

@@ -123,6 +123,10 @@ extension TransferDriver {
                 code: .cutOff,
                 message: "\(host) closed a pooled connection after the request had been sent, and"
                     + " \(plan.method) is not sent twice")
+        case SIGNET_STALE:
+            return TransportError(
+                code: .cutOff, message: "\(host) closed two connections before the request was sent"
+            )
         case SIGNET_BODY_SPENT:
             return TransportError(
                 code: .bodyNotReplayable,

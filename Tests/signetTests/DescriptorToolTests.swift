@@ -79,6 +79,43 @@ import Testing
         #expect(codes.last == "")
     }
 
+    /// What a child process would inherit: sockets that have no close-on-exec flag. libcurl makes two.
+    @Test func keepsItsSocketsFromChildProcesses() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let (server, port) = try await SocketServer.start(
+            "def run(c):\n    head(c)\n    print('WAITING', flush=True)\n    time.sleep(300)",
+            tls: authority.leaf)
+        // Without what it would inherit of the tests.
+        let alone = "import os, sys; os.closerange(3, 65536); os.execv(sys.argv[1], sys.argv[1:])"
+        let tool = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "python3", "-c", alone, SignetTool.url.path, "call", "https://localhost:\(port)/",
+                "GET", "--protocol", "rest", "--ca-file", authority.caFile,
+            ])
+        #expect(try await eventually { server.stdout.contains("WAITING") })
+        let process = "/proc/\(tool.processIdentifier)"
+        var inherited: [String] = []
+        var sockets = 0
+        for number in try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd") {
+            let target =
+                (try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "\(process)/fd/\(number)"))
+                ?? ""
+            guard let value = Int(number), value > 2, target.hasPrefix("socket:") else { continue }
+            sockets += 1
+            let information = try String(
+                contentsOfFile: "\(process)/fdinfo/\(number)", encoding: .utf8)
+            let flags = information.split(separator: "\n").first { $0.hasPrefix("flags:") }
+            let bits = Int(flags?.split(separator: "\t").last ?? "", radix: 8) ?? 0
+            if bits & 0o2_000_000 == 0 { inherited.append("\(number) \(target)") }
+        }
+        tool.send(signal: SIGTERM)
+        _ = try await tool.outcome()
+        #expect(sockets >= 3, "its connection and libcurl's pair")
+        #expect(inherited.isEmpty, "\(inherited)")
+    }
+
     /// What is meant for standard output never goes into a file or a socket that got its number, and is
     /// never lost in silence.
     @Test(arguments: [">&-", "<&- >&-", ">/dev/full"], [[], ["--json"]])

@@ -33,6 +33,7 @@ typedef enum {
     SIGNET_FLOODED,           // far more bytes came than a response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
     SIGNET_BAD_CODING,        // Transfer-Encoding is not "chunked" alone, or is beside Content-Length
+    SIGNET_STALE,             // the pooled connection can carry no request any more
 } signet_refusal;
 
 // Classes of libcurl's result.

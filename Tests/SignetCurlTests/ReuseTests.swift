@@ -1,0 +1,178 @@
+import Foundation
+import HTTPTypes
+import SignetCurl
+import SignetPinning
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Pooled connections that the server has ended, or has written to, since the last response.
+@Suite struct ReuseTests {
+    private let authority: TestAuthority
+
+    init() throws { authority = try TestAuthority.trusted.get() }
+
+    /// Answers a request on each connection, then does what `behaviour` says. A line `READY` tells that it is
+    /// done, and `REQUEST …` names each request.
+    private func server(_ behaviour: String, secure: Bool = true) async throws -> ScriptedServer {
+        try await ScriptedServer(
+            """
+            def serve(c):
+                first, _, body = head(c).partition(b'\\r\\n\\r\\n')
+                length = re.search(br'content-length: ([0-9]+)', first, re.I)
+                while length and len(body) < int(length[1]): body += c.recv(65536)
+                line = first.split(b'\\r\\n')[0] + b' ' + body
+                if not first: raise OSError('gone')
+                print('REQUEST ' + line.decode(), flush=True)
+                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+                return b' /go ' in line
+            if serve(c):
+                go.set()
+                return
+            \(behaviour)
+            print('READY', flush=True)
+            try:
+                while True: serve(c)
+            except OSError: pass
+            time.sleep(300)
+            """, tls: secure ? authority.leaf : nil, setup: "go = threading.Event()")
+    }
+
+    /// Tells the server that the client has read its response, and waits until `behaviour` is done.
+    private func goOn(_ server: ScriptedServer, _ number: Int, secure: Bool = true) async throws {
+        let other = try engine(http2: false)
+        _ = try await other.fetch(
+            EngineRequest(get(server.port, "/go", scheme: secure ? "https" : "http")))
+        #expect(try await eventually { lines(server, "READY").count == number })
+        await other.shutdown()
+    }
+
+    private func lines(_ server: ScriptedServer, _ prefix: String) -> [Substring] {
+        server.server.stdout.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+    }
+
+    private func post(_ server: ScriptedServer, _ number: Int, secure: Bool = true)
+        -> EngineRequest
+    {
+        var request = get(server.port, "/\(number)", scheme: secure ? "https" : "http")
+        request.method = .post
+        return EngineRequest(request, body: Array("body \(number)".utf8))
+    }
+
+    private static let wait = "go.wait()\ngo.clear()\n"
+    private static let ends = [
+        // Python's unwrap sends close_notify and waits for the other side's, so it is told not to wait.
+        wait + "c.settimeout(0.01)\ntry: c.unwrap()\nexcept OSError: pass\nc.settimeout(None)",
+        wait + "c.shutdown(socket.SHUT_RDWR)",
+        wait + """
+            c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+            socket.socket(fileno=c.detach()).close()
+            """,
+    ]
+
+    @Test(arguments: ["close_notify", "FIN", "RST"].indices)
+    func postsOnANewConnectionAfterTheServerClosed(_ end: Int) async throws {
+        let server = try await server(Self.ends[end])
+        let engine = try engine(http2: false)
+        for number in 0..<10 {
+            let (response, body) = try await engine.fetch(post(server, number))
+            #expect(response.response.status == .ok && body == Array("ok".utf8))
+            try await goOn(server, number + 1)
+        }
+        let requests = lines(server, "REQUEST POST")
+        #expect(requests.count == 10)
+        for number in 0..<10 {
+            #expect(requests.contains { $0.hasSuffix("POST /\(number) HTTP/1.1 body \(number)") })
+        }
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [true, false])
+    func neverTakesAnUnaskedResponseForItsOwn(secure: Bool) async throws {
+        let server = try await server(
+            Self.wait + "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\npoison')",
+            secure: secure
+        )
+        let engine = try engine(http2: false)
+        for number in 0..<5 {
+            let (_, body) = try await engine.fetch(post(server, number, secure: secure))
+            #expect(body == Array("ok".utf8))
+            try await goOn(server, number + 1, secure: secure)
+        }
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [true, false])
+    func keepsAQuietConnection(secure: Bool) async throws {
+        let server = try await server("pass", secure: secure)
+        let engine = try engine(http2: false)
+        for number in 0..<5 {
+            let (response, _) = try await engine.fetch(post(server, number, secure: secure))
+            #expect(response.timings.reusedConnection == (number > 0))
+        }
+        #expect(lines(server, "READY").count == 1)
+        await engine.shutdown()
+    }
+
+    /// The server's close is on its way when the request leaves.
+    @Test func reportsACloseThatComesAfterTheRequest() async throws {
+        let server = try await server(
+            "head(c)\nsocket.socket(fileno=c.detach()).close()\nprint('CUT', flush=True)")
+        let engine = try engine(http2: false)
+        _ = try await engine.fetch(post(server, 0))
+        let error = await engine.failure(post(server, 1))
+        #expect(error?.code == .cutOff)
+        #expect(lines(server, "REQUEST ").count == 1)
+        await engine.shutdown()
+    }
+
+    /// nginx ends an idle connection with close_notify and FIN.
+    @Test(arguments: [false, true])
+    func postsAfterNginxClosedAnIdleConnection(http2: Bool) async throws {
+        let host = try await OrdersHost.start(
+            directives: """
+                keepalive_timeout 1s;
+                location /plain { return 200 $connection; }
+                """)
+        let engine = try engine(http2: http2)
+        var connections: Set<[UInt8]> = []
+        for _ in 0..<3 {
+            var request = get(host.port, "/plain")
+            request.method = .post
+            let (response, body) = try await engine.fetch(
+                EngineRequest(request, body: Array("x".utf8)))
+            #expect(response.response.status == .ok)
+            connections.insert(body)
+            #expect(try await eventually { try hasClosed(host.port) })
+        }
+        #expect(connections.count == 3)
+        await engine.shutdown()
+    }
+
+    /// Whether a server has closed a connection that the engine still has (CLOSE_WAIT).
+    private func hasClosed(_ port: Int) throws -> Bool {
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+        return try ["tcp", "tcp6"].map {
+            try String(contentsOfFile: "/proc/net/\($0)", encoding: .ascii)
+        }
+        .joined().split(separator: "\n").contains { line in
+            let columns = line.split(separator: " ")
+            return columns[2].hasSuffix(suffix) && columns[3] == "08"
+        }
+    }
+
+    /// libcurl counts the retries of a handle and never forgets them.
+    @Test func retriesAsOftenAsConnectionsDie() async throws {
+        let server = try await server(
+            "head(c)\nprint('DIED', flush=True)\nsocket.socket(fileno=c.detach()).close()")
+        let engine = try engine(http2: false)
+        for number in 0..<20 {
+            let (response, _) = try await engine.fetch(
+                EngineRequest(get(server.port, "/\(number)")))
+            #expect(response.response.status == .ok)
+        }
+        #expect(lines(server, "DIED").count == 19)
+        await engine.shutdown()
+    }
+}
