@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "CSignetCurl.h"
@@ -20,6 +21,19 @@
 const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]) {
     snprintf(path, SIGNET_TRUST_PATH, "/proc/self/fd/%d", descriptor);
     return path;
+}
+
+signet_file_stamp signet_stamp_ca_file(const char *path) {
+    signet_file_stamp stamp = {0};
+    struct stat found;
+    if (!path) path = curl_version_info(CURLVERSION_NOW)->cainfo;
+    if (!path || stat(path, &found) != 0) return stamp;
+    stamp.device = (uint64_t)found.st_dev;
+    stamp.inode = (uint64_t)found.st_ino;
+    stamp.size = (int64_t)found.st_size;
+    stamp.modified = (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
+    stamp.changed = (int64_t)found.st_ctim.tv_sec * 1000000000 + found.st_ctim.tv_nsec;
+    return stamp;
 }
 
 static int write_all(int file, const uint8_t *bytes, size_t count) {

@@ -38,6 +38,8 @@ final class EventLoop: Sendable {
     private let shared = Mutex(Shared())
     /// Whether the loop has something to do before it waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
+    /// Calls that have been promised to begin here, and have not yet.
+    private let reservations = Atomic<Int>(0)
     private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle
 
@@ -113,6 +115,7 @@ final class EventLoop: Sendable {
         await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { waiter in
                 if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
+                reservations.subtract(1, ordering: .releasing)
             }
         } onCancel: {
             call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
@@ -190,8 +193,18 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Whether no call is under way.
-    var isIdle: Bool { shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty } }
+    /// The loop itself, which isn't idle until one more call has begun and ended.
+    func reserved() -> EventLoop {
+        reservations.add(1, ordering: .relaxed)
+        return self
+    }
+
+    /// Whether no call is under way or about to begin.
+    var isIdle: Bool {
+        // In this order: a call leaves the reservations after it has got into `calls`.
+        guard reservations.load(ordering: .acquiring) == 0 else { return false }
+        return shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty }
+    }
 
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }

@@ -16,20 +16,40 @@ struct PoolKey: Sendable, Hashable {
     /// the others when the socket has something new, which may be never (seen with 7.88). A loop of its
     /// own also keeps the proxy's TLS sessions and CAs away from those of hosts without it.
     let multiplexes: Bool
+    /// Whom the handshakes with an HTTPS proxy trust; nil for every other way.
+    private let proxyTrust: TrustStore?
 
     /// Takes what a call trusts, and its proxy.
     init(_ trust: TrustStore, proxy: Proxy?) {
         self.trust = trust
         multiplexes = proxy?.kind != .https
         login = proxy.flatMap { $0.kind.isHTTP && $0.hasCredentials ? $0 : nil }
+        proxyTrust = proxy.flatMap {
+            $0.kind == .https ? TrustStore(caFile: $0.caFile, authorities: nil) : nil
+        }
     }
 
     static func == (left: PoolKey, right: PoolKey) -> Bool {
-        guard left.trust == right.trust, left.multiplexes == right.multiplexes else { return false }
-        guard let one = left.login, let other = right.login else {
-            return left.login == nil && right.login == nil
+        left.trust == right.trust && left.proxyTrust == right.proxyTrust
+            && left.multiplexes == right.multiplexes && left.hasSameLogin(as: right)
+    }
+
+    /// Whether the two are equal but for what their CA files held at the time.
+    func isVersion(of other: PoolKey) -> Bool {
+        guard trust.isVersion(of: other.trust), multiplexes == other.multiplexes,
+            hasSameLogin(as: other)
+        else { return false }
+        guard let proxyTrust, let others = other.proxyTrust else {
+            return proxyTrust == nil && other.proxyTrust == nil
         }
-        return one.url == other.url && one.hasSameCredentials(as: other)
+        return proxyTrust.isVersion(of: others)
+    }
+
+    private func hasSameLogin(as other: PoolKey) -> Bool {
+        guard let own = login, let others = other.login else {
+            return login == nil && other.login == nil
+        }
+        return own.url == others.url && own.hasSameCredentials(as: others)
     }
 
     func hash(into hasher: inout Hasher) {

@@ -122,39 +122,6 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The CA file is gone after the first handshake: hosts that nobody has spoken to are trusted by what
-    /// was read then. An HTTPS proxy with a CA file of its own, for which libcurl would throw away the one
-    /// store that it keeps, does not change that.
-    @Test(arguments: [false, true])
-    func theCAFileIsReadOnce(withProxy: Bool) async throws {
-        let root = try Data(contentsOf: URL(filePath: authority.caFile))
-        var configuration = CurlEngine.Configuration()
-        configuration.caFile = try folder.write(root, to: "once.pem")
-        let engine = try CurlEngine(configuration)
-        let servers = [
-            try await OpenSSLServer(authority.identity),
-            try await OpenSSLServer(authority.identity),
-            try await OpenSSLServer(authority.identity),
-        ]
-        func call(_ server: OpenSSLServer) -> EngineRequest {
-            EngineRequest(get(server.port), timeout: .seconds(300), connectTimeout: .seconds(300))
-        }
-        _ = try await engine.fetch(call(servers[0]))
-        if withProxy {
-            // It says no, so that no handshake with a host follows its own.
-            let proxy = try await ProxyServer(
-                tls: other.leaf, answer: "c.sendall(b'HTTP/1.1 403 No\\r\\n\\r\\n')")
-            var way = try Proxy(parsing: "https://localhost:\(proxy.port)")
-            way.caFile = other.caFile
-            var request = call(servers[1])
-            request.proxy = way
-            #expect(await engine.failure(request)?.code == .proxyRefused)
-        }
-        try FileManager.default.removeItem(atPath: folder.path("once.pem"))
-        for server in servers[1...] { _ = try await engine.fetch(call(server)) }
-        await engine.shutdown()
-    }
-
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionOfOneStoreIsNotResumedInAnother(version: String) async throws {
         // s_server -www closes after each reply, so the next call resumes where it may.

@@ -67,6 +67,13 @@ bool signet_libcurl_has_http2(void);
 // Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
 // has no descriptor or memory left to look.
 int signet_check_ca_file(const char *path) SIGNET_CHECKED;
+// Tells one version of a file from another without reading it. Times are nanoseconds since 1970.
+typedef struct {
+    uint64_t device, inode;
+    int64_t size, modified, changed;
+} signet_file_stamp;
+// Looks at a CA file; NULL is the one that libcurl was built with. All zero if there is no such file.
+signet_file_stamp signet_stamp_ca_file(const char *path);
 // The system's words for an errno.
 const char *signet_error_text(int number);
 
