@@ -176,7 +176,9 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// The bytes of an element.
-    public func bytes(of element: Element) -> [UInt8] { Array(bytes[element.range]) }
+    public func bytes(of element: Element) -> [UInt8] {
+        element.range.count == bytes.count ? bytes : Array(bytes[element.range])
+    }
 
     // MARK: By node
 

@@ -164,7 +164,7 @@ struct JSONWriter {
         return true
     }
 
-    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+    static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case ASCII.quote, ASCII.backslash: bytes += [ASCII.backslash, byte]
         case ASCII.backspace: bytes += [ASCII.backslash, 0x62]

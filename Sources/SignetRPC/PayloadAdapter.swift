@@ -134,6 +134,9 @@ public struct RPCResult: Sendable, Hashable {
         (try? JSONValue(parsing: bytes)) ?? .null  // validated before, so it is valid again
     }
 
+    /// The bytes of `value.serialized()`; no tree is built, which may take many times the text's size.
+    package var compactBytes: [UInt8] { JSONReader.compact(validated: bytes) }
+
     /// Decodes the result.
     ///
     /// - Throws: `JSONError` that names path and byte offset, and no value.

@@ -99,9 +99,8 @@ struct Terminal: Sendable {
             ]
             for (name, value) in failure.details { told[name] = value }
             var object = failure.beside
-            object["error"] = .object(told)
-            let reason = StandardStreams.write(
-                JSONValue.object(object).serialized() + [0x0A], to: .standardOutput)
+            object.append(["error": .object(told)])
+            let reason = StandardStreams.write(object.close(), to: .standardOutput)
             // Else nobody would be told why.
             if reason != nil { note(failure.message) }
         } else {

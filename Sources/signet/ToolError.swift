@@ -34,7 +34,7 @@ struct ToolError: CodedError {
     /// Further members of the `error` object with `--json`.
     var details: JSONObject = [:]
     /// Members beside `error` with `--json`.
-    var beside: JSONObject = [:]
+    var beside = MemberText()
 
     init(
         _ status: ExitStatus, _ codeName: String, _ message: String, details: JSONObject = [:],
@@ -44,7 +44,7 @@ struct ToolError: CodedError {
         self.codeName = codeName
         self.message = message
         self.details = details
-        self.beside = beside
+        self.beside = MemberText(beside)
     }
 
     /// Wrong usage that the argument parser could not see.

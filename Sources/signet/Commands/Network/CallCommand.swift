@@ -212,34 +212,47 @@ struct CallCommand: AsyncParsableCommand {
 
     private func tell(_ reply: UnboxedReply, _ more: JSONObject) throws {
         warn(reply.warnings)
-        guard let result = reply.result else {
+        guard var line = reply.result?.compactBytes else {
             return try common.terminal.result(
                 Self.joined(["notified": true], more), text: [])
         }
-        let value = result.value
-        var object = Self.joined(["result": value], more)
-        if payloadProtocol == .rest { object["status"] = .number(JSONNumber(reply.status)) }
-        try common.terminal.result(object, text: value.line)
+        guard common.json else {
+            line.append(0x0A)
+            return try common.terminal.write(line)
+        }
+        var object = MemberText()
+        object.append("result", text: line)
+        object.append(more)
+        if payloadProtocol == .rest {
+            object.append(["status": .number(JSONNumber(reply.status))])
+        }
+        try common.terminal.write(object.close())
     }
 
     private func tell(_ reply: BatchReply, _ more: JSONObject) throws {
         warn(reply.warnings)
-        var outcomes: [JSONValue] = []
+        var outcomes = Array("[".utf8)
         for (id, outcome) in zip(reply.ids, reply.outcomes) {
-            var told: JSONObject = ["id": id?.json ?? .null]
+            var told = MemberText(["id": id?.json ?? .null])
             switch outcome {
-            case .result(let result): told["result"] = result.value
-            case .failure(let error), .rejected(let error): told["error"] = error.json
-            case .unanswered: told["unanswered"] = true
+            case .result(let result): told.append("result", text: result.compactBytes)
+            case .failure(let error), .rejected(let error): told.append(["error": error.json])
+            case .unanswered: told.append(["unanswered": true])
             case .notified: continue
             }
-            outcomes.append(.object(told))
+            if outcomes.count > 1 { outcomes.append(UInt8(ascii: ",")) }
+            outcomes += told.close(isLine: false)
         }
-        let object = Self.joined(["batch": .array(outcomes)], more)
-        guard let error = reply.error else {
-            return try common.terminal.result(object, text: JSONValue.object(object).line)
+        outcomes.append(UInt8(ascii: "]"))
+        var object = MemberText()
+        object.append("batch", text: outcomes)
+        object.append(more)
+        let error = reply.error
+        if error == nil || !common.json {
+            var line = object
+            try common.terminal.write(line.close())
         }
-        if !common.json { try common.terminal.write(JSONValue.object(object).line) }
+        guard let error else { return }
         var failure = ToolError(error)
         // A call whose reply is malformed has been answered, unlike one that stands alone.
         failure.status = error.code == .batchIncomplete ? .network : .refused
@@ -256,11 +269,6 @@ struct CallCommand: AsyncParsableCommand {
     private func warn(_ warnings: [RPCWarning]) {
         for warning in warnings { common.terminal.note("warning: \(warning.message)") }
     }
-}
-
-extension JSONValue {
-    /// The value in one line with its newline.
-    var line: [UInt8] { serialized() + [0x0A] }
 }
 
 extension RPCError {

@@ -17,7 +17,7 @@ func traced<Result>(
     } catch let error as any CodedError {
         if !terminal.json { terminal.show(trace.lines) }
         var failure = ToolError(error)
-        failure.beside["trace"] = trace.json
+        failure.beside.append(["trace": trace.json])
         throw failure
     }
 }

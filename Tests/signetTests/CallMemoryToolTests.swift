@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a large result costs `signet call`: a small multiple of its bytes, however many values it has.
+@Suite struct CallMemoryToolTests {
+    private static let size = 24_000_000
+
+    /// A server whose result, to each call of a request, is an array of many small values.
+    private func server() async throws -> (server: ServerProcess, port: Int) {
+        try await SocketServer.start(
+            """
+            import json
+            result = '[' + '1,' * (int(arguments[0]) // 2 - 1) + '1]'
+            def run(c):
+                first, body, _ = request(c)
+                calls = json.loads(body) if body else None
+                def reply(call): return '{"jsonrpc":"2.0","id":%d,"result":%s}' % (call['id'], result)
+                text = result if calls is None else reply(calls) if isinstance(calls, dict) \\
+                    else '[' + ','.join(map(reply, calls)) + ']'
+                c.sendall(('HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n'
+                    % len(text)).encode())
+                c.sendall(text.encode())
+            """, ["\(Self.size)"])
+    }
+
+    /// The tool's exit code, its output's length, and the most bytes of memory that it had.
+    private func run(_ arguments: [String]) async throws -> (exit: Int, count: Int, peak: Int) {
+        let output = try await ChildProcess.run(
+            "python3",
+            [
+                "-I", "-c",
+                """
+                import resource, subprocess, sys
+                done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE)
+                peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+                print(done.returncode, len(done.stdout), peak * 1024)
+                """, SignetTool.url.path,
+            ] + arguments, timeout: 300)
+        let numbers = output.text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        try #require(numbers.count == 3, "\(output.text)\(output.stderr)")
+        return (numbers[0], numbers[1], numbers[2])
+    }
+
+    @Test(arguments: ["jsonrpc-2.0", "rest"], [[], ["--json"]])
+    func aResultOfManyValuesTakesAFewTimesItsSize(
+        _ name: String, _ options: [String]
+    ) async throws {
+        let (server, port) = try await server()
+        let outcome = try await run(
+            ["call", "http://127.0.0.1:\(port)/", name == "rest" ? "GET" : "m", "--protocol", name]
+                + options)
+        #expect(outcome.exit == 0)
+        #expect(outcome.count >= Self.size)
+        #expect(outcome.peak < 12 * Self.size)
+        try await server.stop()
+    }
+
+    @Test func aBatchOfManyValuesTakesAFewTimesItsSize() async throws {
+        let (server, port) = try await server()
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(#"[{"method":"a"},{"method":"b"}]"#, to: "batch")
+        let outcome = try await run(["call", "http://127.0.0.1:\(port)/", "--batch", file])
+        #expect(outcome.exit == 0)
+        #expect(outcome.count >= 2 * Self.size)
+        #expect(outcome.peak < 24 * Self.size)
+        try await server.stop()
+    }
+}
