@@ -41,7 +41,17 @@ public struct VerifiedMessage: Sendable, Hashable {
             case .text(let base, let names, let values):
                 MessagePart.all(names, values, in: base)
             case .message(let message, let parts):
-                parts.map { MessagePart(identifier: $0.name, value: $0.value(in: message)) }
+                Self.parts(parts, of: message)
+            }
+        }
+
+        private static func parts(
+            _ parts: [SchemeCoverage.Part], of message: SignableMessage
+        ) -> [MessagePart] {
+            var fields = FieldIndex(message.fields)
+            return parts.map {
+                MessagePart(
+                    identifier: $0.name, value: $0.value(in: message, fields: &fields))
             }
         }
 

@@ -47,8 +47,7 @@ public final class Verifier: Sendable {
         switch scheme.kind {
         case .rfc9421:
             try policy.requireNoSettings(of: scheme)
-            var seen: [ComponentIdentifier] = []
-            for component in policy.required ?? [] { try seen.add(component) }
+            _ = try DistinctComponents(policy.required ?? [])
         case .saltedHMAC:
             try policy.requireNoSettings(of: scheme)
             guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {

@@ -12,8 +12,8 @@ extension ComponentIdentifier {
     public static func list(parsing list: String) throws(SigningError) -> [ComponentIdentifier] {
         guard !list.utf8.allSatisfy({ $0 == ASCII.space }) else { return [] }
         let entries = entries(of: Array(list.utf8))
-        guard entries.count <= maximumCount else { throw tooMany }
-        var result: [ComponentIdentifier] = []
+        guard entries.count <= maximumCount else { throw tooMany(entries.count) }
+        var result = DistinctComponents()
         for entry in entries {
             let component =
                 entry.first == ASCII.quote
@@ -21,7 +21,7 @@ extension ComponentIdentifier {
                 : try ComponentIdentifier(String(decoding: entry, as: UTF8.self).asciiLowercased)
             try result.add(component)
         }
-        return result
+        return result.list
     }
 
     /// The list's parts between its commas, those inside quotes apart.
@@ -65,8 +65,10 @@ extension ComponentIdentifier {
                 + "\"@query-param\";name=\"q\"")
     }
 
-    static var tooMany: SigningError {
-        SigningError(.malformedComponent, "more than \(maximumCount) components are covered")
+    static func tooMany(_ count: Int) -> SigningError {
+        SigningError(
+            .malformedComponent,
+            "found \(count) covered components, expected at most \(maximumCount)")
     }
 
     /// The components of an inner list (RFC 9421, section 2.5).
@@ -76,9 +78,10 @@ extension ComponentIdentifier {
     static func components(
         of dictionary: StructuredDictionary, in list: Range<Int>
     ) throws(SigningError) -> [ComponentIdentifier] {
-        var components: [ComponentIdentifier] = []
-        for item in try dictionary.items(of: list) {
-            guard components.count < maximumCount else { throw tooMany }
+        let items = try dictionary.items(of: list)
+        guard items.count <= maximumCount else { throw tooMany(items.count) }
+        var components = DistinctComponents()
+        for item in items {
             guard case .string(let name) = item.value else {
                 throw SigningError(.malformedComponent, "what is covered is no string")
             }
@@ -89,7 +92,7 @@ extension ComponentIdentifier {
             let component = try ComponentIdentifier(dictionary.string(name), parameters)
             try components.add(component)
         }
-        return components
+        return components.list
     }
 }
 

@@ -148,6 +148,18 @@ extension ComponentIdentifier {
         return nil
     }
 
+    /// Whether a signature over this component also fixes the value of another one, both without
+    /// parameters: `@target-uri` holds scheme, authority, path and query, `@request-target` the last two.
+    func includes(_ other: ComponentIdentifier) -> Bool {
+        if self == other { return true }
+        guard parameters.isEmpty, other.parameters.isEmpty else { return false }
+        switch source {
+        case .targetURI: return [.scheme, .authority, .path, .query].contains(other.source)
+        case .requestTarget: return [.path, .query].contains(other.source)
+        default: return false
+        }
+    }
+
     private static func check(
         _ parameters: [Parameter], of name: String, _ source: Source
     ) throws(SigningError) {
@@ -227,12 +239,32 @@ extension ComponentIdentifier.Parameter {
     }
 }
 
-extension [ComponentIdentifier] {
+/// A list that names no component twice, and at most ``ComponentIdentifier/maximumCount``.
+struct DistinctComponents {
+    private(set) var list: [ComponentIdentifier] = []
+    private var seen: Set<ComponentIdentifier> = []
+
+    init() {}
+
+    /// Takes over a whole list; its length is checked before anything else.
+    ///
+    /// - Throws: `SigningError` with `malformed-component` for a list that is too long, and with
+    ///   `duplicate-component`.
+    init(_ components: [ComponentIdentifier]) throws(SigningError) {
+        guard components.count <= ComponentIdentifier.maximumCount else {
+            throw ComponentIdentifier.tooMany(components.count)
+        }
+        for component in components { try add(component) }
+    }
+
     /// Appends a component that is not there yet.
     mutating func add(_ component: ComponentIdentifier) throws(SigningError) {
-        guard !contains(component) else {
+        guard list.count < ComponentIdentifier.maximumCount else {
+            throw ComponentIdentifier.tooMany(list.count + 1)
+        }
+        guard seen.insert(component).inserted else {
             throw SigningError(.duplicateComponent, "\(component.listed) is covered twice")
         }
-        append(component)
+        list.append(component)
     }
 }

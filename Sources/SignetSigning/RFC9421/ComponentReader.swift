@@ -6,13 +6,19 @@ struct ComponentReader {
     private let message: SignableMessage
     private let types: StructuredFieldTypes
     private var dictionaries: [FieldSource: StructuredField.Members] = [:]
+    private var indexes: [FieldPlace: FieldIndex] = [:]
     private var query: QueryParameters?
     private var isRequestChecked = false
 
-    private struct FieldSource: Hashable {
-        let name: [UInt8]
+    /// One of the lists of fields that components are taken from.
+    private struct FieldPlace: Hashable {
         let isTrailer: Bool
         let isOfRequest: Bool
+    }
+
+    private struct FieldSource: Hashable {
+        let name: [UInt8]
+        let place: FieldPlace
     }
 
     init(_ message: SignableMessage, _ types: StructuredFieldTypes) {
@@ -71,10 +77,16 @@ struct ComponentReader {
     private mutating func appendField(
         _ component: ComponentIdentifier, of context: SignableMessage, to base: inout [UInt8]
     ) throws(SigningError) {
-        let fields = component.isTrailer ? context.trailers : context.fields
+        let place = FieldPlace(
+            isTrailer: component.isTrailer, isOfRequest: component.isOfRequest)
+        var fields =
+            indexes.removeValue(forKey: place)
+            ?? FieldIndex(component.isTrailer ? context.trailers : context.fields)
+        defer { indexes[place] = fields }
         let start = base.count
         if let key = component.key {
-            base.append(contentsOf: try members(component, fields).serialize(key))
+            base.append(
+                contentsOf: try members(of: component, at: place, among: &fields).serialize(key))
         } else if component.isStrict {
             guard let value = fields.value(of: component.nameBytes) else {
                 throw Self.noField(component)
@@ -83,7 +95,7 @@ struct ComponentReader {
                 contentsOf: try StructuredField.serialize(
                     value, as: types[bytes: component.nameBytes] ?? .item, field: component.name))
         } else if component.isBinary {
-            try appendBinary(component, fields, to: &base)
+            try appendBinary(component, among: &fields, to: &base)
         } else {
             guard fields.appendValue(of: component.nameBytes, to: &base) else {
                 throw Self.noField(component)
@@ -94,8 +106,7 @@ struct ComponentReader {
 
     /// Each line as base64, joined by `, ` (section 2.1.3).
     private func appendBinary(
-        _ component: ComponentIdentifier, _ fields: [SignableMessage.Field],
-        to base: inout [UInt8]
+        _ component: ComponentIdentifier, among fields: inout FieldIndex, to base: inout [UInt8]
     ) throws(SigningError) {
         let values = fields.values(of: component.nameBytes)
         guard !values.isEmpty else { throw Self.noField(component) }
@@ -108,11 +119,9 @@ struct ComponentReader {
     }
 
     private mutating func members(
-        _ component: ComponentIdentifier, _ fields: [SignableMessage.Field]
+        of component: ComponentIdentifier, at place: FieldPlace, among fields: inout FieldIndex
     ) throws(SigningError) -> StructuredField.Members {
-        let source = FieldSource(
-            name: component.nameBytes, isTrailer: component.isTrailer,
-            isOfRequest: component.isOfRequest)
+        let source = FieldSource(name: component.nameBytes, place: place)
         if let known = dictionaries[source] { return known }
         guard let value = fields.value(of: component.nameBytes) else {
             throw Self.noField(component)

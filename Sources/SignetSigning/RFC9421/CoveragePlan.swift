@@ -43,15 +43,11 @@ final class CoveragePlan: Sendable {
     init(
         _ components: [ComponentIdentifier], types: StructuredFieldTypes
     ) throws(SigningError) {
-        guard components.count <= ComponentIdentifier.maximumCount else {
-            throw ComponentIdentifier.tooMany
-        }
-        var seen: [ComponentIdentifier] = []
+        _ = try DistinctComponents(components)
         var steps: [Step] = []
         var digests: [Digest] = []
         var innerList = [ASCII.leftParenthesis]
         for component in components {
-            try seen.add(component)
             try Self.requireForm(of: component, types)
             if innerList.count > 1 { innerList.append(ASCII.space) }
             var prefix = component.serialized
@@ -130,6 +126,7 @@ final class CoveragePlan: Sendable {
     ) throws(SigningError) {
         if case .request(let request) = message.start { try request.requireURI() }
         var reader = isParameterized ? ComponentReader(message, types) : nil
+        var fields = FieldIndex(message.fields)
         for index in steps.indices {
             base.append(contentsOf: steps[index].prefix)
             let start = base.count
@@ -139,7 +136,7 @@ final class CoveragePlan: Sendable {
                     throw ComponentReader.isOtherKind(components[index])
                 }
             case .field:
-                guard message.fields.appendValue(of: steps[index].name, to: &base) else {
+                guard fields.appendValue(of: steps[index].name, to: &base) else {
                     throw ComponentReader.noField(components[index])
                 }
                 guard base.isASCII(from: start) else {

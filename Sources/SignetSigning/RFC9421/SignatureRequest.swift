@@ -73,11 +73,9 @@ public struct SignatureRequest: Sendable, Hashable {
     private static let fieldBytes = Array("accept-signature".utf8)
 
     private func append(to value: inout [UInt8]) throws(SigningError) {
-        var seen: [ComponentIdentifier] = []
         value.append(ASCII.leftParenthesis)
-        for component in components {
-            if !seen.isEmpty { value.append(ASCII.space) }
-            try seen.add(component)
+        for (index, component) in try DistinctComponents(components).list.enumerated() {
+            if index > 0 { value.append(ASCII.space) }
             value.append(contentsOf: component.serialized)
         }
         value.append(ASCII.rightParenthesis)

@@ -44,19 +44,18 @@ struct SaltedHMACSigner: Sendable {
         self.fieldsParameter = parameter
     }
 
-    /// The list, where it names fields only and none twice.
+    /// Returns the list if it names fields only, each once, and at most 256.
     private static func checked(
         _ covers: [ComponentIdentifier]
     ) throws(SigningError) -> [ComponentIdentifier] {
-        var fields: [ComponentIdentifier] = []
-        for component in covers {
+        let fields = try DistinctComponents(covers).list
+        for component in fields {
             guard component.source == .field, component.parameters.isEmpty else {
                 throw SigningError(
                     .unsupportedComponent,
                     "\(component.listed): salted-hmac-v1 always covers method, authority, path, query"
                         + " and body; its list names fields, without parameters")
             }
-            try fields.add(component)
         }
         guard !fields.contains(where: { $0.nameBytes == SaltedHMACText.fieldBytes }) else {
             throw SigningError(.unsupportedComponent, "a signature cannot cover its own field")

@@ -51,8 +51,9 @@ struct SaltedHMACText {
         append(value: authority)
         append(value: request.target[request.path])
         append(value: request.query.map { request.target[$0] } ?? [])
+        var index = FieldIndex(message.fields)
         for field in fields {
-            guard let value = message.value(of: field.nameBytes) else {
+            guard let value = index.value(of: field.nameBytes) else {
                 throw SigningError(
                     .missingComponent, "the message has no field \(field.name)")
             }

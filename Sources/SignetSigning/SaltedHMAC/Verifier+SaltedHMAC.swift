@@ -95,9 +95,16 @@ struct SaltedHMACSignature {
         self.fields = try Self.fields(list)
     }
 
+    /// Reads the list of covered fields; its length is checked before any of its names.
     private static func fields(_ list: String) throws(SigningError) -> [ComponentIdentifier] {
-        var fields: [ComponentIdentifier] = []
-        guard !list.isEmpty else { return fields }
+        guard !list.isEmpty else { return [] }
+        let count = list.utf8.count { $0 == ASCII.space } + 1
+        guard count <= ComponentIdentifier.maximumCount else {
+            throw malformed(
+                "fields names \(count) fields: expected at most \(ComponentIdentifier.maximumCount)"
+            )
+        }
+        var fields = DistinctComponents()
         for name in list.utf8.split(separator: ASCII.space, omittingEmptySubsequences: false) {
             do throws(SigningError) {
                 let field = try ComponentIdentifier(String(decoding: name, as: UTF8.self))
@@ -107,7 +114,7 @@ struct SaltedHMACSignature {
                 throw malformed(error.message)
             }
         }
-        return fields
+        return fields.list
     }
 
     private static func malformed(_ words: String) -> SigningError {

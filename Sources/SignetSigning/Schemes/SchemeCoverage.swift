@@ -26,7 +26,9 @@ struct SchemeCoverage: Sendable {
         }
 
         /// The value as it stands in a message.
-        func value(in message: SignableMessage) -> [UInt8] {
+        ///
+        /// - Parameter fields: The index of that message's fields.
+        func value(in message: SignableMessage, fields: inout FieldIndex) -> [UInt8] {
             switch self {
             case .method: return Array((message.request?.method ?? "").utf8)
             case .path:
@@ -44,7 +46,7 @@ struct SchemeCoverage: Sendable {
                 else { return [] }
                 return Base64.encodeBytes(digest.span, .standard)
             case .parameters(_, let text): return text
-            case .field(let name): return message.value(of: name) ?? []
+            case .field(let name): return fields.value(of: name) ?? []
             }
         }
     }
@@ -141,8 +143,11 @@ struct SchemeCoverage: Sendable {
                 if run.message.content == .expected, rule.origins != [.query] { continue }
                 add(.parameters(name: name, text: try run.run(.parameters(rule))))
             case .fields:
+                // The names are distinct, so each is compared with the other elements only.
+                let others = all
                 for name in try run.signedNames() {
-                    add(name == SignableMessage.host ? .authority : .field(name))
+                    let part = name == SignableMessage.host ? Part.authority : .field(name)
+                    if !others.contains(part) { all.append(part) }
                 }
             }
         }
