@@ -2,6 +2,9 @@ internal import Glibc
 
 /// Seconds since 1970-01-01T00:00:00Z, and how they are written.
 package enum UnixTime {
+    /// The last second of the year 9999, which is the last one that RFC 3339 can write.
+    package static let latest: Int64 = 253_402_300_799
+
     /// Seconds since 1970, now.
     package static func now() -> Int64 {
         Int64(time(nil))
@@ -9,7 +12,7 @@ package enum UnixTime {
 
     /// `2026-11-21T04:45:48Z` (RFC 3339); years outside 0...9999 are pressed to the nearest.
     package static func rfc3339(_ seconds: Int64) -> String {
-        let bounded = min(max(seconds, -62_167_219_200), 253_402_300_799)
+        let bounded = min(max(seconds, -62_167_219_200), latest)
         let days = (bounded - modulo(bounded, 86_400)) / 86_400
         let rest = modulo(bounded, 86_400)
         let (year, month, day) = civil(days)

@@ -1,11 +1,13 @@
 internal import SignetCrypto
 
-/// Times that a structured field's integer can hold.
+/// Times that signatures can have: from 1970 to the end of the year 9999.
 enum SigningTime {
-    static let latest: Int64 = 999_999_999_999_999
+    static let latest = UnixTime.latest
 
     static var outOfRange: SigningError {
-        SigningError(.invalidTime, "a time lies before 1970 or has more than 15 digits")
+        SigningError(
+            .invalidTime,
+            "a time is out of range: expected 0 to \(latest), in the years 1970 to 9999")
     }
 }
 

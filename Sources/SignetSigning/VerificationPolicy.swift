@@ -2,8 +2,10 @@
 public struct VerificationPolicy: Sendable, Hashable {
     /// What must be covered; nil for the default.
     ///
-    /// For `rfc9421` that is `@method`, `@authority`, `@path` and, with a body, `content-digest`; for
-    /// a response `@status`. For `salted-hmac-v1`, which always covers method, authority, path, query
+    /// For `rfc9421` that is `@method`, `@authority`, `@path`, also `@query` if the target contains `?`
+    /// and `content-digest` if there is a body; for a response `@status` and, with a body,
+    /// `content-digest`. `@target-uri` counts as `@scheme`, `@authority`, `@path` and `@query`, and
+    /// `@request-target` as `@path` and `@query`; a list given here is demanded as it is. For `salted-hmac-v1`, which always covers method, authority, path, query
     /// and body, it is the fields that must be covered besides: none by default.
     public var required: [ComponentIdentifier]?
     /// The signature's purpose (`rfc9421`, parameter `tag`). Exactly one signature must have it;
@@ -74,8 +76,16 @@ public struct VerificationPolicy: Sendable, Hashable {
     /// Checks a signature's times against the clock.
     func check(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
-        guard claims.created >= 0 else {
-            throw SigningError(.malformedSignature, "created lies before 1970")
+        guard (0...SigningTime.latest).contains(claims.created) else {
+            throw SigningError(
+                .malformedSignature,
+                "created is out of range: expected 0 to \(SigningTime.latest), in the years 1970 to 9999"
+            )
+        }
+        guard claims.expires.map({ $0 <= SigningTime.latest }) ?? true else {
+            throw SigningError(
+                .malformedSignature,
+                "expires is after the year 9999: expected at most \(SigningTime.latest)")
         }
         guard claims.created - now <= clampedClockSkew else {
             throw SigningError(

@@ -62,7 +62,8 @@ struct BadInputTests {
             (#";created=1763692551;keyid="orders-2026""#, "too-old"),  // a year
             (#";created=0;keyid="orders-2026""#, "too-old"),
             (#";created=1795232151;keyid="orders-2026""#, "created-in-future"),  // an hour
-            (#";created=999999999999999;keyid="orders-2026""#, "created-in-future"),
+            (#";created=253402300799;keyid="orders-2026""#, "created-in-future"),
+            (#";created=999999999999999;keyid="orders-2026""#, "malformed-signature"),
             (#";created=1795228551;keyid="orders-2026";nonce="""#, "malformed-signature"),
         ])
     func parameters(_ parameters: String, _ wanted: String) throws {

@@ -39,7 +39,13 @@ struct SettingsReader {
     /// - Throws: As `read`, and for a number beyond what a clock can count.
     func duration(_ name: String) throws(ClientError) -> Duration? {
         guard let checked = configuration.value(named: prefix + name) else { return nil }
-        if let duration = Duration(checked) { return duration }
+        if let duration = Duration(checked) {
+            // A pause is doubled up to sixteen times and added to the clock's time.
+            guard duration < .seconds(1_000_000_000) else {
+                throw invalid(name, "is longer than 30 years")
+            }
+            return duration
+        }
         guard let seconds = try read(name, Double.self) else { return nil }
         guard abs(seconds) < 1e9 else { throw invalid(name, "is no number of seconds") }
         return .seconds(seconds)

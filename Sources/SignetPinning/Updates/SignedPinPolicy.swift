@@ -104,8 +104,8 @@ public struct SignedPinPolicy: Sendable, Hashable {
             bytes, "the payload", ["serial", "notBefore", "expires", "policy"])
         guard let policy = members["policy"] else { throw Self.malformed("no \"policy\"") }
         try self.init(
-            serial: Self.number(members, "serial"), notBefore: Self.number(members, "notBefore"),
-            expires: Self.number(members, "expires"),
+            serial: Self.number(members, "serial"), notBefore: Self.time(members, "notBefore"),
+            expires: Self.time(members, "expires"),
             policy: PinPolicy(parsing: policy.serialized()))
     }
 
@@ -134,6 +134,15 @@ public struct SignedPinPolicy: Sendable, Hashable {
             throw malformed("\"\(name)\" is a whole number")
         }
         return number
+    }
+
+    private static func time(_ members: JSONObject, _ name: String) throws(PinError) -> Int64 {
+        let seconds = try number(members, name)
+        guard (0...UnixTime.latest).contains(seconds) else {
+            throw malformed(
+                "\"\(name)\" is out of range: expected Unix seconds from 0 to \(UnixTime.latest)")
+        }
+        return seconds
     }
 
     static func malformed(_ what: String) -> PinError {

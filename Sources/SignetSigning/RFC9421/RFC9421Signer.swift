@@ -265,7 +265,7 @@ final class RFC9421Signer: Sendable {
     private func parameters(
         _ plan: CoveragePlan, _ created: Int64, _ expires: Int64?, _ nonce: String?
     ) throws(SigningError) -> [UInt8] {
-        let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest) }
+        let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest - created) }
         let nonce = try answered?.nonce(nonce, expires: expires) ?? nonce
         var text: [UInt8] = []
         text.reserveCapacity(plan.innerList.count + keyIDParameter.count + 96)
@@ -273,7 +273,8 @@ final class RFC9421Signer: Sendable {
         text.append(";created=")
         text.append(decimal: created)
         if let expires {
-            guard expires > created, expires <= SigningTime.latest else {
+            guard expires <= SigningTime.latest else { throw SigningTime.outOfRange }
+            guard expires > created else {
                 throw SigningError(.invalidTime, "the signature expires before it is made")
             }
             text.append(";expires=")

@@ -126,7 +126,7 @@ struct ReceivedScheme {
                 nonce = found
             case .time(let format) where format.isWhole:
                 guard let found = format.time(of: value) else {
-                    throw malformed("the time is not of its form")
+                    throw malformed("the time is not of its form, or not in the years 1970 to 9999")
                 }
                 guard time == nil || time == found else { throw malformed("two times") }
                 time = found

@@ -20,8 +20,6 @@ enum SchemeLimits {
     static let weight = 256
     /// Seconds from a signature's time to its end: a week.
     static let lifetime: Int64 = 604_800
-    /// The last second that four digits of a year can tell.
-    static let latest: Int64 = 253_402_300_799
 }
 
 /// One object of a scheme document; its errors name the place as a JSONPath (RFC 9535).

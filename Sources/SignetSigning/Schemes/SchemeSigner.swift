@@ -49,9 +49,7 @@ struct SchemeSigner: Sendable {
         var run = SchemeRun(scheme, message)
         run.keyID = keyID
         run.time = created
-        guard created <= SchemeLimits.latest else {
-            throw SigningError(.invalidTime, "the time lies behind the year 9999")
-        }
+        guard (0...SigningTime.latest).contains(created) else { throw SigningTime.outOfRange }
         if let expires {
             guard scheme.usesLifetime else {
                 throw SigningError(.unsupportedOption, "\(plan.name) has no expiry")

@@ -70,7 +70,7 @@ struct SignCommand: ParsableCommand {
             options.answers = try request(in: answer)
             options.label = nil
         }
-        let now = try seconds(time, "--time") ?? UnixTime.now()
+        let now = try unixTime(time, "--time") ?? UnixTime.now()
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
         var message = try signing.message()
         var body = try signing.openedBody(of: message)
@@ -86,7 +86,7 @@ struct SignCommand: ParsableCommand {
             if let digests = try body?.digest(algorithms) { message.setBody(digests) }
         }
         let result = try signer.sign(
-            &message, now: now, expires: try seconds(expires, "--expires"), nonce: nonce)
+            &message, now: now, expires: try unixTime(expires, "--expires"), nonce: nonce)
         if show == .base {
             common.terminal.show(
                 result.parts.flatMap { part in

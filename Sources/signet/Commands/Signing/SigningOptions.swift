@@ -149,3 +149,13 @@ func seconds(_ value: Int64?, _ option: String) throws -> Int64? {
     if let value, value < 0 { throw ToolError.usage("\(option) must not be negative") }
     return value
 }
+
+/// A time that an option gives in Unix seconds.
+func unixTime(_ value: Int64?, _ option: String) throws -> Int64? {
+    if let value, value > UnixTime.latest {
+        throw ToolError(
+            .usage, "invalid-time",
+            "\(option) is after the year 9999: expected at most \(UnixTime.latest)")
+    }
+    return try seconds(value, option)
+}
