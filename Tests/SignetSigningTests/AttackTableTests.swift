@@ -222,7 +222,7 @@ private let badInput: [Row] = {
     add("a covered field with another line", "signature-mismatch") {
         try rfc9421(
             "X-Request-Id: r-1", "X-Request-Id: r-1\r\nX-Request-Id: r-2",
-            covers: "@method,@authority,@path,content-digest,x-request-id")
+            covers: "@method,@authority,@path,@query,content-digest,x-request-id")
     }
     add("a covered digest of a broken hash", "unsupported-digest") {
         _ = try Sample.signed(

@@ -50,7 +50,7 @@ struct ExplanationTests {
     @Test("go as far as they can")
     func partial() throws {
         let message = try Sample.signed(
-            covers: "@method,@authority,@path,content-digest,x-request-id"
+            covers: "@method,@authority,@path,@query,content-digest,x-request-id"
         )
         .replacing("X-Request-Id: r-1\r\n", with: "")
         let explanation = try Sample.verifier().explain(message, now: now)
@@ -58,7 +58,7 @@ struct ExplanationTests {
         #expect(explanation.base == nil)
         #expect(
             explanation.parts.map(\.identifier) == [
-                "@method", "@authority", "@path", "content-digest",
+                "@method", "@authority", "@path", "@query", "content-digest",
             ])
         #expect(explanation.lines.last == "no base could be computed")
         let unsigned = try Sample.verifier().explain(Sample.message(), now: now)

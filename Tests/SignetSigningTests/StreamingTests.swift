@@ -339,7 +339,7 @@ struct TrailerSignatureTests {
 
     @Test("other trailers are covered where the list names them")
     func otherTrailers() throws {
-        let covers = #"@method,@authority,@path,"content-digest";tr,"expires";tr"#
+        let covers = #"@method,@authority,@path,@query,"content-digest";tr,"expires";tr"#
         let signer = try Sample.signer(covers: covers)
         let expires = try SignableMessage.Field(name: "Expires", value: Array("never".utf8))
         let fields = [expires] + (try Self.sign(signer, trailers: [expires])).addedFields

@@ -70,6 +70,40 @@ struct SignVerifyToolTests {
         #expect(verified.text.hasSuffix("}}\n"))
     }
 
+    @Test(
+        "refuses times after the year 9999 by the option's name",
+        arguments: ["--time", "--expires", "--now"])
+    func latestTime(_ option: String) async throws {
+        for time in ["253402300800", "6700000000000", "9223372036854775807"] {
+            let output =
+                option == "--now"
+                ? try await verify(["--json", option, time], try await sign().text)
+                : try await sign(["--json", option, time])
+            #expect(output.exit == 2)
+            #expect(errorCode(output) == "invalid-time")
+            #expect(output.text.contains(option))
+        }
+    }
+
+    @Test("refuses a query that was added to a signed request")
+    func addedQuery() async throws {
+        let signed = try await sign([], "GET /a HTTP/1.1\nHost: h\n\n").text
+        #expect(try await verify([], signed).exit == 0)
+        let changed = signed.replacingOccurrences(of: "GET /a ", with: "GET /a?admin=1 ")
+        let refused = try await verify(["--explain", "--json"], changed)
+        #expect(refused.exit == 1)
+        #expect(errorCode(refused) == "not-covered")
+        #expect(try await verify(["--covers", "@method,@path"], changed).exit == 0)
+    }
+
+    @Test("the refusal of a weak scheme names --insecure-scheme-ok")
+    func weakScheme() async throws {
+        let refused = try await sign(["--json"], scheme: "wechat-v2")
+        #expect(refused.exit == 2)
+        #expect(errorCode(refused) == "insecure-scheme")
+        #expect(refused.text.contains("--insecure-scheme-ok"))
+    }
+
     @Test("shows the base, the fields and the message")
     func show() async throws {
         let base = try await sign(["--show", "base", "--covers", "@method,\"@path\""])

@@ -67,17 +67,23 @@ extension Verifier {
     private func requireCoverage(
         _ plan: CoveragePlan, of message: SignableMessage
     ) throws(SigningError) {
-        func require(_ component: ComponentIdentifier) throws(SigningError) {
-            guard plan.covers(component) else {
+        func requireDefault(_ component: ComponentIdentifier) throws(SigningError) {
+            guard plan.components.contains(where: { $0.includes(component) }) else {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
         }
         if let required = policy.required {
-            for component in required { try require(component) }
+            for component in required where !plan.covers(component) {
+                throw SigningError(.notCovered, "\(component.listed) is not covered")
+            }
             return
         }
-        guard message.request != nil else { return try require(RFC9421Fields.status) }
-        for component in RFC9421Fields.requestCore { try require(component) }
+        if let request = message.request {
+            for component in RFC9421Fields.requestCore { try requireDefault(component) }
+            if request.target.contains(ASCII.question) { try requireDefault(RFC9421Fields.query) }
+        } else {
+            try requireDefault(RFC9421Fields.status)
+        }
         // Of a body that is still to come not one byte is taken where it is not covered.
         guard message.content == .expected || message.content.isEmpty || plan.coversContentDigest
         else {

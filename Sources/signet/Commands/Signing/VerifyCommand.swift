@@ -22,8 +22,10 @@ struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: """
-            What must be covered: a comma list. Without it @method, @authority, @path and, with a \
-            body, content-digest (a response: @status); for salted-hmac-v1 the fields besides.
+            What must be covered: a comma list. Without it @method, @authority, @path, also @query \
+            if the target has one and content-digest with a body (a response: @status, and \
+            content-digest with a body); @target-uri and @request-target count as their parts. For \
+            salted-hmac-v1 the fields besides.
             """)
     var covers: String?
 
@@ -57,7 +59,7 @@ struct VerifyCommand: ParsableCommand {
         policy.maximumAge = try seconds(maxAge, "--max-age") ?? 300
         policy.clockSkew = try seconds(clockSkew, "--clock-skew") ?? 60
         policy.algorithms = try algorithms()
-        let now = try seconds(now, "--now") ?? UnixTime.now()
+        let now = try unixTime(now, "--now") ?? UnixTime.now()
         let verifier = try Verifier(
             scheme: scheme, keys: signing.loadKeys(), policy: policy,
             nonces: nonces.store())
