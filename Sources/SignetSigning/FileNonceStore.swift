@@ -10,7 +10,8 @@ internal import Synchronization
 /// neither key id nor nonce then tells up to which second anything was dropped. A file that is not
 /// readable, not writable or not of this form refuses every message, and so does one whose lock
 /// another process keeps. What a kill, a full disk or a crash cut short was never taken: the next
-/// call writes over it.
+/// call writes over it. The file must be a regular one of this user's or root's that gives nobody else
+/// any rights (mode 0600), since whoever can write it can let replays pass.
 ///
 /// The lines are written, not brought to the disk one by one, unless `isDurable` says so: a power cut
 /// may lose the last ones, and what they remembered can be replayed for the rest of its window.
@@ -28,7 +29,8 @@ public final class FileNonceStore: NonceStore {
     /// - Parameters:
     ///   - path: Links are followed.
     ///   - patience: The longest wait for the lock; then the message is refused.
-    ///   - limit: The most bytes of the file, about 80 for a nonce; a full one refuses.
+    ///   - limit: The most bytes of the file, about 80 for a nonce; a full one refuses. A file that is
+    ///     larger is refused before it is read.
     ///   - isDurable: Whether to wait, at each nonce, until the disk has it.
     public init(
         path: String, patience: Duration = .seconds(10), limit: Int = 64 << 20,
@@ -82,8 +84,8 @@ public final class FileNonceStore: NonceStore {
             // What is known needs no file.
             guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
             do {
-                let file = try LockedFile(path: path, until: deadline)
-                try state.catchUp(with: file)
+                let file = try LockedFile(path: path, until: deadline, requirePrivate: true)
+                try state.catchUp(with: file, limit: limit)
                 guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
                 try state.requireKnowledge(of: now)
                 try state.add(entry, to: file, now: now, limit: limit, isDurable: isDurable)

@@ -43,8 +43,16 @@ struct NonceFile {
     }
 
     /// Reads what was written to the file since it was last looked at.
-    mutating func catchUp(with file: borrowing LockedFile) throws {
+    ///
+    /// - Throws: `SigningError` with `nonce-store-full` for a file that is larger than this store may
+    ///   make it, before memory is taken for it.
+    mutating func catchUp(with file: borrowing LockedFile, limit: Int) throws {
         let size = try file.size()
+        guard size <= max(limit, Self.headerLength) else {
+            throw SigningError(
+                .nonceStoreFull,
+                "the nonce file has \(size) bytes, expected at most \(limit)")
+        }
         let found = try file.read(from: 0, count: min(size, Self.headerLength))
         if found.count < Self.headerLength {
             // Nothing, or the beginning of a first line that was cut short.

@@ -86,6 +86,61 @@ struct FileNonceStoreTests {
         }
     }
 
+    private func outcome(_ path: String) throws -> SigningError? {
+        do {
+            try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+            return nil
+        } catch { return error }
+    }
+
+    @Test(
+        "a file that others than its owner have rights on refuses",
+        arguments: [0o640, 0o604, 0o660, 0o644, 0o666, 0o601])
+    func mode(_ mode: Int) throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(header, to: "nonces", mode: mode)
+        let error = try #require(try outcome(path))
+        #expect(error.code == .nonceStoreFailed)
+        #expect(error.message.contains("chmod 600 \(path)"))
+        #expect(try folder.read("nonces") == Array(header.utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try outcome(path) == nil)
+    }
+
+    @Test(
+        "another user's file refuses", .enabled(if: geteuid() == 0, "only root can give files away")
+    )
+    func owner() throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(header, to: "nonces")
+        try FileManager.default.setAttributes([.ownerAccountID: 4242], ofItemAtPath: path)
+        let error = try #require(try outcome(path))
+        #expect(error.code == .nonceStoreFailed)
+        #expect(error.message.contains("it is user 4242's"))
+    }
+
+    @Test("a file that is larger than the limit refuses before it is read")
+    func large() throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(header, to: "nonces")
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: 6 << 30)
+        try file.close()
+        let error = try #require(try outcome(path))
+        #expect(error.code == .nonceStoreFull)
+        #expect(
+            error.message == "the nonce file has \(6 << 30) bytes, expected at most \(64 << 20)")
+    }
+
+    @Test("a pipe refuses without a wait")
+    func pipe() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("nonces")
+        let made = try await ChildProcess.run("/usr/bin/mkfifo", ["-m", "600", path])
+        try #require(made.exit == 0)
+        #expect(try outcome(path)?.code == .nonceStoreFailed)
+    }
+
     @Test("a first line that a crash cut short is begun again")
     func tornHeader() throws {
         for count in 0..<header.utf8.count {

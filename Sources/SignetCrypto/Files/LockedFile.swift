@@ -11,19 +11,27 @@ package struct LockedFile: ~Copyable {
     /// Opens a file, or makes it with mode 0600, and waits for its lock, which lasts as long as this
     /// value. It blocks the thread.
     ///
-    /// - Parameter deadline: When to give up; the lock is asked for at least once.
-    /// - Throws: `FileFailure`; of kind `busy` where another process still has the lock, `wrongKind`
-    ///   for what is no file.
-    package init(path: String, until deadline: ContinuousClock.Instant) throws(FileFailure) {
+    /// - Parameters:
+    ///   - deadline: When to give up; the lock is asked for at least once.
+    ///   - requirePrivate: Whether the opened file must be this user's or root's and give no rights to
+    ///     anyone else, as a key file must.
+    /// - Throws: `FileFailure`; of kind `busy` if another process still has the lock, `wrongKind`
+    ///   for anything but a regular file, and `permissions`.
+    package init(
+        path: String, until deadline: ContinuousClock.Instant, requirePrivate: Bool = false
+    ) throws(FileFailure) {
         var waiting = Waiting(until: deadline)
         while true {
             let file = try Descriptor(
                 at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
                 shown: path)
             let status = try file.status()
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw FileFailure(
-                    path: path, operation: "lock", reason: "it is no file", kind: .wrongKind)
+            try PrivateFile.demandRegular(status, path, operation: "lock")
+            if requirePrivate,
+                let refusal = PrivateFile.refusal(
+                    of: path, owner: status.st_uid, mode: status.st_mode, user: geteuid())
+            {
+                throw refusal
             }
             switch try file.tryLock() {
             case .taken:
