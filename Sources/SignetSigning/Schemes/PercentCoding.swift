@@ -64,14 +64,12 @@ enum PercentCoding {
         }
     }
 
-    /// A path without `.`, `..` and empty segments (RFC 3986, section 5.2.4, and SigV4's rule on
-    /// repeated slashes).
+    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it: it ends with a slash
+    /// only if the given path does, so that `/a/.` becomes `/a` (RFC 3986 would keep `/a/`).
     static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
         var segments: [ArraySlice<UInt8>] = []
-        var endsInFolder = true
-        for segment in path.split(separator: ASCII.slash, omittingEmptySubsequences: false) {
+        for segment in path.split(separator: ASCII.slash) {
             let isDots = segment.allSatisfy { $0 == ASCII.dot } && segment.count <= 2
-            endsInFolder = isDots
             if !isDots {
                 segments.append(segment)
             } else if segment.count == 2 {
@@ -83,7 +81,7 @@ enum PercentCoding {
             result.append(ASCII.slash)
             result.append(contentsOf: segment)
         }
-        if endsInFolder || result.isEmpty { result.append(ASCII.slash) }
+        if path.last == ASCII.slash || result.isEmpty { result.append(ASCII.slash) }
         return result
     }
 }

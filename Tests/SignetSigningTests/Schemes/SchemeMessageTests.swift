@@ -10,6 +10,8 @@ import Testing
 @Suite("Messages under a scheme")
 struct SchemeMessageTests {
     private static let aws = ["region": "eu-central-1", "service": "iam"]
+    /// The service that the body's hash is sent to as a field too.
+    private static let s3 = ["region": "eu-central-1", "service": "s3"]
     private static let request =
         "POST /a?b=c HTTP/1.1\nHost: h.example\nContent-Type: text/plain\n\nbody"
 
@@ -162,7 +164,7 @@ struct SchemeMessageTests {
             "X-AMZ-CONTENT-SHA256: x",
         ] {
             #expect(
-                sign("aws-sigv4", Self.aws, text: head + line + "\n\nbody") == "duplicate-field")
+                sign("aws-sigv4", Self.s3, text: head + line + "\n\nbody") == "duplicate-field")
         }
         let query = Self.aws.merging(["placement": "query"]) { $1 }
         for parameter in ["X-Amz-Date=1", "a=b&X-Amz-Signature=00", "X%2DAmz-Expires=9"] {
@@ -231,9 +233,9 @@ struct SchemeMessageTests {
     )
     func names() throws {
         let keys = try Partner.keys([("k", "secret")])
-        let verifier = try Partner.verifier("aws-sigv4", keys, Self.aws)
+        let verifier = try Partner.verifier("aws-sigv4", keys, Self.s3)
         var message = try Sample.message(Self.request)
-        _ = try Partner.signer("aws-sigv4", keys, Self.aws).sign(&message, now: Sample.now)
+        _ = try Partner.signer("aws-sigv4", keys, Self.s3).sign(&message, now: Sample.now)
         let own = "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date"
         for (names, wanted) in [
             ("content-type;host;x-amz-content-sha256", "not-covered"),
