@@ -98,8 +98,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         if let hash = plan.brokenHash, !insecure {
             throw SigningError(
                 .insecureScheme,
-                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken; "
-                    + "it must be allowed by name")
+                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken: to use it anyway, "
+                    + "pass --insecure-scheme-ok (in Swift: SigningScheme.insecure)")
         }
         self.init(name: plan.name, kind: .document(plan))
     }

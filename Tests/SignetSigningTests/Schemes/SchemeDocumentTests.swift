@@ -88,6 +88,16 @@ struct SchemeDocumentTests {
             code { _ = try SigningScheme(document: good + padding + [0x20]) } == "malformed-scheme")
     }
 
+    @Test("the refusal of a weak scheme names what takes it")
+    func weakRefusal() throws {
+        let error = #expect(throws: SigningError.self) {
+            try SigningScheme(named: "wechat-v2")
+        }
+        #expect(error?.code == .insecureScheme)
+        #expect(error?.message.contains("--insecure-scheme-ok") == true)
+        #expect(error?.message.contains("SigningScheme.insecure") == true)
+    }
+
     @Test("a scheme that is weak must be allowed by name")
     func weak() throws {
         let weak = Self.good.filter { $0.document["sign"]?["hash"] != nil }
