@@ -37,8 +37,14 @@ extension Key {
 
     /// The key's HMAC, with SHA-256 or SHA-512.
     ///
-    /// - Throws: `SigningError` with `wrong-key-use`.
+    /// - Throws: `SigningError` with `wrong-key-use`, and with `key-too-short`.
     func signingHMACKey() throws(SigningError) -> HMACKey {
+        if let count = shortHMACByteCount {
+            throw SigningError(
+                .keyTooShort,
+                "the key \"\(printable(id))\" has \(count) bytes: expected at least "
+                    + "\(Key.minimumHMACByteCount) for HMAC")
+        }
         do throws(KeyError) {
             return try hmacKey()
         } catch {

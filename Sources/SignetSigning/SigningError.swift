@@ -121,6 +121,9 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The key is bound to another algorithm.
         public static let algorithmMismatch = Code("algorithm-mismatch")
 
+        /// The key for HMAC has fewer than 16 bytes.
+        public static let keyTooShort = Code("key-too-short")
+
         // The signature, and its one use.
         /// The signature is not that of the message under the key.
         public static let signatureMismatch = Code("signature-mismatch")

@@ -72,7 +72,7 @@ struct ToolError: CodedError {
         // Vault
         "wrong-key", "tampered", "newer-version", "older-version", "other-version", "wrong-app",
         "wrong-system", "unknown-key", "key-revoked", "key-expired", "key-not-yet-valid",
-        "wrong-key-use", "rolled-back", "state-tampered",
+        "wrong-key-use", "key-too-short", "rolled-back", "state-tampered",
         // Pins
         "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
         "update-expired", "update-not-yet-valid", "lint-findings",

@@ -27,6 +27,26 @@ import Testing
         #expect(try set.key(id: "c").withVaultRoot { $0.count } == 32)
     }
 
+    @Test(arguments: ["nbf", "exp"])
+    func refusesATimeAfterTheYear9999(_ name: String) throws {
+        func outcome(_ time: String) -> KeyError.Code? {
+            code {
+                try parse(
+                    #"{"keys":[{"kty":"oct","kid":"a","use":"sig","alg":"HS256","k":"c2VjcmV0","#
+                        + #""\#(name)":\#(time)}]}"#)
+            }
+        }
+        for time in ["0", "253402300799", "1.5", "253402300798.5", "-1"] {
+            #expect(outcome(time) == nil, "\(time)")
+        }
+        for time in [
+            "253402300800", "253402300799.5", "6700000000000", "9223372036854775807",
+            "-9223372036854775808", "1e300", "-1e300", "99999999999999999999",
+        ] {
+            #expect(outcome(time) == .malformedKeys, "\(time)")
+        }
+    }
+
     @Test(arguments: [
         ("", ""), ("no JSON", "nope"), ("array", "[]"), ("text", #""keys""#), ("no keys", "{}"),
         ("keys no array", #"{"keys":{}}"#), ("one JWK", #"{"kty":"oct","kid":"a","k":"AA"}"#),

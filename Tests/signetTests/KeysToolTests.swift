@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test func listNamesHMACKeysThatAreTooShort() async throws {
+        let set = """
+            {"keys":[{"kty":"oct","kid":"short","use":"sig","alg":"HS256","k":"AAECAwQFBgcICQoLDA0O"},
+            {"kty":"oct","kid":"long","use":"sig","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODw"}]}
+            """
+        try folder.write(set, to: "keys")
+        let listed = try await keys("list", "keys")
+        #expect(listed.exit == 0)
+        #expect(listed.text == "short hmac HS256 - too-short\nlong hmac HS256 -\n")
+        #expect(listed.stderr.contains("short has 15 bytes"))
+        #expect(!listed.stderr.contains("long"))
+        let json = try JSONValue(parsing: try await keys("list", "keys", "--json").stdout)
+        #expect(json["keys"]?.array?.map { $0["tooShort"] } == [true, nil])
+    }
+
     @Test func listsThumbprintsOfPublicHalvesOnly() async throws {
         for type in ["hmac", "vault", "ed25519", "p256", "p384", "rsa"] {
             let made = try await keys(

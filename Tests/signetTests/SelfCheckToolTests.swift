@@ -254,6 +254,23 @@ import Testing
         try await host.stop()
     }
 
+    @Test func anHMACKeyThatIsTooShortIsNamed() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host)
+        var keys = try JSONValue(parsing: program.folder.read("keys"))["keys"]?.array ?? []
+        for (id, secret) in [("short", "AAECAwQFBgcICQoLDA0O"), ("long", "AAECAwQFBgcICQoLDA0ODw")]
+        {
+            keys.append([
+                "kty": "oct", "kid": .string(id), "use": "sig", "alg": "HS256",
+                "k": .string(secret),
+            ])
+        }
+        let set: JSONValue = ["keys": .array(keys)]
+        try program.folder.write(set.text, to: "keys")
+        #expect(try await program.lines("warning", ["--offline"]) == ["keys short"])
+        try await host.stop()
+    }
+
     @Test func withoutAProjectTheProgramItselfIsChecked() async throws {
         let output = try await SignetTool.run(["self-check", "--offline", "--json"])
         #expect(output.exit == 0, "\(output.text)")

@@ -57,7 +57,13 @@ struct SelfCheckRun {
                     remedy: "make a new key, and take this one out when nothing uses it")
                 continue
             }
-            if let expires = key.expires, expires - now < Self.soon {
+            if let count = key.shortHMACByteCount {
+                report.add(
+                    "keys", key.id, .warning,
+                    "has \(count) bytes: rfc9421 and salted-hmac-v1 refuse HMAC keys of fewer than"
+                        + " \(Key.minimumHMACByteCount)",
+                    remedy: "make a new key with signet keys new, unless a partner chose this one")
+            } else if let expires = key.expires, expires - now < Self.soon {
                 report.add(
                     "keys", key.id, .warning, "ends \(UnixTime.rfc3339(expires))",
                     remedy: "make the next key now, so that both overlap")

@@ -78,6 +78,9 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         publicMembers = parts.publicMembers
         mac = parts.mac
         signature = parts.signature
+        let count = parts.secretByteCount
+        let isShort = parts.type == .hmac && count < Self.minimumHMACByteCount
+        shortHMACByteCount = isShort ? count : nil
         secret = parts.secret
     }
 
@@ -102,6 +105,12 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
                     + "now it is \(UnixTime.rfc3339(now))")
         }
     }
+
+    /// The fewest bytes of an HMAC key that signs and verifies (`rfc9421`, `salted-hmac-v1`).
+    package static let minimumHMACByteCount = 16
+
+    /// The number of bytes of an HMAC key that is too short to sign or verify with; nil for any other.
+    package let shortHMACByteCount: Int?
 
     /// The public half as a JWK, or nil where the key has none.
     public var publicHalf: JSONObject? { publicMembers }

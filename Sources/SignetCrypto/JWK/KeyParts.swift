@@ -13,6 +13,7 @@ struct KeyParts: ~Copyable {
     var publicMembers: JSONObject?
     var mac: HMACKey?
     var secret: SecretBytes?
+    var secretByteCount = 0
     var signature: SignatureKey?
 
     /// Reads the JWK at `index` of the set.
@@ -90,6 +91,7 @@ struct KeyParts: ~Copyable {
             }
         }
         secret = SecretBytes(copying: bytes.span)
+        secretByteCount = bytes.count
     }
 
     /// Refuses an algorithm that this package knows and that is one of another kind of key.
@@ -136,11 +138,14 @@ struct Members {
         guard let number = value.number else {
             throw malformed("\"\(name)\" is \(value.typeName), wanted a number (Unix seconds)")
         }
-        if let whole = number.int64 { return whole }
-        guard let double = number.double, abs(double) < 0x1p62 else {
-            throw malformed("\"\(name)\" is out of range")
+        let limit = UnixTime.latest
+        // A bound before the conversion, which traps beyond Int64.
+        let bounded = number.double.flatMap { abs($0) < 0x1p62 ? Int64($0.rounded(.up)) : nil }
+        guard let seconds = number.int64 ?? bounded, (-limit...limit).contains(seconds) else {
+            throw malformed(
+                "\"\(name)\" is out of range: expected at most \(limit), in the year 9999")
         }
-        return Int64(double.rounded(.up))
+        return seconds
     }
 
     func bytes(_ name: String) throws(KeyError) -> [UInt8] {

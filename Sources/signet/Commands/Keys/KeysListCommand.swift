@@ -19,11 +19,17 @@ struct KeysListCommand: ParsableCommand {
 
     func run() throws {
         let keys = try KeySet(fileOrInput: file)
+        for key in keys.keys {
+            guard let count = key.shortHMACByteCount else { continue }
+            common.terminal.note(
+                "the key \(Terminal.printable(key.id)) has \(count) bytes: rfc9421 and"
+                    + " salted-hmac-v1 refuse HMAC keys of fewer than \(Key.minimumHMACByteCount)")
+        }
         try common.terminal.result(
             ["keys": .array(keys.keys.map { .object($0.listed) })],
             lines: keys.keys.map { key in
                 let thumbprint = key.shownThumbprint ?? "-"
-                let state = key.isRevoked ? " revoked" : ""
+                let state = (key.isRevoked ? " revoked" : "") + (key.isTooShort ? " too-short" : "")
                 return Terminal.printable(
                     "\(key.id) \(key.type.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
             })
@@ -34,6 +40,8 @@ extension Key {
     /// The thumbprint, where it tells nothing of a secret.
     var shownThumbprint: String? { publicHalf == nil ? nil : thumbprint }
 
+    fileprivate var isTooShort: Bool { shortHMACByteCount != nil }
+
     fileprivate var listed: JSONObject {
         var object: JSONObject = ["id": .string(id), "type": .string(type.name)]
         object["alg"] = algorithm.map(JSONValue.string)
@@ -42,6 +50,7 @@ extension Key {
         object["nbf"] = notBefore.map { .number(JSONNumber($0)) }
         object["exp"] = expires.map { .number(JSONNumber($0)) }
         if isRevoked { object["revoked"] = true }
+        if isTooShort { object["tooShort"] = true }
         return object
     }
 }
