@@ -87,7 +87,7 @@ enum AndroidFormat {
     }
 
     private static func pins(_ set: XMLElement) throws(PinError) -> [Pin] {
-        var pins: [Pin] = []
+        var pins = DistinctPins()
         for element in set.elements {
             guard element.name == "pin", element.elements.isEmpty else {
                 throw malformed("<pin-set> holds <pin> alone")
@@ -97,10 +97,9 @@ enum AndroidFormat {
             }
             let text = String(
                 decoding: element.text.utf8.filter { !XMLReader.isSpace($0) }, as: UTF8.self)
-            let pin = try Pin(parsing: Pin.prefix + text)
-            if !pins.contains(pin) { pins.append(pin) }
+            pins.add(try Pin(parsing: Pin.prefix + text))
         }
-        return pins
+        return pins.pins
     }
 
     private static func flag(_ element: XMLElement, _ name: String) throws(PinError) -> Bool? {

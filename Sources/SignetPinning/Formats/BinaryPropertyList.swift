@@ -8,6 +8,8 @@ struct BinaryPropertyList {
     private let referenceSize: Int
     /// How many more values may be met: references can name one object very often.
     private var remaining = 100_000
+    /// How many more bytes of strings may be copied, for the same reason.
+    private var room = 2 * PropertyList.sizeLimit
 
     private static let maximumDepth = 64
 
@@ -77,6 +79,12 @@ struct BinaryPropertyList {
         default: throw PropertyList.malformed("an object of the binary list is of no known kind")
         }
         let (count, body) = try counted(start)
+        if marker >> 4 == 0x5 || marker >> 4 == 0x6 {
+            room -= count
+            guard room >= 0 else {
+                throw PropertyList.malformed("the binary list names long strings too often")
+            }
+        }
         switch marker >> 4 {
         case 0x4:
             _ = try slice(body, count)

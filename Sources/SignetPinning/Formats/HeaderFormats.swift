@@ -5,7 +5,7 @@ enum CurlFormat {
     static func read(_ bytes: [UInt8], _ host: String, _ notes: inout Notes) throws(PinError)
         -> PinPolicy
     {
-        var pins: [Pin] = []
+        var pins = DistinctPins()
         for part in try trimmed(bytes).split(separator: ";", omittingEmptySubsequences: false) {
             guard part.hasPrefix(prefix) else {
                 throw PinError(
@@ -13,11 +13,10 @@ enum CurlFormat {
                     message: "pins of curl begin with \"sha256//\"; anything else is a file's name"
                         + " to it")
             }
-            let pin = try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count))
-            if !pins.contains(pin) { pins.append(pin) }
+            pins.add(try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count)))
         }
         notes.add("curl compares the leaf's key alone, a policy any key of the verified chain")
-        return try PinPolicy(rules: [PinRule(host: host, pins: pins)])
+        return try PinPolicy(rules: [PinRule(host: host, pins: pins.pins)])
     }
 
     static func write(_ rule: PinRule, _ notes: inout Notes) throws(PinError) -> [UInt8] {
@@ -64,13 +63,12 @@ enum HPKPFormat {
                 break
             }
         }
-        var pins: [Pin] = []
+        var pins = DistinctPins()
         var seen: Set<String> = []
         var reachesBelow = false
         for (name, value) in try directives(text) {
             if name == "pin-sha256" {
-                let pin = try Pin(parsing: Pin.prefix + (value ?? ""))
-                if !pins.contains(pin) { pins.append(pin) }
+                pins.add(try Pin(parsing: Pin.prefix + (value ?? "")))
                 continue
             }
             guard seen.insert(name).inserted else { throw malformed("\(name) stands twice") }
@@ -94,10 +92,11 @@ enum HPKPFormat {
         guard mode == .report || seen.contains("max-age") else {
             throw malformed("max-age is missing, so browsers ignore the field")
         }
-        guard !pins.isEmpty else { throw malformed("it has no pin-sha256") }
+        guard !pins.pins.isEmpty else { throw malformed("it has no pin-sha256") }
         return try PinPolicy(
             rules: [
-                PinRule(host: host, pins: pins, includesSubdomains: reachesBelow, mode: mode)
+                PinRule(
+                    host: host, pins: pins.pins, includesSubdomains: reachesBelow, mode: mode)
             ])
     }
 

@@ -11,11 +11,13 @@ enum OkHTTPFormat {
         guard bytes.count <= PropertyList.sizeLimit, String(validating: bytes, as: UTF8.self) != nil
         else { throw CodeReader.malformed("it is not UTF-8, or more than 16 MiB", line: 1) }
         var order: [PinRule.Pattern] = []
-        var pins: [PinRule.Pattern: [Pin]] = [:]
-        var known: [PinRule.Pattern: Set<Pin>] = [:]
+        var pins: [PinRule.Pattern: DistinctPins] = [:]
         for call in try CodeReader.calls(in: bytes) {
             let pattern = try PinRule.Pattern(parsing: call.pattern)
-            if pins[pattern] == nil { order.append(pattern) }
+            if pins[pattern] == nil {
+                order.append(pattern)
+                pins[pattern] = DistinctPins()
+            }
             for text in call.pins {
                 let pin: Pin
                 do throws(PinError) {
@@ -24,9 +26,7 @@ enum OkHTTPFormat {
                     throw PinError(
                         code: error.code, message: "line \(call.line): \(error.message)")
                 }
-                if known[pattern, default: []].insert(pin).inserted {
-                    pins[pattern, default: []].append(pin)
-                }
+                pins[pattern]?.add(pin)
             }
         }
         guard !order.isEmpty else {
@@ -34,11 +34,15 @@ enum OkHTTPFormat {
         }
         var rules: [PinRule] = []
         for pattern in order {
-            rules.append(try PinRule(host: pattern.description, pins: pins[pattern] ?? []))
+            rules.append(try PinRule(host: pattern.description, pins: pins[pattern]?.pins ?? []))
         }
         notes.addUnlisted("OkHttp")
         return try PinPolicy(rules: joined(try PinPolicy(rules: rules), &notes))
     }
+
+    /// The most pins that the rules may have once each has those of the wider ones too: many names below
+    /// one with many pins would take any amount of memory.
+    private static let mostPins = 1_000_000
 
     /// The rules, each with the pins of the wider ones.
     private static func joined(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
@@ -46,10 +50,18 @@ enum OkHTTPFormat {
     {
         let index = ReachIndex(policy)
         var rules: [PinRule] = []
+        var room = mostPins
         for rule in policy.rules {
             let wider = index.rules(reachingAllOf: rule).filter { !isNarrower($0, rule) }
             let pins = joined(rule.pins, rule.pattern.description, wider, &notes)
             rules.append(try PinRule(host: rule.pattern.description, pins: pins))
+            room -= pins.count
+            guard room >= 0 else {
+                throw PinError(
+                    code: .malformedInput,
+                    message: "with the pins of the wider patterns the rules have more than"
+                        + " \(mostPins) pins")
+            }
             if let above = index.rule(reachingTopOf: rule) {
                 let host = rule.pattern.host.text
                 rules.append(try PinRule(host: host, pins: joined(pins, host, [above], &notes)))
@@ -83,6 +95,7 @@ enum OkHTTPFormat {
 
     static func write(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
         let index = ReachIndex(policy)
+        let pins = Dictionary(policy.rules.map { ($0.pattern, Set($0.pins)) }) { first, _ in first }
         var lines = ["CertificatePinner.Builder()"]
         for rule in policy.rules {
             let around = index.pinnedRules(around: rule)
@@ -95,7 +108,8 @@ enum OkHTTPFormat {
                 notes.add("\(rule.pattern): OkHttp has no \(what), so it is left out")
                 continue
             }
-            if let wider = around.first(where: { !Set($0.pins).isSubset(of: rule.pins) }) {
+            let own = pins[rule.pattern] ?? []
+            if let wider = around.first(where: { pins[$0.pattern]?.isSubset(of: own) != true }) {
                 throw PinConversion.notExpressible(
                     "OkHttp would take the pins of \(wider.pattern) for \(rule.pattern) too, which"
                         + " the policy does not")

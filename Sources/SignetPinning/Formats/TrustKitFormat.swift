@@ -72,13 +72,12 @@ enum TrustKitFormat {
         guard let hashes = members["TSKPublicKeyHashes"]?.array else {
             throw malformed("\"TSKPublicKeyHashes\" is an array of strings")
         }
-        var pins: [Pin] = []
+        var pins = DistinctPins()
         for hash in hashes {
             guard let text = hash.string else {
                 throw malformed("\"TSKPublicKeyHashes\" is an array of strings")
             }
-            let pin = try Pin(parsing: Pin.prefix + text)
-            if !pins.contains(pin) { pins.append(pin) }
+            pins.add(try Pin(parsing: Pin.prefix + text))
         }
         let expires = members["TSKExpirationDate"]
         guard expires == nil || expires?.string != nil else {
@@ -89,7 +88,7 @@ enum TrustKitFormat {
                 "\(host): TrustKit lets the pins go as \(day) begins, the policy when it ends")
         }
         return try PinRule(
-            host: host, pins: pins,
+            host: host, pins: pins.pins,
             includesSubdomains: try flag(
                 members["TSKIncludeSubdomains"], "TSKIncludeSubdomains", false),
             expires: expires?.string, afterExpiry: expires == nil ? .refuse : .allow,

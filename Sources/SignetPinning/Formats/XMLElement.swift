@@ -62,7 +62,9 @@ struct XMLReader {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
 
     private func malformed(_ what: String) -> PinError {
         PinError(code: .malformedInput, message: "no XML that is taken: \(what) (byte \(index))")
@@ -70,10 +72,9 @@ struct XMLReader {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    private mutating func skip(_ text: StaticString) -> Bool {
-        let wanted = Array("\(text)".utf8)
-        guard bytes[index...].starts(with: wanted) else { return false }
-        index += wanted.count
+    private mutating func skip(_ text: String) -> Bool {
+        guard bytes[index...].starts(with: text.utf8) else { return false }
+        index += text.utf8.count
         return true
     }
 
@@ -209,6 +210,15 @@ struct XMLReader {
             text = []
         }
         while let byte = next {
+            guard byte == UInt8(ascii: "<") else {
+                index += 1
+                if byte == UInt8(ascii: "&") {
+                    text.append(contentsOf: try reference().utf8)
+                } else {
+                    text.append(try printable(byte))
+                }
+                continue
+            }
             if skip("</") {
                 flush(&element)
                 guard try name().utf8.elementsEqual(element.name.utf8) else {
@@ -223,16 +233,10 @@ struct XMLReader {
                 text.append(contentsOf: try until("]]>", "a CDATA section").utf8)
             } else if skip("<?") {
                 _ = try until("?>", "a processing instruction")
-            } else if skip("<") {
-                flush(&element)
-                element.children.append(.element(try self.element(depth: depth + 1)))
             } else {
                 index += 1
-                if byte == UInt8(ascii: "&") {
-                    text.append(contentsOf: try reference().utf8)
-                } else {
-                    text.append(try printable(byte))
-                }
+                flush(&element)
+                element.children.append(.element(try self.element(depth: depth + 1)))
             }
         }
         throw malformed("the element \(element.name) does not end")

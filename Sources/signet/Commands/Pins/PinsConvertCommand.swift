@@ -61,7 +61,8 @@ struct PinsConvertCommand: ParsableCommand {
         }
         let writing = try PinConversion.write(
             reading.policy, as: to, host: from.namesHosts ? host : nil, binary: binary)
-        let notes = reading.notes + writing.notes.filter { !reading.notes.contains($0) }
+        let known = Set(reading.notes)
+        let notes = reading.notes + writing.notes.filter { !known.contains($0) }
         for note in notes { common.terminal.note(note) }
         try common.terminal.result(object(writing.bytes, notes), text: writing.bytes)
     }
