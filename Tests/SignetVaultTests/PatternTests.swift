@@ -84,6 +84,17 @@ import Testing
         #expect(try ValuePattern("\\p{Lo}+").matches(wide))
     }
 
+    /// The work for a class grows with its length, not with the square of it.
+    @Test(.timeLimit(.minutes(5)), arguments: ["", "^"])
+    func readsAndMatchesALongClassOfSingleCharacters(_ negation: String) throws {
+        let scalars = (0x8000..<0x28000).compactMap { Unicode.Scalar($0 * 2) }
+        let members = String(String.UnicodeScalarView(scalars))
+        let pattern = try ValuePattern("[\(negation)\(members)]+")
+        #expect(pattern.matches(members) == negation.isEmpty)
+        #expect(pattern.matches("\u{10001}") != negation.isEmpty)
+        #expect(try ValuePattern("[\(negation)\(members)a-z]").matches("q") == negation.isEmpty)
+    }
+
     @Test func givesUpOnTextsMadeToTakeAllTheTime() throws {
         // Many places at once, and a different set of them at nearly each scalar.
         let pattern = try ValuePattern("(?:[ab]*a[ab]{2000})+")

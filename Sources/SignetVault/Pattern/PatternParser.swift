@@ -162,18 +162,16 @@ struct PatternParser {
 
     private mutating func characterClass() throws(PatternFailure) -> ScalarSet {
         let isNegated = take("^")
-        var set = ScalarSet([])
-        var isEmpty = true
+        var members: [ScalarSet] = []
         while !take("]") {
             guard next != nil else { throw failure("a class that is not closed") }
             for pair in ["&&", "--", "~~", "["]
             where text[position...].starts(with: pair.unicodeScalars) {
                 throw failure("\(pair) in a class; behind a backslash it is of the text")
             }
-            isEmpty = false
             let low = try classMember()
             guard next == "-", position + 1 < text.count, text[position + 1] != "]" else {
-                set.formUnion(low)
+                members.append(low)
                 continue
             }
             position += 1
@@ -182,9 +180,10 @@ struct PatternParser {
                 throw failure("a range between what are no two characters")
             }
             guard from <= to else { throw failure("a range whose first is above its last") }
-            set.formUnion(ScalarSet([from...to]))
+            members.append(ScalarSet([from...to]))
         }
-        guard !isEmpty else { throw failure("an empty class") }
+        guard !members.isEmpty else { throw failure("an empty class") }
+        var set = ScalarSet(joining: members)
         set.isNegated = isNegated
         return cased(set)
     }

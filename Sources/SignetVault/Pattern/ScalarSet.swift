@@ -16,9 +16,13 @@ struct ScalarSet: Sendable {
         self.categories = [(category, isMeant)]
     }
 
-    mutating func formUnion(_ other: ScalarSet) {
-        ranges = Self.sorted(ranges + other.ranges)
-        categories += other.categories
+    /// Creates the set of what is in one of the others, of which none is negated.
+    init(joining sets: [ScalarSet]) {
+        self.ranges = Self.sorted(sets.flatMap(\.ranges))
+        for category in sets.lazy.flatMap(\.categories)
+        where !categories.contains(where: { $0 == category }) {
+            categories.append(category)
+        }
     }
 
     /// The scalars that none of the ranges holds.
@@ -45,8 +49,17 @@ struct ScalarSet: Sendable {
     }
 
     private func holds(_ scalar: Unicode.Scalar) -> Bool {
-        ranges.contains { $0.contains(scalar.value) }
+        isInRange(scalar.value)
             || categories.contains { $0.category.contains(scalar) == $0.isMeant }
+    }
+
+    private func isInRange(_ value: UInt32) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(value)
     }
 
     private static func sorted(_ ranges: [Range]) -> [Range] {
@@ -73,7 +86,7 @@ struct ScalarSet: Sendable {
 }
 
 /// A general category of Unicode, by its one or two letters: `L` holds `Lu`, `Ll` and so on.
-struct ScalarCategory: Sendable {
+struct ScalarCategory: Sendable, Equatable {
     private let name: String
 
     init?(_ name: String) {
