@@ -7,7 +7,12 @@
 /// undone) and nesting deeper than the limit.
 public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     /// A JSON value's type.
-    public enum Kind: Sendable, Hashable { case null, bool, number, string, array, object }
+    public enum Kind: Sendable, Hashable {
+        case null, bool, number, string, array, object
+
+        /// The type's name for messages, as `JSONValue.typeName`.
+        package var name: String { self == .bool ? "boolean" : "\(self)" }
+    }
 
     /// One value of the text: its type and the range of its bytes.
     public struct Element: Sendable, Hashable {
@@ -138,6 +143,17 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     /// A string element's text with its escapes undone; of another value nil.
     public func string(_ element: Element) -> String? {
         element.kind == .string ? string(at: element.index) : nil
+    }
+
+    /// A copy of a string element's bytes with its escapes undone, the only one that is made; of another
+    /// value no bytes.
+    package func contents(of element: Element) -> [UInt8] {
+        guard element.kind == .string else { return [] }
+        let inner = nodes[element.index].inner
+        var copy: [UInt8] = []
+        copy.reserveCapacity(inner.count)
+        JSONScanner.unescape(bytes.span, inner, into: &copy)
+        return copy
     }
 
     /// A number element with its text as it stands; of another value nil.

@@ -105,6 +105,14 @@ struct Descriptor: ~Copyable {
                     path: path, operation: "read",
                     reason: "it holds more than \(limit) bytes", kind: .tooLarge)
             }
+            if bytes.count + count > bytes.capacity {
+                // What the array would leave behind when it grows may be a key.
+                var grown: [UInt8] = []
+                grown.reserveCapacity(2 * (bytes.count + count))
+                grown.append(contentsOf: bytes)
+                wipe(&bytes)
+                bytes = grown
+            }
             bytes.append(contentsOf: chunk[..<count])
         }
     }

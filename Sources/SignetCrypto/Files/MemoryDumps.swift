@@ -1,17 +1,21 @@
 internal import CSignetOpenSSL
 
-/// Keeping secrets out of what is written down when a process crashes.
-package enum MemoryDumps {
-    /// Asks the system never to write this process's memory to a core file, nor to let other
-    /// processes of the same user read it, and keeps Swift's runtime from printing a crash report,
-    /// which shows the bytes that the registers point to (on Linux the default; `SWIFT_BACKTRACE`).
+/// Keeps a process's memory, which holds keys, out of what is written down when the process crashes.
+public enum MemoryDumps {
+    /// Turns core files and Swift's crash report off for this process.
     ///
-    /// A sanitizer that watches the process needs to read it; then only the size of a core file is
-    /// set to none.
+    /// Call it first in `main`, before any key is read; the `signet` tool does so. From then on the kernel
+    /// writes no core file, other processes of the same user cannot read this one's memory or attach a
+    /// debugger, and a crash ends the process by its signal alone. Swift's report would show the bytes that
+    /// the registers point to. Handlers of the signals SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and
+    /// SIGTRAP are removed: install your own afterwards. A child process keeps the limit on core files; the
+    /// rest it does not inherit once it runs another program.
     ///
-    /// - Returns: Whether the system took it.
+    /// In a program built with AddressSanitizer, which must read the memory, only core files are turned off.
+    ///
+    /// - Returns: Whether the system accepted all of it.
     @discardableResult
-    package static func disable() -> Bool {
+    public static func disable() -> Bool {
         csignet_disable_memory_dumps() == 1
     }
 }

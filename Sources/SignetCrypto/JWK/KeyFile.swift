@@ -125,7 +125,7 @@ package enum KeyFile {
                 code: .keyExists,
                 message: "\(printable(path)) has a key of the id \"\(printable(id))\" already")
         }
-        guard var object = try KeySet.parsed(old).object else {
+        guard var object = try? JSONValue(parsing: old, maximumDepth: 64).object else {
             throw KeyError(code: .malformedKeys, message: "wanted a JWK Set")
         }
         object["keys"] = .array((object["keys"]?.array ?? []) + [.object(key)])

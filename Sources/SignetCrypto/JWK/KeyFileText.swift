@@ -17,11 +17,10 @@ final class KeyFileText {
         let key = found.keys[found.index]
         var copy: [UInt8] = []
         defer { wipe(&copy) }
-        var rest = key.range.lowerBound
-        for (name, value) in found.reader.members(of: key) {
-            let isID = found.reader.isString(name, "kid")
-            guard isID || found.reader.isString(name, "k") else { continue }
-            copy.append(contentsOf: bytes[rest..<value.range.lowerBound])
+        copy.reserveCapacity(key.count + 6 * id.utf8.count + 64)
+        var rest = key.lowerBound
+        for (range, isID) in found.replaced {
+            copy.append(contentsOf: bytes[rest..<range.lowerBound])
             if isID {
                 copy.append(contentsOf: JSONValue.string(id).serialized())
             } else {
@@ -29,19 +28,19 @@ final class KeyFileText {
                 copy.append(contentsOf: Base64.encodeBytes(root, .url))
                 copy.append(UInt8(ascii: "\""))
             }
-            rest = value.range.upperBound
+            rest = range.upperBound
         }
-        copy.append(contentsOf: bytes[rest..<key.range.upperBound])
+        copy.append(contentsOf: bytes[rest..<key.upperBound])
         let between: [UInt8] =
             found.index > 0
-            ? Array(bytes[found.keys[found.index - 1].range.upperBound..<key.range.lowerBound])
-            : [UInt8(ascii: ",")] + bytes[found.start + 1..<key.range.lowerBound]
+            ? Array(bytes[found.keys[found.index - 1].upperBound..<key.lowerBound])
+            : [UInt8(ascii: ",")] + bytes[found.start + 1..<key.lowerBound]
         var new: [UInt8] = []
         new.reserveCapacity(bytes.count + between.count + copy.count)
-        new.append(contentsOf: bytes[..<key.range.upperBound])
+        new.append(contentsOf: bytes[..<key.upperBound])
         new.append(contentsOf: between)
         new.append(contentsOf: copy)
-        new.append(contentsOf: bytes[key.range.upperBound...])
+        new.append(contentsOf: bytes[key.upperBound...])
         replace(with: new)
     }
 
@@ -53,13 +52,17 @@ final class KeyFileText {
         let key = found.keys[found.index]
         let range: Range<Int>
         if found.index + 1 < found.keys.count {
-            range = key.range.lowerBound..<found.keys[found.index + 1].range.lowerBound
+            range = key.lowerBound..<found.keys[found.index + 1].lowerBound
         } else if found.index > 0 {
-            range = found.keys[found.index - 1].range.upperBound..<key.range.upperBound
+            range = found.keys[found.index - 1].upperBound..<key.upperBound
         } else {
-            range = key.range
+            range = key
         }
-        replace(with: Array(bytes[..<range.lowerBound]) + bytes[range.upperBound...])
+        var new: [UInt8] = []
+        new.reserveCapacity(bytes.count - range.count)
+        new.append(contentsOf: bytes[..<range.lowerBound])
+        new.append(contentsOf: bytes[range.upperBound...])
+        replace(with: new)
     }
 
     private func replace(with new: [UInt8]) {
@@ -67,12 +70,15 @@ final class KeyFileText {
         bytes = new
     }
 
+    /// Where the keys are. It holds no part of the text: while something shares `bytes`, wiping them wipes
+    /// a copy.
     private struct Found {
-        let reader: JSONReader
-        let keys: [JSONReader.Element]
+        let keys: [Range<Int>]
         /// Where the array begins.
         let start: Int
         let index: Int
+        /// The values of the found key's id and secret.
+        let replaced: [(range: Range<Int>, isID: Bool)]
     }
 
     private func find(_ id: String) throws(KeyError) -> Found {
@@ -97,7 +103,12 @@ final class KeyFileText {
             throw KeyError(
                 code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
         }
-        return Found(reader: reader, keys: keys, start: set.range.lowerBound, index: index)
+        let replaced = reader.members(of: keys[index]).compactMap { name, value in
+            let isID = reader.isString(name, "kid")
+            return isID || reader.isString(name, "k") ? (range: value.range, isID: isID) : nil
+        }
+        return Found(
+            keys: keys.map(\.range), start: set.range.lowerBound, index: index, replaced: replaced)
     }
 
     deinit { wipe(&bytes) }

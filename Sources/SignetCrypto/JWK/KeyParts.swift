@@ -19,15 +19,19 @@ struct KeyParts: ~Copyable {
     /// Reads the JWK at `index` of the set.
     ///
     /// - Throws: `KeyError` with `malformedKeys`; the message names the key and the member.
-    static func read(_ jwk: JSONValue, index: Int) throws(KeyError) -> KeyParts {
-        guard let object = jwk.object else {
-            throw KeyParts.malformed("keys[\(index)] is \(jwk.typeName), wanted an object")
+    static func read(
+        _ jwk: JSONReader.Element, of reader: JSONReader, index: Int
+    ) throws(KeyError) -> KeyParts {
+        guard jwk.kind == .object else {
+            throw KeyParts.malformed("keys[\(index)] is \(jwk.kind.name), wanted an object")
         }
-        guard let id = object["kid"]?.string, !id.isEmpty else {
+        var members = Members(of: jwk, in: reader)
+        guard let id = members["kid"].flatMap({ reader.string($0) }), !id.isEmpty else {
             throw KeyParts.malformed("keys[\(index)] has no \"kid\" (text that is not empty)")
         }
+        members.id = id
         var parts = KeyParts(id: id)
-        try parts.read(Members(object: object, id: id))
+        try parts.read(members)
         return parts
     }
 
@@ -43,18 +47,12 @@ struct KeyParts: ~Copyable {
         use = try member.text("use")
         notBefore = try member.time("nbf")
         expires = try member.time("exp")
-        switch member.object["revoked"] {
-        case nil: isRevoked = false
-        case .bool(let value)?: isRevoked = value
-        case let other?:
-            throw member.malformed(
-                "\"revoked\" is \(other.typeName), wanted true or false")
-        }
+        isRevoked = try member.flag("revoked") ?? false
         switch kty {
         case "oct": try readSecret(member)
         case "OKP", "EC", "RSA":
             type = try member.asymmetricKind(kty)
-            isPrivate = type == .unsupported || member.object["d"] != nil
+            isPrivate = type == .unsupported || member["d"] != nil
             if type != .unsupported {
                 publicMembers = member.publicHalf()
                 signature = try member.signatureKey(type)
@@ -116,27 +114,49 @@ struct KeyParts: ~Copyable {
 }
 
 /// The members of one JWK, whose errors name its id.
+///
+/// The text of a secret is never made a string, because nothing could wipe that.
 struct Members {
-    let object: JSONObject
-    let id: String
+    private let reader: JSONReader
+    private let members: [(name: String, value: JSONReader.Element)]
+    var id = ""
+
+    init(of object: JSONReader.Element, in reader: JSONReader) {
+        self.reader = reader
+        self.members = reader.members(of: object).map {
+            (name: reader.string($0.name) ?? "", value: $0.value)
+        }
+    }
+
+    subscript(name: String) -> JSONReader.Element? {
+        members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
 
     func malformed(_ words: String) -> KeyError {
         KeyParts.malformed("the key \"\(printable(id))\": \(words)")
     }
 
     func text(_ name: String) throws(KeyError) -> String? {
-        guard let value = object[name] else { return nil }
-        guard let text = value.string else {
-            throw malformed("\"\(name)\" is \(value.typeName), wanted text")
+        guard let value = self[name] else { return nil }
+        guard let text = reader.string(value) else {
+            throw malformed("\"\(name)\" is \(value.kind.name), wanted text")
         }
         return text
     }
 
+    func flag(_ name: String) throws(KeyError) -> Bool? {
+        guard let value = self[name] else { return nil }
+        guard let flag = reader.bool(value) else {
+            throw malformed("\"\(name)\" is \(value.kind.name), wanted true or false")
+        }
+        return flag
+    }
+
     /// Unix seconds; a fraction counts as the next whole second, since times here are whole.
     func time(_ name: String) throws(KeyError) -> Int64? {
-        guard let value = object[name] else { return nil }
-        guard let number = value.number else {
-            throw malformed("\"\(name)\" is \(value.typeName), wanted a number (Unix seconds)")
+        guard let value = self[name] else { return nil }
+        guard let number = reader.number(value) else {
+            throw malformed("\"\(name)\" is \(value.kind.name), wanted a number (Unix seconds)")
         }
         let limit = UnixTime.latest
         // A bound before the conversion, which traps beyond Int64.
@@ -149,10 +169,12 @@ struct Members {
     }
 
     func bytes(_ name: String) throws(KeyError) -> [UInt8] {
-        guard let value = object[name] else { throw malformed("has no \"\(name)\"") }
-        guard let text = value.string else {
-            throw malformed("\"\(name)\" is \(value.typeName), wanted base64url")
+        guard let value = self[name] else { throw malformed("has no \"\(name)\"") }
+        guard value.kind == .string else {
+            throw malformed("\"\(name)\" is \(value.kind.name), wanted base64url")
         }
+        var text = reader.contents(of: value)
+        defer { wipe(&text) }
         guard let bytes = Base64.decode(text, .url) else {
             throw malformed("\"\(name)\" is no canonical base64url without padding")
         }
@@ -194,7 +216,7 @@ struct Members {
         all.reserveCapacity(8 * 2048)
         var counts: [Int] = []
         for name in family.members {
-            guard object[name] != nil else {
+            guard self[name] != nil else {
                 counts.append(0)
                 continue
             }
@@ -227,7 +249,7 @@ struct Members {
         let factors = ["p", "q", "dp", "dq", "qi"]
         try demandPrivate(["d"] + factors, count: nil)
         // RFC 7518, section 6.3.2: the first of them brings the others.
-        guard [0, factors.count].contains(factors.count(where: { object[$0] != nil })) else {
+        guard [0, factors.count].contains(factors.count(where: { self[$0] != nil })) else {
             throw malformed("p, q, dp, dq and qi must be there together or not at all")
         }
         return .rsa
@@ -242,14 +264,14 @@ struct Members {
     }
 
     private func demandPrivate(_ names: [String], count: Int?) throws(KeyError) {
-        for name in names where object[name] != nil {
+        for name in names where self[name] != nil {
             var value = try bytes(name)
             defer { wipe(&value) }
             if let count, value.count != count {
                 throw malformed("\"\(name)\" holds \(value.count) bytes, wanted \(count)")
             }
             guard !value.isEmpty else { throw malformed("\"\(name)\" is empty") }
-            guard object["d"] != nil else {
+            guard self["d"] != nil else {
                 throw malformed("\"\(name)\" is there, and \"d\" is not")
             }
         }
@@ -260,6 +282,8 @@ struct Members {
         let names: Set<String> = [
             "kty", "kid", "use", "alg", "crv", "x", "y", "n", "e", "nbf", "exp", "revoked",
         ]
-        return JSONObject(object.filter { names.contains($0.name) })
+        return JSONObject(
+            members.filter { names.contains($0.name) }
+                .map { (name: $0.name, value: reader.value($0.value)) })
     }
 }

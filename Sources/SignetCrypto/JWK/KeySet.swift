@@ -15,24 +15,25 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a set.
     ///
     /// - Parameters:
-    ///   - bytes: The JSON of a JWK Set; read strictly.
+    ///   - bytes: The JSON of a JWK Set; read strictly. No copy of a secret's text is left behind; this
+    ///     one is the caller's to wipe, which ``KeySource/load()`` does.
     ///   - source: Where it came from, named in errors.
     /// - Throws: `KeyError` with `malformedKeys` for a root that is not 32 bytes long, base64url
     ///   that is not canonical, a missing `kid`, two keys of one `kid`, duplicate members, `revoked`
     ///   that is no boolean, `nbf` or `exp` that is no number, and any other broken key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
-            try self.init(members: Self.members(bytes), source: source)
+            try self.init(reading: Self.reader(bytes), source: source)
         } catch {
             throw KeyError(code: error.code, message: "\(printable(source)): \(error.message)")
         }
     }
 
-    private init(members: [JSONValue], source: String) throws(KeyError) {
+    private init(reading reader: JSONReader, source: String) throws(KeyError) {
         var keys: [Key] = []
         var positions: [[UInt8]: Int] = [:]
-        for (index, member) in members.enumerated() {
-            let key = Key(try KeyParts.read(member, index: index))
+        for (index, member) in try Self.members(reader).enumerated() {
+            let key = Key(try KeyParts.read(member, of: reader, index: index))
             guard positions.updateValue(index, forKey: Array(key.id.utf8)) == nil else {
                 throw KeyParts.malformed("two keys have the id \(key.shownID)")
             }
@@ -43,29 +44,31 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         self.source = source
     }
 
-    private static func members(_ bytes: [UInt8]) throws(KeyError) -> [JSONValue] {
-        guard let object = try parsed(bytes).object else {
+    private static func members(_ reader: JSONReader) throws(KeyError) -> [JSONReader.Element] {
+        guard reader.root.kind == .object else {
             throw KeyParts.malformed("wanted a JWK Set: {\"keys\":[…]}")
         }
-        guard let keys = object["keys"] else {
+        let set = Members(of: reader.root, in: reader)
+        guard let keys = set["keys"] else {
             throw KeyParts.malformed(
-                object["kty"] == nil
+                set["kty"] == nil
                     ? "a JWK Set has a member \"keys\"" : "one JWK, wanted {\"keys\":[JWK]}")
         }
-        guard let members = keys.array else {
-            throw KeyParts.malformed("\"keys\" is \(keys.typeName), wanted an array")
+        guard keys.kind == .array else {
+            throw KeyParts.malformed("\"keys\" is \(keys.kind.name), wanted an array")
         }
-        return members
+        return reader.elements(of: keys)
     }
 
-    static func parsed(_ bytes: [UInt8]) throws(KeyError) -> JSONValue {
+    /// Reads the JSON of a set. It makes no tree, whose strings nobody could wipe.
+    private static func reader(_ bytes: [UInt8]) throws(KeyError) -> JSONReader {
         guard bytes.count <= maximumByteCount else {
             throw KeyParts.malformed(
                 "\(bytes.count) bytes, at most \(maximumByteCount) are taken")
         }
         guard !bytes.isEmpty else { throw KeyParts.malformed("it is empty, wanted a JWK Set") }
         do throws(JSONError) {
-            return try JSONValue(parsing: bytes, maximumDepth: 64)
+            return try JSONReader(bytes, maximumDepth: 64)
         } catch {
             // The words of the JSON reader may quote what they found, which may be a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
