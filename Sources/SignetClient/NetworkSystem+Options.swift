@@ -107,6 +107,39 @@ extension NetworkSystem.Options {
         }
     }
 
+    /// Checks that a policy which is given beside services keeps every promise of the services' own pins
+    /// and CAs: it may want fewer of their keys, but never accept another one.
+    ///
+    /// - Throws: `invalid-service` that names the host.
+    static func requireAgreement(
+        of policy: PinPolicy, with services: [Service: ServiceConfiguration]
+    ) throws(ClientError) {
+        var pins: [HostName: Set<Pin>] = [:]
+        for configuration in services.values where !configuration.pins.isEmpty {
+            let host = try RequestURL(configuration.baseURL).host()
+            pins[host, default: []].formUnion(configuration.pins)
+        }
+        for (host, own) in pins {
+            let rule = policy.rule(for: host)
+            guard let rule, !rule.isExclusion, rule.mode == .enforce, own.isSuperset(of: rule.pins),
+                rule.expires == nil || rule.afterExpiry == .refuse
+            else { throw conflict("pins", host) }
+        }
+        for (host, own) in try authorities(of: services) {
+            let other = policy.rule(for: host)?.authorities
+            guard other?.mode == own.mode, other?.digest == own.digest else {
+                throw conflict("CAs", host)
+            }
+        }
+    }
+
+    private static func conflict(_ what: String, _ host: HostName) -> ClientError {
+        ClientError(
+            .processing, .invalidService,
+            "a service has \(what) for \(host.text) that the given policy does not enforce: give them in "
+                + "the policy alone, or in the services alone with policy: nil")
+    }
+
     /// The CAs of each host; those of services that share one are the same.
     private static func authorities(
         of services: [Service: ServiceConfiguration]

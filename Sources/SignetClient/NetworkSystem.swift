@@ -83,9 +83,15 @@ public final class NetworkSystem: Sendable {
     /// - Parameters:
     ///   - services: What is known of each service; their own `pins` are not looked at.
     ///   - keys: The keys that the services sign with.
-    ///   - policy: The pins of all hosts; nil leaves the check to CA, dates and host name.
-    ///   - options: Trust and limits.
-    /// - Throws: As `start(_:keys:options:)`.
+    ///   - policy: The pins of all hosts. With nil the services' own `pins` make the policy, as those of a
+    ///     configuration do: no other host is called, and a service without pins needs
+    ///     `dangerous.allowUnpinnedServices()`. If there is a policy and a service has pins (or CAs) too,
+    ///     both must hold: the policy's rule for the service's host must enforce no other pins than the
+    ///     service's. For hosts that CA, dates and host name alone decide about, give a policy that
+    ///     excludes them or allows unlisted hosts.
+    ///   - options: Trust, limits and the weak choices.
+    /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's pins
+    ///   disagree.
     public static func start(
         services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
         options: Options = Options()

@@ -68,7 +68,12 @@ final class SystemSnapshot: Sendable {
         self.pinSerial = nil
         self.keys = keys
         self.mode = ModeSettings()
-        self.policy = policy
+        if let policy {
+            try NetworkSystem.Options.requireAgreement(of: policy, with: services)
+            self.policy = policy
+        } else {
+            self.policy = try options.policy(of: services)
+        }
         self.services = try Self.prepared(services, keys, options)
         self.urlRules = try URLRules()
         self.settings = CallSettings()

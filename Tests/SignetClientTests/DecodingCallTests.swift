@@ -62,7 +62,7 @@ import Testing
             services: [
                 "a": ServiceConfiguration(
                     baseURL: url, payloadProtocol: payload, timeout: .seconds(300))
-            ], policy: nil, options: options)
+            ], policy: .allowingAll(), options: options)
     }
 
     private func fetch(

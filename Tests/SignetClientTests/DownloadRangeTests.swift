@@ -59,7 +59,7 @@ import Testing
                 "files": ServiceConfiguration(
                     baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest,
                     timeout: .seconds(300))
-            ], policy: nil)
+            ], policy: .allowingAll())
         let folder = try TemporaryDirectory()
         var options = Download()
         options.maximumSize = path == "/grown" ? 120_000 : 200_000

@@ -35,7 +35,8 @@ import Testing
         var options = NetworkSystem.Options()
         options.caFile = authority.caFile
         return try await NetworkSystem.start(
-            services: ["files": service], keys: keys, policy: policy, options: options)
+            services: ["files": service], keys: keys, policy: policy ?? .allowingAll(),
+            options: options)
     }
 
     private func code(

@@ -16,7 +16,7 @@ import Testing
             services: [
                 Self.service: ServiceConfiguration(
                     baseURL: url, payloadProtocol: .rest, timeout: .seconds(300))
-            ], policy: nil, options: options)
+            ], policy: .allowingAll(), options: options)
     }
 
     private func failure(

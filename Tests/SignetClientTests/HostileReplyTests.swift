@@ -33,7 +33,7 @@ struct HostileReplyTests {
         var options = NetworkSystem.Options()
         options.maximumReplySize = 1 << 20
         let system = try await NetworkSystem.start(
-            services: services, policy: nil, options: options)
+            services: services, policy: .allowingAll(), options: options)
         for (number, hostility) in cases.enumerated() {
             let (outcome, warnings) = await Self.made(hostility.kind, Service("\(number)"), system)
             #expect(outcome == hostility.outcome, "\(hostility.name)")

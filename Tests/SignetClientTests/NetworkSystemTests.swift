@@ -255,7 +255,7 @@ import Testing
 
     @Test func eachAttemptIsSignedAnewAndTheBodyStaysTheSame() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
-        let system = try await Self.system(engine, attempts: 3, policy: nil)
+        let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
         _ = try await system.call("a", RPCCall("m"))
         let requests = engine.requests
         #expect(requests.count == 3)
@@ -267,7 +267,7 @@ import Testing
 
     @Test func attemptsEndWhereTheConfigurationSaysSo() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 9)
-        let system = try await Self.system(engine, attempts: 2, policy: nil)
+        let system = try await Self.system(engine, attempts: 2, policy: .allowingAll())
         let error = await #expect(throws: ClientError.self) {
             try await system.call("a", RPCCall("m"))
         }

@@ -24,7 +24,7 @@ import Testing
         let service = ServiceConfiguration(
             baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
         let system = try await NetworkSystem.start(
-            services: ["shop": service], policy: nil, options: options)
+            services: ["shop": service], policy: .allowingAll(), options: options)
         var bodies: [String] = []
         var failure: ClientError?
         do throws(ClientError) {
@@ -141,7 +141,7 @@ import Testing
         let service = ServiceConfiguration(
             baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
         let system = try await NetworkSystem.start(
-            services: ["shop": service], policy: nil, options: options)
+            services: ["shop": service], policy: .allowingAll(), options: options)
         var failure: ClientError?
         do throws(ClientError) {
             for try await _ in system.pages("shop", request, by: paging) {}

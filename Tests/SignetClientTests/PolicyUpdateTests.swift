@@ -30,7 +30,7 @@ import Testing
             services: [
                 "plain": ServiceConfiguration(
                     baseURL: host.url, payloadProtocol: .rest, timeout: .seconds(300))
-            ], policy: policy, options: options ?? Shop.options())
+            ], policy: policy ?? .allowingAll(), options: options ?? Shop.options())
     }
 
     private func call(_ system: NetworkSystem, _ target: String) async -> ClientError? {

@@ -59,7 +59,7 @@ struct PythonServerTests {
                 "a": ServiceConfiguration(
                     baseURL: "http://127.0.0.1:\(port)/", payloadProtocol: .jsonRPC2,
                     timeout: .seconds(120))
-            ], policy: nil)
+            ], policy: .allowingAll())
 
         let text = JSONValue.string("é😀\u{0}\n")
         let echoed = try await system.call("a", RPCCall("echo", .array([text])))
@@ -128,7 +128,8 @@ struct PythonServerTests {
                 timeout: .seconds(120))
         }
         let system = try await NetworkSystem.start(
-            services: ["one": service(.jsonRPC1), "two": service(.jsonRPC2)], policy: nil)
+            services: ["one": service(.jsonRPC1), "two": service(.jsonRPC2)], policy: .allowingAll()
+        )
         let values: [JSONValue] = ["é😀\n", 1.5, .null, ["a": []]]
         let echoed = try await system.call("one", RPCCall("echo", .array(values)))
         #expect(echoed.result?.value == .array(values))
@@ -207,7 +208,7 @@ struct PythonServerTests {
                 baseURL: "http://127.0.0.1:\(port)\(path)", payloadProtocol: version,
                 timeout: .seconds(120))
         }
-        let system = try await NetworkSystem.start(services: services, policy: nil)
+        let system = try await NetworkSystem.start(services: services, policy: .allowingAll())
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<20 {

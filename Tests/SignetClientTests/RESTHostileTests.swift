@@ -73,7 +73,7 @@ import Testing
         let service = ServiceConfiguration(
             baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest, timeout: timeout)
         let system = try await NetworkSystem.start(
-            services: ["bad": service], policy: nil, options: options)
+            services: ["bad": service], policy: .allowingAll(), options: options)
         do {
             try await work(system)
         } catch {

@@ -26,7 +26,8 @@ import Testing
     ) async throws -> Result {
         var service = ServiceConfiguration(baseURL: base, payloadProtocol: .rest)
         service.adapter = adapter
-        let system = try await NetworkSystem.start(services: ["bin": service], policy: nil)
+        let system = try await NetworkSystem.start(
+            services: ["bin": service], policy: .allowingAll())
         do {
             let result = try await work(system)
             await system.shutdown()

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetJSON
+import SignetPinning
 import SignetTransport
 import SignetVault
 import Synchronization
@@ -56,6 +57,11 @@ final class RecordingEngine: HTTPEngine {
         reply["id"] = id
         return JSONValue.object(reply).serialized()
     }
+}
+
+extension PinPolicy {
+    /// A policy without pins: CA, dates and host name alone decide.
+    static func allowingAll() throws -> PinPolicy { try PinPolicy(rules: [], unlisted: .allow) }
 }
 
 extension EngineRequest {

@@ -32,7 +32,8 @@ import Testing
         options.engine = engine
         options.caFile = try TestAuthority.trusted.get().caFile
         return try await NetworkSystem.start(
-            services: ["a": service], keys: keys, policy: policy, options: options)
+            services: ["a": service], keys: keys, policy: policy ?? .allowingAll(),
+            options: options)
     }
 
     private static func get(

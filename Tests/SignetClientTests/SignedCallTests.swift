@@ -185,7 +185,8 @@ import Testing
                 let service = ServiceConfiguration(
                     baseURL: "https://api.example.com", payloadProtocol: .rest, signing: signing)
                 return try await NetworkSystem.start(
-                    services: ["a": service], keys: Self.keys(), policy: nil, options: options)
+                    services: ["a": service], keys: Self.keys(), policy: .allowingAll(),
+                    options: options)
             }
             if isWeak {
                 let error = await #expect(throws: ClientError.self) {

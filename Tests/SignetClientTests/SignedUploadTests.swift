@@ -54,6 +54,7 @@ import Testing
     private func send(_ body: RequestBody, scheme: String = "rfc9421") async -> ClientError? {
         var options = NetworkSystem.Options()
         options.engine = engine
+        options.dangerous.allowUnpinnedServices()
         do throws(ClientError) {
             let system = try await NetworkSystem.start(
                 services: [

@@ -24,7 +24,10 @@ struct ParleyTests {
         var service = ServiceConfiguration(
             baseURL: "http://127.0.0.1:\(port)/parley", payloadProtocol: .jsonRPC2)
         service.adapter = ParleyAdapter()
-        let system = try await NetworkSystem.start(services: ["tea": service], policy: nil)
+        var options = NetworkSystem.Options()
+        options.dangerous.allowUnpinnedServices()
+        let system = try await NetworkSystem.start(
+            services: ["tea": service], policy: nil, options: options)
         do {
             try await work(system)
         } catch {

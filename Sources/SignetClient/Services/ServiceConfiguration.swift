@@ -30,7 +30,8 @@ public struct ServiceConfiguration: Sendable {
     public var adapter: (any PayloadAdapter)?
     /// How requests are signed; nil for not at all.
     public var signing: Signing?
-    /// Pins of the service's host (array of strings `services.NAME.pins`).
+    /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given beside them
+    /// must enforce them.
     public var pins: [Pin]
     /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM file, and string
     /// `services.NAME.caMode`, `replace` or `add`; of its content delivery `cdnCAFile` and `cdnCAMode`).

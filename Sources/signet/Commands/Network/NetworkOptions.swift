@@ -153,7 +153,8 @@ func withNetworkSystem<Result>(
     options.proxies = try network.proxies()
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: call.policyFile.map { try PinPolicy(file: $0) },
+        policy: try call.policyFile.map { try PinPolicy(file: $0) }
+            ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
         let result = try await work(system, service)
