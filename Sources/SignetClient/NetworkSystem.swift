@@ -81,7 +81,7 @@ public final class NetworkSystem: Sendable {
     /// Starts a system with services given as values.
     ///
     /// - Parameters:
-    ///   - services: What is known of each service; their own `pins` are not looked at.
+    ///   - services: What is known of each service.
     ///   - keys: The keys that the services sign with.
     ///   - policy: The pins of all hosts. With nil the services' own `pins` make the policy, as those of a
     ///     configuration do: no other host is called, and a service without pins needs
@@ -171,9 +171,11 @@ public final class NetworkSystem: Sendable {
         _ endpoint: Call
     ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
-        let path = try Self.rpc { () throws(RPCError) in try endpoint.path.encoded() }
+        let (path, rest) = try Self.rpc { () throws(RPCError) in
+            try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
+        }
         let reply = try await call(
-            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters),
+            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), rest),
             path: path.isEmpty ? nil : path,
             scenario: Call.scenario, isRepeatable: Call.isRepeatable)
         return try Self.success(of: reply, Call.success)

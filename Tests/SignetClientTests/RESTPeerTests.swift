@@ -183,9 +183,8 @@ import Testing
         struct Anything: RESTEndpoint {
             static let service: Service = "bin"
             static let verb: HTTPRequest.Method = .delete
-            var path: RESTPath { "/anything/\(id)" }
+            static let path: PathTemplate = "/anything/{id}"
             var id: String
-            private enum CodingKeys: CodingKey { case id }
             struct Success: Decodable, Sendable {
                 var method: String
                 var url: String
@@ -194,5 +193,6 @@ import Testing
         let reply = try await withSystem { try await $0.send(Anything(id: "../x")) }
         #expect(reply.method == "DELETE")
         #expect(!reply.url.hasSuffix("127.0.0.1/x"))
+        #expect(!reply.url.contains("?"))
     }
 }

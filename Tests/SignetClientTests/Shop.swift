@@ -70,11 +70,6 @@ struct ReadOrder: RESTEndpoint {
     typealias Success = CreateOrder.Success
     static let service: Service = "catalog"
     static let verb: HTTPRequest.Method = .get
-    var path: RESTPath { "/orders/\(id)" }
+    static let path: PathTemplate = "/orders/{id}"
     var id: Int
-
-    private enum CodingKeys: CodingKey {}
-    func encode(to encoder: any Encoder) throws {
-        _ = encoder.container(keyedBy: CodingKeys.self)
-    }
 }

@@ -27,7 +27,23 @@ public protocol Endpoint: Encodable, Sendable {
 
 /// A resource of a REST service with a typed representation.
 ///
-/// With POST, PUT and PATCH the value's `Encodable` form is the JSON body, else the query.
+/// The path names properties in braces, by their names in the value's `Encodable` form. Each of them goes
+/// into the path alone; the other properties become the JSON body with POST, PUT and PATCH, and the query
+/// with every other method.
+///
+/// ```swift
+/// struct ReadOrder: RESTEndpoint {
+///     static let service: Service = "shop"
+///     static let verb: HTTPRequest.Method = .get
+///     static let path: PathTemplate = "/orders/{id}"
+///     var id: Int
+///     var fields: [String]?
+///
+///     typealias Success = Order
+/// }
+/// // GET /orders/2?fields=item
+/// let order = try await system.send(ReadOrder(id: 2, fields: ["item"]))
+/// ```
 public protocol RESTEndpoint: Encodable, Sendable {
     /// What a call gives.
     associatedtype Success: Sendable
@@ -35,8 +51,13 @@ public protocol RESTEndpoint: Encodable, Sendable {
     static var service: Service { get }
     /// The HTTP method.
     static var verb: HTTPRequest.Method { get }
-    /// The path below the service's base URL, such as `"/orders/\(id)"`, in which a value stays a value.
-    var path: RESTPath { get }
+    /// The path below the service's base URL, such as `/orders/{id}`; empty if nothing is added to it.
+    ///
+    /// A value is percent-encoded whole. A property that the path names must be a string, number or boolean,
+    /// or an array of them, and must have a value.
+    static var path: PathTemplate { get }
+    /// Whether the properties that the path names are also sent in the body or query. Defaults to `false`.
+    static var repeatsPathProperties: Bool { get }
     /// The scenario whose limits hold for the call; nil for the service's own.
     static var scenario: Scenario? { get }
     /// Whether the call, of a method that is not idempotent by itself, does no harm where it reaches the server twice, so that it may be tried again
@@ -58,6 +79,8 @@ extension Endpoint {
 }
 
 extension RESTEndpoint {
+    /// The properties that the path names are sent in the path alone.
+    public static var repeatsPathProperties: Bool { false }
     /// No scenario: the service's own limits.
     public static var scenario: Scenario? { nil }
     /// No: a call is not known to do no harm twice.

@@ -4,7 +4,8 @@ public import SignetJSON
 ///
 /// `{a,b}` takes two values and `{list}` an array, joined by commas. Reserved expansion and all other
 /// operators are refused, because a value could leave its place with them; so are `*` and `:N`.
-public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
+public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     private enum Piece: Sendable, Hashable {
         case literal(String)
         case names([String])
@@ -15,6 +16,8 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     private let pieces: [Piece]
     /// The template, as it was given.
     public let description: String
+    /// Why a literal is no template; a template that was read has none.
+    private var defect: RPCError?
 
     /// Reads a template.
     ///
@@ -37,6 +40,22 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
         _ = try expanded { (_) throws(RPCError) -> [String] in ["x"] }
     }
 
+    /// Takes a template that is written in the program; one that cannot be used is refused as soon as it is
+    /// expanded. A text that comes from elsewhere belongs in `init(_:)`.
+    public init(stringLiteral text: String) {
+        do throws(RPCError) {
+            try self.init(text)
+        } catch {
+            self.init(invalid: text, defect: error)
+        }
+    }
+
+    private init(invalid text: String, defect: RPCError) {
+        description = text
+        pieces = []
+        self.defect = defect
+    }
+
     /// The names, in the order in which they stand.
     public var names: [String] {
         pieces.flatMap(\.names)
@@ -47,6 +66,33 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `RPCError` with code `invalid-params` for a name without a value or with one of another
     ///   type, `invalid-path` for a value that would be empty or a dot segment.
     public func expanded(_ values: JSONObject) throws(RPCError) -> String {
+        if let defect { throw defect }
+        return try expandedValues(of: values)
+    }
+
+    /// Returns the path with the values of parameters in the names' places, and the parameters that are left.
+    ///
+    /// - Parameters:
+    ///   - parameters: By name; nil if there are none.
+    ///   - keepsUsed: Whether those that the path names are among the ones that are left.
+    /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path names any.
+    package func filled(
+        from parameters: RPCParameters?, keepingUsed keepsUsed: Bool = false
+    ) throws(RPCError) -> (path: String, rest: RPCParameters?) {
+        guard case .object(var object)? = parameters else {
+            guard names.isEmpty || parameters == nil else {
+                throw .invalidParameters(
+                    "the path takes parameters by name, found them by position")
+            }
+            return (try expanded([:]), parameters)
+        }
+        let path = try expanded(object)
+        guard !keepsUsed, !names.isEmpty else { return (path, parameters) }
+        for name in names { object[name] = nil }
+        return (path, object.isEmpty ? nil : .object(object))
+    }
+
+    private func expandedValues(of values: JSONObject) throws(RPCError) -> String {
         try expanded { (name) throws(RPCError) -> [String] in
             guard let value = values[name] else {
                 throw .invalidParameters("the path's \(Printable.name(name)) has no value")
