@@ -46,6 +46,21 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
+/// Prints on standard error what a policy in report mode let pass.
+struct PinWarnings: PinReportSink {
+    var name: String { "standard error" }
+
+    func take(_ report: PinReport) async throws(PinError) {
+        guard !report.isEnforced else { return }
+        let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
+        let wanted = report.wanted.map(\.text).joined(separator: ", ")
+        let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
+        Terminal(json: false).note(
+            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the call went "
+                + "on: seen \(seen); wanted \(wanted)")
+    }
+}
+
 extension PinPolicy {
     /// Reads a policy; an error names the file.
     init(file: String) throws {
@@ -148,8 +163,9 @@ func withNetworkSystem<Result>(
     options.logger.logLevel = .error
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
-    // The command's own error says the same.
+    // Of a refusal the command's own error says the same.
     options.pinReports.logs = false
+    options.pinReports.sinks = [PinWarnings()]
     options.proxies = try network.proxies()
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
