@@ -17,7 +17,7 @@ extension JSONError {
     @inline(never)
     static func duplicateMember(at offset: Int) -> JSONError {
         JSONError(
-            code: .duplicateMember, message: "a member name that the object already holds",
+            code: .duplicateMember, message: "duplicate member name",
             offset: offset)
     }
 

@@ -56,10 +56,26 @@ struct ToolError: CodedError {
             self = error
         } else {
             self.init(
-                ToolError.status(ofCode: error.codeName), error.codeName, error.message,
+                ToolError.status(ofCode: error.codeName), error.codeName,
+                error.message + (ToolError.remedies[error.codeName].map { "; \($0)" } ?? ""),
                 details: error.details)
         }
     }
+
+    /// The options that help against errors of the modules, by code. Each command that can fail with such a
+    /// code has the option, or the text names the commands that have it.
+    private static let remedies: [String: String] = [
+        "reserved-method": "--allow-reserved calls it all the same",
+        "too-many-redirects": "--max-redirects NUMBER follows more, at most 20",
+        "proxy-authentication": "--proxy-credentials SOURCE gives a user name and a password",
+        "timeout": "--timeout SECONDS waits longer",
+        "too-old": "--max-age SECONDS accepts older signatures",
+        "created-in-future": "--clock-skew SECONDS accepts a clock that is further ahead",
+        "rolled-back": "--accept-rollback lets it pass",
+        "older-version":
+            "vault open and vault get read it with --accept-app-version or --accept-system-version, "
+            + "and vault rebind brings it up to date",
+    ]
 
     /// The exit status of a code; what is not listed is wrong usage or a bad file.
     static func status(ofCode code: String) -> ExitStatus {

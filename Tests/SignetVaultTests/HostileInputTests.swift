@@ -55,7 +55,7 @@ import Testing
         let error = error { _ = try merged(#"{"plain":"ZZZZZZ","plain":"ZZZZZZ"}"#) }
         #expect(
             error?.message
-                == "defaults: not JSON: at byte 18: a member name that the object already holds")
+                == "defaults: not JSON: at byte 18: duplicate member name")
         let launch = SignetVaultTests.error {
             _ = try GlobalConfiguration(
                 schema: schema(Self.keys), defaults: .none,

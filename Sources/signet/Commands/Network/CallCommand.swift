@@ -184,7 +184,8 @@ struct CallCommand: AsyncParsableCommand {
                     if !allowsReserved, let method, RPCMethod(method).isReserved {
                         throw ToolError(
                             .usage, "reserved-method",
-                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself")
+                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself; "
+                                + "--allow-reserved calls it all the same")
                     }
                     described = try await CallDescriptionOptions.discover(system, service)
                 }
