@@ -84,8 +84,10 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
     if (count > transfer->body_limit - transfer->body_total)
         return refuse(transfer, SIGNET_BODY_TOO_LARGE);
-    if (transfer->body_count > 0 && transfer->body_count + count > BODY_ROOM) {
+    size_t waiting = transfer->body_count - transfer->body_taken;
+    if (waiting > 0 && waiting + count > BODY_ROOM && !transfer->is_flushing) {
         transfer->is_paused = true;
+        if (transfer->was_http2) signet_flow_count(transfer);
         signet_transfer_make_ready(transfer);
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -232,7 +234,9 @@ static int before_request(
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    if (route.is_http2) signet_loop_cork(transfer->loop, signet_route_socket(transfer->loop, &route));
+    curl_socket_t shared = route.is_http2 ? signet_route_socket(transfer->loop, &route) : -1;
+    signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);
+    if (route.is_http2) signet_loop_cork(transfer->loop, shared);
     transfer->hears_errors = !transfer->error[0];
     transfer->is_sent = true;
     return CURL_PREREQFUNC_OK;

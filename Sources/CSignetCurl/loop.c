@@ -120,9 +120,10 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
     return true;
 }
 
-// Tells epoll what is wanted of a socket.
-static void tell_epoll(signet_loop *loop, curl_socket_t socket) {
-    uint8_t wanted = loop->sockets[socket].wanted, told = loop->sockets[socket].told;
+void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket) {
+    uint8_t told = loop->sockets[socket].told;
+    uint8_t wanted =
+        signet_flow_events(&loop->sockets[socket].flow, loop->sockets[socket].wanted);
     if (wanted == told) return;
     struct epoll_event event = {.events = wanted, .data = {.fd = socket}};
     int call = !wanted ? EPOLL_CTL_DEL : told ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -149,7 +150,7 @@ static bool make_room(signet_loop *loop, curl_socket_t socket) {
 
 static int socket_changed(
     CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
-    (void)easy, (void)socket_context;
+    (void)socket_context;
     signet_loop *loop = context;
     if (socket < 0) return 0;
     pthread_mutex_lock(&loop->lock);
@@ -163,12 +164,17 @@ static int socket_changed(
     // A socket of libcurl's own resolver, made without the flag.
     if (what != CURL_POLL_REMOVE && !loop->sockets[socket].is_connection)
         fcntl(socket, F_SETFD, FD_CLOEXEC);
-    if (wanted || !loop->sockets[socket].is_connection) tell_epoll(loop, socket);
+    if (wanted || !loop->sockets[socket].is_connection) signet_loop_tell_epoll(loop, socket);
+    signet_transfer *transfer = NULL;
+    if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer
+        && what != CURL_POLL_REMOVE)
+        transfer->flow.has_stopped_reading = !(wanted & EPOLLIN);
     return 0;
 }
 
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection) {
     if (socket < 0 || !make_room(loop, socket)) return;
+    signet_flow_forget(loop, socket);
     loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
     loop->sockets[socket].name = 0;
     loop->sockets[socket].is_connection = is_connection;
@@ -204,14 +210,18 @@ signet_loop *signet_loop_new(
     loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->multi = curl_multi_init();
     loop->share = curl_share_init();
+    loop->second = curl_share_init();
     loop->ca_file = ca ? strdup(ca) : NULL;
     // Each write is an event of its own, so that nobody need read it.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = loop->wake}};
     bool ready =
-        loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share
+        loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share && loop->second
         && (!ca || loop->ca_file)
         && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event) == 0
         && curl_share_setopt(loop->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK
+        && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION)
+               == CURLSHE_OK
+        && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT) == CURLSHE_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, timer_changed) == CURLM_OK
@@ -240,12 +250,13 @@ void signet_loop_close(signet_loop *loop) {
     }
     if (loop->multi) curl_multi_cleanup(loop->multi);
     if (loop->share) curl_share_cleanup(loop->share);
+    if (loop->second) curl_share_cleanup(loop->second);
     if (loop->epoll >= 0) close(loop->epoll);
     if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
     free(loop->sockets);
     free(loop->ca_file);
     loop->multi = NULL;
-    loop->share = NULL;
+    loop->share = loop->second = NULL;
     loop->sockets = NULL;
     loop->ca_file = NULL;
     loop->epoll = loop->ca_descriptor = -1;
@@ -311,6 +322,7 @@ void signet_loop_leave(signet_loop *loop) {
 static void act(signet_loop *loop, curl_socket_t socket, int mask) {
     signet_loop_enter(loop, socket);
     int running;
+    atomic_fetch_add_explicit(&loop->calls, 1, memory_order_relaxed);
     curl_multi_socket_action(loop->multi, socket, mask, &running);
     signet_connection_look(loop, socket);
     uncork(loop);
@@ -323,12 +335,17 @@ bool signet_loop_lacks_descriptors(const signet_loop *loop) {
     return copy < 0;
 }
 
+uint64_t signet_loop_calls(const signet_loop *loop) {
+    return atomic_load_explicit(&loop->calls, memory_order_relaxed);
+}
+
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     int timeout = may_wait && !loop->ready_first ? at_most : 0;
     if (timeout > 0 && loop->timer >= 0) {
         int64_t left = loop->timer - signet_monotonic_milliseconds();
         timeout = left < 0 ? 0 : left > timeout ? timeout : (int)left;
     }
+    timeout = signet_flow_timeout(loop, timeout);
     struct epoll_event events[64];
     int count = epoll_wait(loop->epoll, events, 64, timeout);
     atomic_store(&loop->waiting, false);
@@ -337,20 +354,25 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     for (int i = 0; i < count; i++) {
         if (events[i].data.fd == loop->wake) continue;
         if (!loop->sockets[events[i].data.fd].wanted) {
-            tell_epoll(loop, events[i].data.fd);
+            signet_loop_tell_epoll(loop, events[i].data.fd);
             continue;
         }
         int mask = 0;
         if (events[i].events & EPOLLIN) mask |= CURL_CSELECT_IN;
         if (events[i].events & EPOLLOUT) mask |= CURL_CSELECT_OUT;
         if (events[i].events & (EPOLLERR | EPOLLHUP)) mask |= CURL_CSELECT_ERR;
-        act(loop, events[i].data.fd, mask);
+        uint64_t written = 0;
+        curl_socket_t socket = events[i].data.fd;
+        signet_flow_before(loop, socket, loop->sockets[socket].wanted, &mask, &written);
+        act(loop, socket, mask);
+        signet_flow_after(loop, socket, mask, written);
     }
     if (loop->timer >= 0 && loop->timer <= signet_monotonic_milliseconds()) {
         loop->timer = -1;
         act(loop, CURL_SOCKET_TIMEOUT, 0);
     }
     signet_loop_leave(loop);
+    signet_flow_step(loop);
     CURLMsg *message;
     int left;
     while ((message = curl_multi_info_read(loop->multi, &left))) {

@@ -8,9 +8,23 @@
 #include "CSignetCurl.h"
 #include "chain.h"
 
+// The flow of bytes over one connection that calls share; see flow.c.
+typedef struct {
+    SSL *ssl;  // of a connection over HTTP/2; NULL for others
+    int64_t unread;  // bytes of bodies that arrived and that no caller has taken
+    bool is_stopped;  // the socket is not read
+    int64_t stopped_since;
+    unsigned slow;  // transfers with counted bytes
+    uint64_t crowded_origin;  // 0: the connection takes new calls
+    bool is_second;  // its origin's calls went to the second set of connections
+    int64_t stuck_until;  // no attempt to write before, in monotonic milliseconds; 0: not stuck
+    int stuck_pause;
+} signet_flow;
+
 struct signet_loop {
     CURLM *multi;
     CURLSH *share;
+    CURLSH *second;  // has a set of connections of its own; for calls that avoid crowded ones
     int epoll;
     int wake;  // -1 once closed
     pthread_mutex_t wake_lock;  // so that nobody writes to a number that is another's by now
@@ -38,8 +52,15 @@ struct signet_loop {
         bool is_connection;
         uint64_t name;  // see route.c; 0: not asked for yet, or not connected
         signet_transfer *carries;  // the transfer whose cleartext bytes are counted here, or NULL
+        signet_flow flow;
     } *sockets;
     size_t socket_count;
+
+    signet_transfer *flow_first;  // the transfers whose requests have begun
+    size_t counted;  // those of them whose unread bytes are counted
+    size_t crowded;  // connections that take no new calls
+    int64_t flow_due;  // when to look at them, in monotonic milliseconds; 0: never
+    _Atomic uint64_t calls;  // of libcurl by signet_loop_step
 
     // Calls that begin at once over one connection go out in few packets instead of one each: its socket
     // holds them back (TCP_CORK) until libcurl has begun them all. One connection at a time.
@@ -88,6 +109,7 @@ struct signet_transfer {
     } time;
     struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
+        int64_t length;  // -1: not known
         uint8_t *bytes;
         size_t count, room, taken;
         bool was_taken_from;  // since the first byte
@@ -100,8 +122,19 @@ struct signet_transfer {
     int field_count, field_limit;
     bool is_head, ends_with_connection;  // the request's method; how the response's body ends
     uint8_t *body;
-    size_t body_count, body_room;
+    size_t body_count, body_room, body_taken;
+    bool is_flushing;  // libcurl hands over what it stored while the transfer was paused
     uint64_t body_total, body_limit;
+
+    struct {
+        signet_transfer *next, *previous;
+        curl_socket_t socket;  // of a connection over HTTP/2, or -1
+        uint64_t origin;
+        bool is_member, is_counted, is_second;
+        int64_t unread, taken, taken_at;
+        bool has_stopped_reading;  // HTTP/1: libcurl wants no more of the socket
+        int64_t early_since, early_sent;  // when the upload last moved after the response's end
+    } flow;
 
     signet_wanted *wanted;
     signet_handshake *handshake;
@@ -178,6 +211,35 @@ bool signet_transfer_is_flooded(const signet_transfer *transfer);
 // cut it off.
 bool signet_transfer_is_cut(const signet_transfer *transfer);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
+// Tells epoll which events of a socket are of use now.
+void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket);
 void signet_transfer_make_ready(signet_transfer *transfer);
+
+// --- The flow of bytes (flow.c) --------------------------------------------------------------
+
+// A transfer's request begins on a connection; `ssl` and `socket` are NULL and -1 for HTTP/1.
+void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket);
+void signet_flow_leave(signet_transfer *transfer);
+// A socket begins or ends.
+void signet_flow_forget(signet_loop *loop, curl_socket_t socket);
+// The events of a socket that epoll is asked for.
+uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted);
+// A transfer was paused because its caller does not read: its unread bytes are counted from now on.
+void signet_flow_count(signet_transfer *transfer);
+// A transfer's caller took bytes of the body.
+void signet_flow_took(signet_transfer *transfer, size_t count);
+// Chooses connections for a call that begins.
+bool signet_flow_choose(signet_transfer *transfer) SIGNET_CHECKED;
+// Before and after libcurl is called for a socket's events.
+void signet_flow_before(
+    signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written);
+void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64_t written);
+// Lets libcurl write to a socket again.
+void signet_flow_unstick(signet_loop *loop, curl_socket_t socket);
+// Whether every byte of the response's body has arrived and was taken.
+bool signet_flow_response_is_whole(const signet_transfer *transfer);
+// Shortens a wait to what the flow needs; what it does in each step.
+int signet_flow_timeout(const signet_loop *loop, int timeout);
+void signet_flow_step(signet_loop *loop);
 
 #endif

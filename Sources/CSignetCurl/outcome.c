@@ -1,6 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <stdlib.h>
 #include <string.h>
 
 #include "loop.h"
@@ -18,11 +19,23 @@ const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *cou
 }
 
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count) {
-    *count = transfer->body_count;
-    return transfer->body;
+    size_t left = transfer->body_count - transfer->body_taken;
+    *count = left < BODY_ROOM ? left : BODY_ROOM;
+    return transfer->body ? transfer->body + transfer->body_taken : NULL;
 }
 
-void signet_transfer_drop_body(signet_transfer *transfer) { transfer->body_count = 0; }
+void signet_transfer_drop_body(signet_transfer *transfer) {
+    size_t left = transfer->body_count - transfer->body_taken;
+    size_t count = left < BODY_ROOM ? left : BODY_ROOM;
+    signet_flow_took(transfer, count);
+    transfer->body_taken += count;
+    if (count < left) return;
+    transfer->body_count = transfer->body_taken = 0;
+    if (transfer->body_room <= BODY_ROOM * 2) return;
+    free(transfer->body);
+    transfer->body = NULL;
+    transfer->body_room = 0;
+}
 
 bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer->is_done; }
 
@@ -92,7 +105,9 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_INVALIDCERTSTATUS: return SIGNET_FAILED_TLS;
-    case CURLE_OPERATION_TIMEDOUT: return SIGNET_FAILED_TIMEOUT;
+    case CURLE_OPERATION_TIMEDOUT:
+        // Only the upload was late.
+        return signet_flow_response_is_whole(transfer) ? SIGNET_OK : SIGNET_FAILED_TIMEOUT;
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
@@ -164,7 +179,8 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
     timings->tunnelled = transfer->tunnelled > 0
         ? transfer->tunnelled - transfer->started + transfer->lost
         : 0;
-    timings->total = transfer->is_done ? microseconds(transfer, CURLINFO_TOTAL_TIME_T) : 0;
+    bool is_over = transfer->is_done || transfer->flow.early_since;
+    timings->total = is_over ? microseconds(transfer, CURLINFO_TOTAL_TIME_T) : 0;
     long sent = 0, head = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;

@@ -67,6 +67,7 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
         }
     }
     transfer->identifier = identifier;
+    transfer->flow.socket = -1;
     return transfer;
 }
 
@@ -81,7 +82,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     }
     signet_connection_leave(transfer);
     make_unready(transfer);
-    bool cleared = SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
+    signet_flow_leave(transfer);
+    bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share)) && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
     if (transfer->proxy.is_used)
         cleared = SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
@@ -94,6 +96,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     bool is_worn = transfer->is_started
         && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK);
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
+    memset(&transfer->flow, 0, sizeof transfer->flow);
+    transfer->flow.socket = -1;
     transfer->started = transfer->tunnelled = transfer->lost = 0;
     free(transfer->request_body);
     free(transfer->upload.bytes);
@@ -123,7 +127,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     transfer->opened = -1;
     transfer->code = CURLE_OK;
     transfer->refusal = SIGNET_NO_REFUSAL;
-    transfer->head_count = transfer->head_total = transfer->body_count = 0;
+    transfer->head_count = transfer->head_total = 0;
+    transfer->body_count = transfer->body_taken = 0;
     transfer->field_count = 0;
     transfer->is_head = transfer->ends_with_connection = false;
     transfer->body_total = 0;
@@ -149,6 +154,9 @@ bool signet_transfer_set_request(
     const char *method = (const char *)start;
     const char *target = method + strlen(method) + 1;
     const char *url = target + strlen(target) + 1;
+    transfer->flow.origin = 14695981039346656037u;  // FNV-1a of the URL, never 0
+    for (const char *each = url; *each; each++)
+        transfer->flow.origin = (transfer->flow.origin ^ (uint8_t)*each) * 1099511628211u | 1;
     // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->is_head = is_head;
@@ -179,6 +187,7 @@ bool signet_transfer_set_upload(
     CURL *easy = transfer->easy;
     transfer->upload.is_streamed = true;
     transfer->upload.is_replayable = is_replayable;
+    transfer->upload.length = length;
     return SET(CURLOPT_UPLOAD, 1L) && SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)length)
         && SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
 }
@@ -267,6 +276,7 @@ bool signet_transfer_set_proxy(
 }
 
 bool signet_transfer_start(signet_transfer *transfer) {
+    if (!signet_flow_choose(transfer)) return false;
     transfer->loop->beginning += 1;
     transfer->started = signet_now_microseconds();
     transfer->is_started =
@@ -284,7 +294,9 @@ static void unpause(signet_transfer *transfer) {
 void signet_transfer_resume(signet_transfer *transfer) {
     if (!transfer->is_paused || transfer->is_done) return;
     transfer->is_paused = false;
+    transfer->is_flushing = true;
     unpause(transfer);
+    transfer->is_flushing = false;
 }
 
 bool signet_transfer_wants_upload(const signet_transfer *transfer) {
@@ -314,5 +326,6 @@ bool signet_transfer_feed(
 void signet_transfer_wake_upload(signet_transfer *transfer) {
     if (!transfer->upload.is_paused || transfer->is_done) return;
     transfer->upload.is_paused = false;
+    signet_flow_unstick(transfer->loop, transfer->flow.socket);
     unpause(transfer);
 }

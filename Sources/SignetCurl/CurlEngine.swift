@@ -111,4 +111,7 @@ public final class CurlEngine: HTTPEngine {
     public func shutdown() async {
         await loops.shutdown()
     }
+
+    /// How often the loop of the engine's own trust store has called libcurl for sockets and timers.
+    var libcurlCalls: UInt64 { loops.libcurlCalls }
 }

@@ -206,6 +206,9 @@ final class EventLoop: Sendable {
         return shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty }
     }
 
+    /// How often libcurl has been called for sockets and timers.
+    var libcurlCalls: UInt64 { handle.calls }
+
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 

@@ -138,6 +138,9 @@ final class LoopPool: Sendable {
                 + " and one engine takes no more at once")
     }
 
+    /// How often the loop of the engine's own trust store has called libcurl for sockets and timers.
+    var libcurlCalls: UInt64 { state.withLock { $0.usual.loop.libcurlCalls } }
+
     /// Ends every call and releases everything.
     func shutdown() async {
         let all = state.withLock { state in

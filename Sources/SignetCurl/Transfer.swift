@@ -21,6 +21,8 @@ internal import SignetTransport
     var isDone: Bool { unsafe signet_transfer_is_done(handle) }
     /// How it ended.
     var result: signet_result { unsafe signet_transfer_result(handle) }
+    /// Whether the response is complete and the server reads no more of the upload.
+    var isAnsweredEarly: Bool { unsafe signet_transfer_is_answered_early(handle) }
     /// Why this side ended it.
     var refusal: signet_refusal { unsafe signet_transfer_refusal(handle) }
     /// Whether OpenSSL trusted no chain of the handshake.
@@ -255,6 +257,8 @@ internal import SignetTransport
     func waitAtGate(milliseconds: Int32) { unsafe signet_loop_wait_at_gate(handle, milliseconds) }
     /// How long libcurl has been at one thing.
     var busyMilliseconds: Int64 { unsafe signet_loop_busy_milliseconds(handle) }
+    /// How often libcurl has been called for sockets and timers.
+    var calls: UInt64 { unsafe signet_loop_calls(handle) }
     /// Shuts the socket down that has kept libcurl for longer than a limit.
     func freeIfStuck(longerThan milliseconds: Int64) {
         _ = unsafe signet_loop_watch(handle, milliseconds)

@@ -152,6 +152,14 @@ extension TransferDriver {
             message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
     }
 
+    /// The body was left unread while others waited for the connection.
+    static func notRead(_ plan: RequestPlan) -> TransportError {
+        TransportError(
+            code: .resources,
+            message: "the body from \(plan.host.uriText):\(plan.port) was not read in time: unread"
+                + " bodies filled its HTTP/2 connection and held up other calls")
+    }
+
     /// The system gave nothing.
     static let noMemory = TransportError(
         code: .resources, message: "the system gave no memory or socket for the call; see ulimit -n"

@@ -213,6 +213,11 @@ struct TransferDriver {
         var reply: Reply?
         let call = entry.call
         let transfer = entry.transfer
+        if transfer.refusal == SIGNET_NOT_READ {
+            call.fail(TransferDriver.notRead(call.plan))
+            cancel(identifier)
+            return
+        }
         if transfer.hasHead, !entry.isAnswered, !call.isProbe {
             let head = transfer.head()
             // "HTTP/1.1", "HTTP/2": which calls may share a connection.
@@ -236,6 +241,10 @@ struct TransferDriver {
         if isDrained, transfer.isDone {
             isOver = true
             finish(transfer, call, reply)
+        } else if isDrained, transfer.isAnsweredEarly {
+            isOver = true
+            call.timings.record(reply?.timings ?? transfer.timings())
+            call.body.finish()
         }
         if let reply { answers.append((call, .reply(reply))) }
         if isOver { cancel(identifier) } else if call.upload != nil { feed(identifier) }
@@ -245,8 +254,9 @@ struct TransferDriver {
     ///
     /// - Returns: False where the buffer is full; it will ask again.
     private func moveBody(_ transfer: Transfer, _ call: Call) -> Bool {
-        let chunk = transfer.body()
-        if !chunk.isEmpty {
+        while true {
+            let chunk = transfer.body()
+            if chunk.isEmpty { break }
             guard call.body.offer(chunk) else { return false }
             transfer.dropBody()
         }

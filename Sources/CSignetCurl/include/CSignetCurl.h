@@ -34,6 +34,7 @@ typedef enum {
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
     SIGNET_BAD_CODING,        // Transfer-Encoding is not "chunked" alone, or is beside Content-Length
     SIGNET_STALE,             // the pooled connection can carry no request any more
+    SIGNET_NOT_READ,  // its unread body held up the other calls of its connection
 } signet_refusal;
 
 // Classes of libcurl's result.
@@ -112,6 +113,8 @@ void signet_loop_will_wait(signet_loop *loop);
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
 // The next transfer that has news, or NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
+// From any thread: how often the loop has called libcurl for sockets and timers.
+uint64_t signet_loop_calls(const signet_loop *loop);
 // From any thread: where libcurl has been at work on one thing for longer than `limit` milliseconds,
 // shuts that socket down, so that it returns. True where it was stuck.
 bool signet_loop_watch(signet_loop *loop, int64_t limit);
@@ -175,8 +178,11 @@ void signet_transfer_wake_upload(signet_transfer *transfer);
 // What came. The bytes stay until the next call that changes the transfer.
 bool signet_transfer_has_head(const signet_transfer *transfer);
 const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
+// The next part of the body; signet_transfer_drop_body drops that part.
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
 void signet_transfer_drop_body(signet_transfer *transfer);
+// Whether the response is complete and the server has read nothing more of the upload for a while.
+bool signet_transfer_is_answered_early(signet_transfer *transfer);
 // What Content-Length says, or -1.
 int64_t signet_transfer_content_length(const signet_transfer *transfer);
 bool signet_transfer_is_done(const signet_transfer *transfer);

@@ -1,0 +1,308 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <sys/epoll.h>
+
+#include "loop.h"
+
+// The flow of bytes over connections that calls share (HTTP/2), where libcurl 7.88.1 has no limit.
+//
+// Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and stores
+// without a limit what arrives for a transfer that is paused. The limit is therefore one for each
+// connection: above it the connection's socket is not read, so TCP makes the server wait.
+//
+// Uploads: libcurl asks for EPOLLOUT while a stream has something to send, even if the server's window
+// for it is closed. The socket is always writable then, so EPOLLOUT is left out for a while after an
+// attempt that wrote nothing.
+
+// More than this of unread bodies stops a connection. A single slow reader can have two windows unread:
+// one handed out by libcurl and one stored by it.
+#define UNREAD_LIMIT ((int64_t)65 << 20)
+// A connection with more than this gets no new calls.
+#define UNREAD_FEW ((int64_t)32 << 20)
+// Nor does one with so many transfers whose callers do not read: two windows are nearly the limit.
+#define SLOW_FEW 2
+// A transfer whose caller has taken nothing for so long may be ended if others need the connection.
+#define UNREAD_PATIENCE 1000
+// How often stopped connections and finished responses are looked at, in milliseconds.
+#define FLOW_PAUSE 100
+// How long an upload may be at rest after the response is complete.
+#define EARLY_PATIENCE 500
+#define LONGEST_STUCK 64
+
+static signet_flow *flow_of(signet_loop *loop, curl_socket_t socket) {
+    return socket >= 0 && (size_t)socket < loop->socket_count ? &loop->sockets[socket].flow : NULL;
+}
+
+uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted) {
+    if (flow->is_stopped) wanted &= (uint8_t)~EPOLLIN;
+    if (flow->stuck_until) wanted &= (uint8_t)~EPOLLOUT;
+    return wanted;
+}
+
+static void look_at(signet_loop *loop, int64_t time) {
+    if (!loop->flow_due || time < loop->flow_due) loop->flow_due = time;
+}
+
+// --- Which transfer is on which connection ---------------------------------------------------
+
+void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket) {
+    signet_loop *loop = transfer->loop;
+    signet_flow_leave(transfer);
+    transfer->flow.socket = socket;
+    transfer->flow.is_member = true;
+    transfer->flow.previous = NULL;
+    transfer->flow.next = loop->flow_first;
+    if (loop->flow_first) loop->flow_first->flow.previous = transfer;
+    loop->flow_first = transfer;
+    signet_flow *flow = flow_of(loop, socket);
+    if (!flow) return;
+    flow->ssl = ssl;
+    flow->is_second = transfer->flow.is_second;
+    signet_flow_unstick(loop, socket);
+}
+
+// New calls avoid a connection where they would wait for what others do not read.
+static void set_crowded(signet_transfer *transfer, signet_flow *flow) {
+    bool is_crowded = flow->slow >= SLOW_FEW || flow->unread > UNREAD_FEW;
+    if (is_crowded == (flow->crowded_origin != 0)) return;
+    flow->crowded_origin = is_crowded ? transfer->flow.origin : 0;
+    if (is_crowded)
+        transfer->loop->crowded += 1;
+    else
+        transfer->loop->crowded -= 1;
+}
+
+static void set_unread(signet_transfer *transfer, int64_t unread) {
+    signet_loop *loop = transfer->loop;
+    signet_flow *flow = flow_of(loop, transfer->flow.socket);
+    int64_t change = unread - transfer->flow.unread;
+    transfer->flow.unread = unread;
+    if (!flow || change == 0) return;
+    flow->unread += change;
+    set_crowded(transfer, flow);
+    bool is_stopped = flow->unread > UNREAD_LIMIT;
+    if (is_stopped == flow->is_stopped) return;
+    flow->is_stopped = is_stopped;
+    if (is_stopped) {
+        flow->stopped_since = signet_monotonic_milliseconds();
+        look_at(loop, flow->stopped_since + FLOW_PAUSE);
+    }
+    signet_loop_tell_epoll(loop, transfer->flow.socket);
+}
+
+static void set_counted(signet_transfer *transfer, bool is_counted) {
+    if (transfer->flow.is_counted == is_counted) return;
+    signet_loop *loop = transfer->loop;
+    signet_flow *flow = flow_of(loop, transfer->flow.socket);
+    transfer->flow.is_counted = is_counted;
+    loop->counted += is_counted ? 1 : -1;
+    if (!flow) return;
+    flow->slow += is_counted ? 1 : -1;
+    set_crowded(transfer, flow);
+}
+
+void signet_flow_leave(signet_transfer *transfer) {
+    if (!transfer->flow.is_member) return;
+    signet_loop *loop = transfer->loop;
+    set_unread(transfer, 0);
+    set_counted(transfer, false);
+    if (transfer->flow.next) transfer->flow.next->flow.previous = transfer->flow.previous;
+    if (transfer->flow.previous)
+        transfer->flow.previous->flow.next = transfer->flow.next;
+    else
+        loop->flow_first = transfer->flow.next;
+    transfer->flow.next = transfer->flow.previous = NULL;
+    transfer->flow.is_member = false;
+    transfer->flow.socket = -1;
+}
+
+void signet_flow_forget(signet_loop *loop, curl_socket_t socket) {
+    signet_flow *flow = flow_of(loop, socket);
+    if (!flow) return;
+    for (signet_transfer *each = flow->ssl ? loop->flow_first : NULL; each; each = each->flow.next) {
+        if (each->flow.socket != socket) continue;
+        each->flow.unread = 0;
+        each->flow.socket = -1;
+    }
+    if (flow->crowded_origin) loop->crowded -= 1;
+    *flow = (signet_flow){0};
+}
+
+// --- Unread bodies ---------------------------------------------------------------------------
+
+void signet_flow_count(signet_transfer *transfer) {
+    if (!transfer->flow.is_member || transfer->flow.is_counted) return;
+    transfer->flow.taken_at = signet_monotonic_milliseconds();
+    set_counted(transfer, true);
+}
+
+void signet_flow_took(signet_transfer *transfer, size_t count) {
+    transfer->flow.taken += (int64_t)count;
+    if (transfer->flow.is_counted) transfer->flow.taken_at = signet_monotonic_milliseconds();
+}
+
+static int64_t number(const signet_transfer *transfer, CURLINFO what) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+static void measure(signet_loop *loop) {
+    size_t left = loop->counted;
+    for (signet_transfer *each = loop->flow_first; each && left > 0; each = each->flow.next) {
+        if (!each->flow.is_counted) continue;
+        left -= 1;
+        int64_t unread = number(each, CURLINFO_SIZE_DOWNLOAD_T) - each->flow.taken;
+        set_unread(each, unread > 0 ? unread : 0);
+        if (each->is_paused || unread > (int64_t)BODY_ROOM) continue;
+        set_counted(each, false);
+    }
+}
+
+static bool is_crowded(const signet_loop *loop, uint64_t origin, bool is_second) {
+    for (size_t i = 0; i < loop->socket_count; i++)
+        if (loop->sockets[i].flow.crowded_origin == origin
+            && loop->sockets[i].flow.is_second == is_second)
+            return true;
+    return false;
+}
+
+bool signet_flow_choose(signet_transfer *transfer) {
+    signet_loop *loop = transfer->loop;
+    CURL *easy = transfer->easy;
+    uint64_t origin = transfer->flow.origin;
+    if (loop->crowded == 0 || !is_crowded(loop, origin, false)) return true;
+    transfer->flow.is_second = true;
+    return SET(CURLOPT_SHARE, loop->second)
+        && (!is_crowded(loop, origin, true) || SET(CURLOPT_FRESH_CONNECT, 1L));
+}
+
+// Whether a call on this connection waits for what the socket has.
+static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
+    for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
+        if (each->flow.socket == socket && !each->is_paused && !each->is_done
+            && each->flow.unread <= (int64_t)BODY_ROOM)
+            return true;
+    return false;
+}
+
+// Ends transfers whose callers read nothing, the largest first, until a connection is free again.
+static void relieve(signet_loop *loop, curl_socket_t socket, int64_t now) {
+    signet_flow *flow = flow_of(loop, socket);
+    if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
+    while (flow->unread >= UNREAD_FEW) {
+        signet_transfer *most = NULL;
+        for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
+            if (each->flow.socket == socket && each->flow.unread > (int64_t)BODY_ROOM
+                && now - each->flow.taken_at >= UNREAD_PATIENCE
+                && (!most || each->flow.unread > most->flow.unread))
+                most = each;
+        if (!most) return;
+        if (!most->refusal) most->refusal = SIGNET_NOT_READ;
+        signet_flow_leave(most);
+        signet_transfer_make_ready(most);
+    }
+}
+
+// --- Uploads ---------------------------------------------------------------------------------
+
+static uint64_t written_to(const signet_flow *flow) {
+    return BIO_number_written(SSL_get_wbio(flow->ssl));
+}
+
+void signet_flow_before(
+    signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written) {
+    signet_flow *flow = flow_of(loop, socket);
+    if (!flow || !flow->ssl) return;
+    // What was read may have opened a window.
+    if (flow->stuck_until && wanted & EPOLLOUT) *mask |= CURL_CSELECT_OUT;
+    if (*mask & CURL_CSELECT_OUT) *written = written_to(flow);
+}
+
+void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64_t written) {
+    signet_flow *flow = flow_of(loop, socket);
+    if (!flow || !flow->ssl || !(mask & CURL_CSELECT_OUT)) return;
+    if (written_to(flow) != written) {
+        signet_flow_unstick(loop, socket);
+    } else if (!(mask & CURL_CSELECT_IN)) {
+        flow->stuck_pause = flow->stuck_pause ? flow->stuck_pause * 2 : 1;
+        if (flow->stuck_pause > LONGEST_STUCK) flow->stuck_pause = LONGEST_STUCK;
+        flow->stuck_until = signet_monotonic_milliseconds() + flow->stuck_pause;
+        look_at(loop, flow->stuck_until);
+        signet_loop_tell_epoll(loop, socket);
+    }
+}
+
+void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
+    signet_flow *flow = flow_of(loop, socket);
+    if (!flow) return;
+    flow->stuck_pause = 0;
+    if (!flow->stuck_until) return;
+    flow->stuck_until = 0;
+    signet_loop_tell_epoll(loop, socket);
+}
+
+// --- Responses before the request's end ------------------------------------------------------
+
+bool signet_flow_response_is_whole(const signet_transfer *transfer) {
+    if (!transfer->has_head || transfer->is_paused
+        || transfer->body_count > transfer->body_taken)
+        return false;
+    int64_t length = signet_transfer_content_length(transfer);
+    if (length >= 0 && transfer->body_total == (uint64_t)length) return true;
+    return !transfer->was_http2 && transfer->flow.has_stopped_reading;
+}
+
+static bool is_uploading(const signet_transfer *transfer, int64_t sent) {
+    if (!transfer->upload.is_streamed) return sent < (int64_t)transfer->sent_body.count;
+    if (transfer->upload.length >= 0) return sent < transfer->upload.length;
+    return !transfer->upload.is_ended || transfer->upload.taken < transfer->upload.count;
+}
+
+bool signet_transfer_is_answered_early(signet_transfer *transfer) {
+    if (!transfer->upload.is_streamed && transfer->sent_body.count == 0) return false;
+    if (transfer->is_done || transfer->refusal || !signet_flow_response_is_whole(transfer))
+        return false;
+    int64_t sent = number(transfer, CURLINFO_SIZE_UPLOAD_T);
+    if (!is_uploading(transfer, sent)) return false;
+    int64_t now = signet_monotonic_milliseconds();
+    if (transfer->flow.early_since && sent == transfer->flow.early_sent)
+        return now - transfer->flow.early_since >= EARLY_PATIENCE;
+    transfer->flow.early_since = now;
+    transfer->flow.early_sent = sent;
+    look_at(transfer->loop, now + FLOW_PAUSE);
+    return false;
+}
+
+// --- The clock -------------------------------------------------------------------------------
+
+int signet_flow_timeout(const signet_loop *loop, int timeout) {
+    if (!loop->flow_due || timeout <= 0) return timeout;
+    int64_t left = loop->flow_due - signet_monotonic_milliseconds();
+    return left < 0 ? 0 : left < timeout ? (int)left : timeout;
+}
+
+void signet_flow_step(signet_loop *loop) {
+    if (loop->counted > 0) measure(loop);
+    if (!loop->flow_due) return;
+    int64_t now = signet_monotonic_milliseconds();
+    if (now < loop->flow_due) return;
+    loop->flow_due = 0;
+    for (size_t i = 0; i < loop->socket_count; i++) {
+        signet_flow *flow = &loop->sockets[i].flow;
+        if (flow->stuck_until && flow->stuck_until <= now) {
+            flow->stuck_until = 0;
+            signet_loop_tell_epoll(loop, (curl_socket_t)i);
+        }
+        if (flow->stuck_until) look_at(loop, flow->stuck_until);
+        if (flow->is_stopped) relieve(loop, (curl_socket_t)i, now);
+        if (flow->is_stopped) look_at(loop, now + FLOW_PAUSE);
+    }
+    for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
+        if (!each->flow.early_since || each->is_done) continue;
+        signet_transfer_make_ready(each);
+        look_at(loop, now + FLOW_PAUSE);
+    }
+}

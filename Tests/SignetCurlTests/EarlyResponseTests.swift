@@ -1,0 +1,128 @@
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Servers that answer completely before the request's body has ended, and read no more of it.
+@Suite struct EarlyResponseTests {
+    private static func head(_ fields: String) -> String {
+        "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"
+    }
+
+    /// What a server sends when a request's header is there, over HTTP/1.1.
+    private static let complete = [
+        head("Content-Length: 4") + "done')",
+        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n\\r\\n')",
+    ]
+
+    private static func http1(_ answer: String, tls: Bool) async throws -> ScriptedServer {
+        try await ScriptedServer(
+            "print('CONNECTION', flush=True)\nhead(c)\n\(answer)\ntime.sleep(600)",
+            tls: tls ? TestAuthority.trusted.get().leaf : nil)
+    }
+
+    private static func http2(_ answer: String) async throws -> ScriptedServer {
+        try await http2Server(
+            """
+            print('CONNECTION', flush=True)
+            begin(c)
+            for kind, flags, stream, payload in frames(c):
+                if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
+                if kind == 1: \(answer)
+                if kind == 3: print('RESET', flush=True)
+            """)
+    }
+
+    private static func request(
+        _ port: Int, _ scheme: String, _ body: RequestBody, seconds: Int = 30
+    ) -> EngineRequest {
+        var request = EngineRequest(get(port, scheme: scheme), body: body)
+        request.request.method = .post
+        request.timeout = .seconds(seconds)
+        return request
+    }
+
+    private static func endless() -> Producer {
+        Producer { _ in [UInt8](repeating: 1, count: 65_536) }
+    }
+
+    private static func waitForEnd(of producer: Producer) async throws {
+        while !producer.log.hasEnded { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test(arguments: complete.indices, [false, true])
+    func endsWithTheResponseOverHTTP1(_ index: Int, _ tls: Bool) async throws {
+        let server = try await Self.http1(Self.complete[index], tls: tls)
+        let engine = try engine(http2: false)
+        let scheme = tls ? "https" : "http"
+        let producer = Self.endless()
+        for body in [
+            RequestBody([UInt8](repeating: 1, count: 40_000_000)), .stream(producer),
+            .stream(length: 1 << 40, Producer { _ in [UInt8](repeating: 1, count: 65_536) }),
+        ] {
+            let (response, text) = try await engine.fetch(
+                Self.request(server.port, scheme, body))
+            #expect(response.response.status.code == 200)
+            #expect(text == Array("done".utf8))
+        }
+        try await Self.waitForEnd(of: producer)
+        // No connection was used twice.
+        #expect(server.server.stdout.split(separator: "\n").count { $0 == "CONNECTION" } == 3)
+        await engine.shutdown()
+    }
+
+    @Test func endsWithTheResponseOverHTTP2() async throws {
+        let server = try await Self.http2("c.sendall(answer(stream, b'done', length=4))")
+        let engine = try engine()
+        let producer = Self.endless()
+        for body in [RequestBody([UInt8](repeating: 1, count: 1_000_000)), .stream(producer)] {
+            let (response, text) = try await engine.fetch(
+                Self.request(server.port, "https", body))
+            #expect(response.response.status.code == 200)
+            #expect(text == Array("done".utf8))
+        }
+        try await Self.waitForEnd(of: producer)
+        #expect(server.server.stdout.contains("RESET"))
+        await engine.shutdown()
+    }
+
+    /// A source that waits does not keep the call.
+    @Test func endsWithTheResponseWhereTheSourceWaits() async throws {
+        let server = try await Self.http1(Self.complete[0], tls: false)
+        let engine = try engine(http2: false)
+        let (_, text) = try await engine.fetch(
+            Self.request(
+                server.port, "http", .stream(Producer.stalling(after: [[1], [2]]))))
+        #expect(text == Array("done".utf8))
+        await engine.shutdown()
+    }
+
+    private static let incomplete = [
+        head("Content-Length: 5") + "done')",
+        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')",
+        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n')",
+        head("A: b") + "done')",
+        "c.sendall(b'HTTP/1.1 100 Continue\\r\\n\\r\\n')",
+    ]
+
+    @Test(arguments: incomplete.indices)
+    func refusesAnIncompleteResponseOverHTTP1(_ index: Int) async throws {
+        let server = try await Self.http1(Self.incomplete[index], tls: false)
+        let engine = try engine(http2: false)
+        let error = await engine.failure(
+            Self.request(server.port, "http", .stream(Self.endless()), seconds: 2))
+        #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
+        await engine.shutdown()
+    }
+
+    @Test(arguments: ["b'done', ends=False, length=5", "b'done', ends=False"])
+    func refusesAnIncompleteResponseOverHTTP2(_ arguments: String) async throws {
+        let server = try await Self.http2("c.sendall(answer(stream, \(arguments)))")
+        let engine = try engine()
+        let error = await engine.failure(
+            Self.request(server.port, "https", .stream(Self.endless()), seconds: 2))
+        #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
+        await engine.shutdown()
+    }
+}
