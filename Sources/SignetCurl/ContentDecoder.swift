@@ -73,7 +73,7 @@ public import SignetTransport
         case "deflate": return .deflate
         default:
             throw unsupported(
-                "the reply's content coding \"\(name.prefix(32))\" is not known: wanted gzip or deflate"
+                "the reply's content coding \"\(String(name.unicodeScalars.prefix(32)))\" is not known: wanted gzip or deflate"
             )
         }
     }

@@ -38,7 +38,8 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
 
     /// A value that is refused, for a message: in quotation marks, and no longer than it needs.
     static func shown(_ text: String) -> String {
-        "\"\(printable(String(text.prefix(32))))\(text.count > 32 ? "…" : "")\""
+        let start = String(text.unicodeScalars.prefix(32))
+        return "\"\(printable(start))\(start.utf8.count < text.utf8.count ? "…" : "")\""
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {

@@ -1,6 +1,9 @@
+internal import SignetCrypto
+
 /// Why a pin, a host name or a policy was refused, or a policy refused a host.
 ///
-/// The message says what was found, what was wanted and where. It never holds user info of a URL.
+/// The message says what was found, what was wanted and where. It never holds user info of a URL, and it never
+/// holds a control character: those of a name that somebody else wrote are escaped.
 public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     ///
@@ -105,7 +108,7 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Makes an error.
     public init(code: Code, message: String, failure: PinFailure? = nil) {
         self.code = code
-        self.message = message
+        self.message = printable(message)
         self.failure = failure
     }
 

@@ -109,7 +109,9 @@ public enum PinLint {
         }
 
         mutating func add(_ code: String, _ severity: Severity, _ message: String) {
-            findings.append(Finding(code: code, severity: severity, host: host, message: message))
+            findings.append(
+                Finding(
+                    code: code, severity: severity, host: host, message: printable(message)))
         }
 
         mutating func lint(_ name: String, _ value: JSONValue) {

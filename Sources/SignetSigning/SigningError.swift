@@ -1,3 +1,5 @@
+internal import SignetCrypto
+
 /// Why a message was not signed or not verified.
 ///
 /// The message says what was found, what was wanted and where; it never holds a key, a tag or the
@@ -142,13 +144,13 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// One line for the log.
+    /// One line for the log; control characters of what somebody else wrote are escaped in it.
     public let message: String
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
-        self.message = message
+        self.message = printable(message)
     }
 
     /// The code's name and the message.

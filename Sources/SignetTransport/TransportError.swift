@@ -1,9 +1,10 @@
+internal import SignetCrypto
 public import SignetPinning
 
 /// Why a call has no reply, or its reply no end.
 ///
 /// The message says what was found, what was wanted and where. It never holds a field's value, a body
-/// or user info.
+/// or user info, and control characters of what a server wrote are escaped in it.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     ///
@@ -115,7 +116,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Makes an error.
     public init(code: Code, message: String, pinFailure: PinFailure? = nil) {
         self.code = code
-        self.message = message
+        self.message = printable(message)
         self.pinFailure = pinFailure
     }
 

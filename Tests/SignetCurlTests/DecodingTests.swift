@@ -82,6 +82,14 @@ import Testing
         #expect(failure([1], coding) == .unsupportedEncoding)
     }
 
+    @Test(arguments: ["d\t\tmt", "x\u{202E}y", "x" + String(repeating: "\u{301}", count: 5000)])
+    func aRefusedCodingsNameIsShortAndCannotSteerATerminal(_ coding: String) throws {
+        let error = #expect(throws: TransportError.self) { try decode([1], coding) }
+        let message = try #require(error?.message)
+        #expect(message.utf8.count < 300 && message.contains("content coding"))
+        #expect(!message.unicodeScalars.contains { ["\t", "\u{202E}"].contains($0) })
+    }
+
     @Test func refusesWhatIsCutDamagedOrGoesOn() async throws {
         let gzip = try await Self.packed("pack(b'hello' * 100,31)")
         let zlib = try await Self.packed("pack(b'hello' * 100,15)")

@@ -5,6 +5,16 @@ import Testing
 
 /// What services say of themselves, and parameters that do not fit it.
 struct DiscoveryTests {
+    @Test func aTypesNameCannotSteerATerminal() throws {
+        let text =
+            #"{"openrpc":"1.3.2","methods":[{"name":"a","params":[{"name":"x","required":true,"#
+            + #""schema":{"type":["\u001b[2J","\u009b"]}},{"name":"y","schema":{"type":["#
+            + #""null","\u007f"]}}]}]}"#
+        let method = try ServiceDescription(parsing: Array(text.utf8)).methods[0]
+        #expect(method.line == #"a(x: \u{1b}[2J|\u{9b}, y?: null|\u{7f})"#)
+        #expect(method.parameters[1].schema.typeName == #"null|\u{7f}"#)
+    }
+
     static let petStore = #"""
         {"openrpc":"1.3.2","info":{"title":"Pets","version":"1"},"methods":[
          {"name":"list","summary":"All pets\u001b[2J","params":[

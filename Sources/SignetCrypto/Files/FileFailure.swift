@@ -64,6 +64,8 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// The text with its control characters written as `\u{…}`, so that it cannot steer a terminal.
 package func printable(_ text: String) -> String {
+    // Most texts are plain.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
     var result = ""
     for scalar in text.unicodeScalars {
         switch scalar.properties.generalCategory {

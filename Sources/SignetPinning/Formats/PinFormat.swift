@@ -170,7 +170,8 @@ struct Notes {
     private(set) var lines: [String] = []
     private var known: Set<String> = []
 
-    mutating func add(_ line: String) {
+    mutating func add(_ text: String) {
+        let line = printable(text)
         if known.insert(line).inserted { lines.append(line) }
     }
 

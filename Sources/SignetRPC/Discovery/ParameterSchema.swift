@@ -40,7 +40,9 @@ public struct ParameterSchema: Sendable, Hashable {
     /// The types that the schema names itself, such as `string` or `integer|null`; `any` without one.
     public var typeName: String {
         let schema = Check(document: document, repeatsValues: false).resolved(value)
-        if let types = Check.types(schema) { return types.joined(separator: "|") }
+        if let types = Check.types(schema) {
+            return types.map { Printable.text($0, limit: 40) }.joined(separator: "|")
+        }
         return schema["enum"] == nil ? "any" : "enum"
     }
 }
@@ -114,7 +116,8 @@ private struct Check {
         let found =
             value.number == nil || !repeatsValues
             ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
-        return Mismatch(place: place, found: found, wanted: types.joined(separator: " or "))
+        return Mismatch(place: place, found: found,
+            wanted: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
     }
 
     /// A number without a fraction is an integer, however it is written.
