@@ -1,9 +1,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "loop.h"
 
@@ -245,6 +247,21 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
 }
 
 // --- Responses before the request's end ------------------------------------------------------
+
+// Whether the server has ended its side, so that an end of the response may be a mere end of the bytes.
+static bool has_ended(const signet_transfer *transfer, curl_socket_t socket) {
+    if (transfer->traffic && transfer->traffic->was_closed) return true;
+    char byte;
+    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket) {
+    transfer->flow.watched = socket;
+    transfer->flow.has_stopped_reading = transfer->has_head && !transfer->was_http2
+        && !transfer->is_paused && socket >= 0
+        && !(transfer->loop->sockets[socket].wanted & EPOLLIN) && !has_ended(transfer, socket);
+}
 
 bool signet_flow_response_is_whole(const signet_transfer *transfer) {
     if (!transfer->has_head || transfer->is_paused

@@ -8,9 +8,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/crypto.h>
-#include <openssl/pem.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,105 +17,6 @@
 #include <unistd.h>
 
 #define IDLE_CONNECTIONS 256L
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool started;
-
-// A program may end while a loop's thread is at work. OpenSSL's own clean-up at exit would take away
-// what that thread uses; it is asked for before anything else starts OpenSSL, or not at all.
-__attribute__((constructor)) static void keep_openssl_to_the_end(void) {
-    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
-}
-
-static void start(void) {
-    started = signet_chain_start() && signet_route_start()
-        && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-}
-
-bool signet_global_start(void) {
-    pthread_once(&once, start);
-    return started;
-}
-
-const char *signet_libcurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
-unsigned signet_libcurl_version_number(void) {
-    return curl_version_info(CURLVERSION_NOW)->version_num;
-}
-const char *signet_libcurl_tls(void) {
-    const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
-    return tls ? tls : "";
-}
-const char *signet_openssl_version(void) { return OpenSSL_version(OPENSSL_VERSION_STRING); }
-bool signet_libcurl_has_http2(void) {
-    return curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2;
-}
-
-static bool is_shortage(int number) {
-    return number == EMFILE || number == ENFILE || number == ENOMEM || number == ENOBUFS;
-}
-
-int signet_check_ca_file(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return is_shortage(errno) ? -2 : errno;
-    char byte;
-    ssize_t count = read(descriptor, &byte, 1);
-    int problem = count < 0 ? errno : 0;
-    close(descriptor);
-    if (problem) return problem;
-    BIO *file = BIO_new_file(path, "r");
-    if (!file) return is_shortage(errno) ? -2 : EIO;
-    X509 *certificate = PEM_read_bio_X509_AUX(file, NULL, NULL, NULL);
-    BIO_free(file);
-    if (!certificate) return -1;
-    X509_free(certificate);
-    return 0;
-}
-
-const char *signet_error_text(int number) { return strerrordesc_np(number) ? strerrordesc_np(number) : "unknown error"; }
-
-int64_t signet_monotonic_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t signet_unix_seconds(void) { return (int64_t)time(NULL); }
-
-typedef struct {
-    void (*body)(void *);
-    void *context;
-} thread_start;
-
-static void *run_thread(void *argument) {
-    thread_start begin = *(thread_start *)argument;
-    free(argument);
-    begin.body(begin.context);
-    return NULL;
-}
-
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) {
-    thread_start *begin = malloc(sizeof *begin);
-    if (!begin) return false;
-    *begin = (thread_start){body, context};
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    pthread_t thread;
-    int failed = pthread_create(&thread, NULL, run_thread, begin);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
-        free(begin);
-        return false;
-    }
-#if defined(__linux__)
-    pthread_setname_np(thread, name);
-#else
-    (void)name;
-#endif
-    pthread_detach(thread);
-    return true;
-}
 
 void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket) {
     uint8_t told = loop->sockets[socket].told;
@@ -168,7 +66,7 @@ static int socket_changed(
     signet_transfer *transfer = NULL;
     if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer
         && what != CURL_POLL_REMOVE)
-        transfer->flow.has_stopped_reading = !(wanted & EPOLLIN);
+        signet_flow_note_reading(transfer, socket);
     return 0;
 }
 
@@ -400,44 +298,4 @@ signet_transfer *signet_loop_next_ready(signet_loop *loop) {
     transfer->next = NULL;
     transfer->is_ready = false;
     return transfer;
-}
-
-bool signet_loop_watch(signet_loop *loop, int64_t limit) {
-    pthread_mutex_lock(&loop->lock);
-    bool stuck =
-        loop->busy_since > 0 && signet_monotonic_milliseconds() - loop->busy_since > limit;
-    if (stuck && loop->shut_since != loop->busy_since) {
-        // Where libcurl was called for a timer, the newest socket is the one that shakes hands.
-        curl_socket_t socket = loop->busy_on >= 0 ? loop->busy_on : loop->last_opened;
-        if (socket >= 0) shutdown(socket, SHUT_RDWR);
-        loop->shut_since = loop->busy_since;
-    } else if (stuck) {
-        // It was another: called for one socket, libcurl also does what others' timers are due for.
-        for (size_t i = 0; i < loop->socket_count; i++)
-            if (loop->sockets[i].is_connection) shutdown((int)i, SHUT_RDWR);
-    }
-    pthread_mutex_unlock(&loop->lock);
-    return stuck;
-}
-
-int64_t signet_loop_busy_milliseconds(signet_loop *loop) {
-    pthread_mutex_lock(&loop->lock);
-    int64_t since = loop->busy_since;
-    pthread_mutex_unlock(&loop->lock);
-    return since > 0 ? signet_monotonic_milliseconds() - since : 0;
-}
-
-void signet_loop_set_gate(signet_loop *loop, bool open) {
-    pthread_mutex_lock(&loop->lock);
-    loop->gate_open = open;
-    if (open) pthread_cond_broadcast(&loop->gate);
-    pthread_mutex_unlock(&loop->lock);
-}
-
-void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds) {
-    pthread_mutex_lock(&loop->lock);
-    while (!loop->gate_open) pthread_cond_wait(&loop->gate, &loop->lock);
-    pthread_mutex_unlock(&loop->lock);
-    struct timespec pause = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
-    nanosleep(&pause, NULL);
 }

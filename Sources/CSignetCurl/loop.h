@@ -132,7 +132,8 @@ struct signet_transfer {
         uint64_t origin;
         bool is_member, is_counted, is_second;
         int64_t unread, taken, taken_at;
-        bool has_stopped_reading;  // HTTP/1: libcurl wants no more of the socket
+        curl_socket_t watched;  // that libcurl last had watched for this transfer
+        bool has_stopped_reading;  // HTTP/1: libcurl has read the response to its end
         int64_t early_since, early_sent;  // when the upload last moved after the response's end
     } flow;
 
@@ -236,6 +237,8 @@ void signet_flow_before(
 void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64_t written);
 // Lets libcurl write to a socket again.
 void signet_flow_unstick(signet_loop *loop, curl_socket_t socket);
+// libcurl has said, for a transfer, what it wants of a socket.
+void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket);
 // Whether every byte of the response's body has arrived and was taken.
 bool signet_flow_response_is_whole(const signet_transfer *transfer);
 // Shortens a wait to what the flow needs; what it does in each step.

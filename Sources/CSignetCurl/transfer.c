@@ -67,7 +67,7 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
         }
     }
     transfer->identifier = identifier;
-    transfer->flow.socket = -1;
+    transfer->flow.socket = transfer->flow.watched = -1;
     return transfer;
 }
 
@@ -97,7 +97,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
         && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK);
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
     memset(&transfer->flow, 0, sizeof transfer->flow);
-    transfer->flow.socket = -1;
+    transfer->flow.socket = transfer->flow.watched = -1;
     transfer->started = transfer->tunnelled = transfer->lost = 0;
     free(transfer->request_body);
     free(transfer->upload.bytes);
@@ -297,6 +297,7 @@ void signet_transfer_resume(signet_transfer *transfer) {
     transfer->is_flushing = true;
     unpause(transfer);
     transfer->is_flushing = false;
+    signet_flow_note_reading(transfer, transfer->flow.watched);
 }
 
 bool signet_transfer_wants_upload(const signet_transfer *transfer) {

@@ -1,3 +1,4 @@
+internal import SignetCrypto
 internal import SignetJSON
 
 /// What is wrong or unwise in a pin policy, all of it at once.

@@ -103,6 +103,8 @@ import Testing
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')",
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n')",
         head("A: b") + "done')",
+        head("Content-Length: 5") + "done')\nc.shutdown(socket.SHUT_WR)",
+        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')\nc.shutdown(socket.SHUT_WR)",
         "c.sendall(b'HTTP/1.1 100 Continue\\r\\n\\r\\n')",
     ]
 

@@ -116,7 +116,8 @@ private struct Check {
         let found =
             value.number == nil || !repeatsValues
             ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
-        return Mismatch(place: place, found: found,
+        return Mismatch(
+            place: place, found: found,
             wanted: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
     }
 
