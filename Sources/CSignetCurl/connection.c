@@ -54,6 +54,9 @@ void signet_connection_look(signet_loop *loop, curl_socket_t socket) {
     transfer->cleartext.received = received - transfer->received_before;
     if (transfer->cleartext.is_flooded || !signet_traffic_is_flood(&transfer->cleartext)) return;
     transfer->cleartext.is_flooded = true;
+    // So that closing it resets the connection: a server that waits for room would wait on after a FIN.
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     shutdown(socket, SHUT_RDWR);
 }
 

@@ -59,23 +59,31 @@ import Testing
             tls: tls)
     }
 
+    /// Sends a response's header over HTTP/2, and then the block.
+    private static func framed(_ block: String) -> String {
+        flood(
+            block, after: "stream = h2_request(c)\nc.sendall(h2_frame(1, 4, stream, b'\\x88'))")
+    }
+
     @Test(arguments: [
         ("empty DATA", "h2_frame(0, 0, stream) * 7000"),
         ("padded empty DATA", "h2_frame(0, 8, stream, b'\\xff' + b'\\0' * 255) * 200"),
-        ("PING", "h2_frame(6, 0, 0, b'12345678') * 4000"),
-        ("SETTINGS", "h2_frame(4, 0, 0) * 7000"),
         ("WINDOW_UPDATE", "h2_frame(8, 0, stream, b'\\0\\0\\0\\1') * 5000"),
         ("PRIORITY", "h2_frame(2, 0, stream + 2, b'\\0\\0\\0\\0\\1') * 5000"),
         ("an unknown frame", "h2_frame(99, 0, 0, b'x' * 16000) * 4"),
     ])
     func refusesFramesWithoutContent(name: String, block: String) async throws {
+        try await isRefused(Self.framed(block), tls: true, http2: true)
+    }
+
+    /// The answers that nobody reads end the connection, if the bytes that came don't before.
+    @Test(arguments: [
+        ("PING", "h2_frame(6, 0, 0, b'12345678') * 4000"),
+        ("SETTINGS", "h2_frame(4, 0, 0) * 7000"),
+    ])
+    func refusesFramesThatAreAnswered(name: String, block: String) async throws {
         try await isRefused(
-            Self.flood(
-                block,
-                after: """
-                    stream = h2_request(c)
-                    c.sendall(h2_frame(1, 4, stream, b'\\x88'))
-                    """), tls: true, http2: true)
+            Self.framed(block), tls: true, http2: true, codes: [.malformedReply, .cutOff])
     }
 
     @Test func refusesAHeaderOfEndlessContinuations() async throws {
