@@ -145,7 +145,6 @@ import Testing
             signer = Signer(*place, expires=3600)
         else:
             signer = botocore.auth.SigV4Auth(*place)
-            request.headers["X-Amz-Content-SHA256"] = lower["x-amz-content-sha256"]
         signer.add_auth(request)
         print(urllib.parse.parse_qs(request.url)["X-Amz-Signature"][0] if presigned
             else request.headers["Authorization"])
