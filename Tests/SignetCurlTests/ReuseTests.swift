@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import SignetCurl
 import SignetPinning
@@ -133,6 +132,7 @@ import Testing
             directives: """
                 keepalive_timeout 1s;
                 location /plain { return 200 $connection; }
+                location /status { stub_status; }
                 """)
         let engine = try engine(http2: http2)
         var connections: Set<[UInt8]> = []
@@ -143,27 +143,22 @@ import Testing
                 EngineRequest(request, body: Array("x".utf8)))
             #expect(response.response.status == .ok)
             connections.insert(body)
-            #expect(try await eventually { try isClosed(host.port) })
+            try await waitUntilAlone(host)
         }
         #expect(connections.count == 3)
         await engine.shutdown()
     }
 
-    /// Whether no connection to a port is established any more. Linux may leave lines out of what it tells
-    /// while others change, so it's asked three times.
-    private func isClosed(_ port: Int) throws -> Bool {
-        let hexadecimal = String(port, radix: 16, uppercase: true)
-        let suffix = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
-        return try (0..<3).allSatisfy { _ in
-            let lines = try ["tcp", "tcp6"].flatMap {
-                try String(contentsOfFile: "/proc/net/\($0)", encoding: .ascii).split(
-                    separator: "\n")
-            }
-            return !lines.contains { line in
-                let columns = line.split(separator: " ")
-                return columns[2].hasSuffix(suffix) && columns[3] == "01"
-            }
+    /// Waits until nginx has no connection but the one that asks.
+    private func waitUntilAlone(_ host: OrdersHost) async throws {
+        for _ in 0..<600 {
+            let other = try engine(http2: false)
+            let (_, body) = try await other.fetch(EngineRequest(get(host.port, "/status")))
+            await other.shutdown()
+            if String(decoding: body, as: UTF8.self).hasPrefix("Active connections: 1 ") { return }
+            try await Task.sleep(for: .milliseconds(100))
         }
+        Issue.record("nginx still has the connection after 600 looks")
     }
 
     /// libcurl counts the retries of a handle and never forgets them.
