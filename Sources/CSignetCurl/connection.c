@@ -51,6 +51,7 @@ void signet_connection_look(signet_loop *loop, curl_socket_t socket) {
     signet_transfer *transfer = loop->sockets[socket].carries;
     uint64_t received = 0;
     if (!transfer || !signet_traffic_of_socket(socket, &received)) return;
+    if (received < transfer->received_before) return;
     transfer->cleartext.received = received - transfer->received_before;
     if (transfer->cleartext.is_flooded || !signet_traffic_is_flood(&transfer->cleartext)) return;
     transfer->cleartext.is_flooded = true;

@@ -86,7 +86,9 @@ bool signet_traffic_of_socket(int socket, uint64_t *received) {
     size_t needed =
         offsetof(struct tcp_info, tcpi_bytes_received) + sizeof information.tcpi_bytes_received;
     if (size < needed || ioctl(socket, FIONREAD, &unread) != 0) return false;
-    *received = information.tcpi_bytes_received - (uint64_t)unread;
+    // More may have come between the two calls: then less counts as read than was.
+    uint64_t total = information.tcpi_bytes_received;
+    *received = total > (uint64_t)unread ? total - (uint64_t)unread : 0;
     return true;
 #else
     (void)socket, (void)received;
