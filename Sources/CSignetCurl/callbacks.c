@@ -81,6 +81,7 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
 static size_t body_came(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
+    if (transfer->is_dropped) return count;
     if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
     if (count > transfer->body_limit - transfer->body_total)
         return refuse(transfer, SIGNET_BODY_TOO_LARGE);
@@ -134,7 +135,7 @@ static int upload_sought(void *context, curl_off_t offset, int origin) {
 
 // Whether libcurl may send the request again, which it does without being asked if a pooled connection
 // ends without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
-// section 8.7). It tells neither apart; only for a refused stream it has no error text.
+// section 8.7). It doesn't tell the two apart, except that it sets no error text for a refused stream.
 static bool may_retry(signet_transfer *transfer) {
     long sent = 0;
     if (transfer->has_head) return false;

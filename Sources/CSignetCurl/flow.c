@@ -24,7 +24,8 @@
 #define UNREAD_LIMIT ((int64_t)65 << 20)
 // A connection with more than this gets no new calls.
 #define UNREAD_FEW ((int64_t)32 << 20)
-// Nor does one with so many transfers whose callers do not read: two windows are nearly the limit.
+// A connection with this many transfers whose callers don't read gets no new calls either: two windows are
+// nearly UNREAD_LIMIT.
 #define SLOW_FEW 2
 // A transfer whose caller has taken nothing for so long may be ended if others need the connection.
 #define UNREAD_PATIENCE 1000

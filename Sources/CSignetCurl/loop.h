@@ -83,6 +83,7 @@ struct signet_transfer {
     bool is_reused;      // the connection of the last request had been used before
     bool was_retried;    // libcurl has sent the request more than once
     bool was_repeated;   // signet_transfer_repeat has been used up
+    bool is_dropped;     // it was given up: what libcurl has stored of its body goes nowhere
     bool hears_errors;   // when the request left, libcurl's error text was empty
     curl_socket_t opened;  // the last socket that libcurl opened for it since its last request, or -1
     bool lacks_resources;  // the system gave no descriptor or memory for a socket
@@ -241,8 +242,9 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket);
 void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket);
 // Whether every byte of the response's body has arrived and was taken.
 bool signet_flow_response_is_whole(const signet_transfer *transfer);
-// Shortens a wait to what the flow needs; what it does in each step.
+// Returns the wait until the flow needs its next look, in milliseconds, at most `timeout`.
 int signet_flow_timeout(const signet_loop *loop, int timeout);
+// Counts the unread bytes and does what is due. The loop calls it in each step.
 void signet_flow_step(signet_loop *loop);
 
 #endif

@@ -77,6 +77,10 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     if (transfer->is_started) {
         // One that is not through has its connection closed, which reads once more what comes.
         if (!transfer->is_done) signet_loop_enter(loop, -1);
+        // libcurl 7.88.1 never frees what it has stored of a paused body if the transfer ends while others
+        // use its connection. So it hands that over first.
+        transfer->is_dropped = true;
+        if (!transfer->is_done && transfer->is_paused) curl_easy_pause(easy, CURLPAUSE_CONT);
         curl_multi_remove_handle(loop->multi, easy);
         if (!transfer->is_done) signet_loop_leave(loop);
     }
@@ -123,6 +127,7 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     transfer->is_started = transfer->is_done = transfer->is_paused = false;
     transfer->is_secure = transfer->is_probe = transfer->is_sent = transfer->has_head = false;
     transfer->is_reused = transfer->was_retried = transfer->was_repeated = false;
+    transfer->is_dropped = false;
     transfer->hears_errors = transfer->lacks_resources = false;
     transfer->opened = -1;
     transfer->code = CURLE_OK;

@@ -123,17 +123,17 @@ extension NetworkSystem.Options {
             let rule = policy.rule(for: host)
             guard let rule, !rule.isExclusion, rule.mode == .enforce, own.isSuperset(of: rule.pins),
                 rule.expires == nil || rule.afterExpiry == .refuse
-            else { throw conflict("pins", host) }
+            else { throw conflict(over: "pins", for: host) }
         }
         for (host, own) in try authorities(of: services) {
             let other = policy.rule(for: host)?.authorities
             guard other?.mode == own.mode, other?.digest == own.digest else {
-                throw conflict("CAs", host)
+                throw conflict(over: "CAs", for: host)
             }
         }
     }
 
-    private static func conflict(_ what: String, _ host: HostName) -> ClientError {
+    private static func conflict(over what: String, for host: HostName) -> ClientError {
         ClientError(
             .processing, .invalidService,
             "a service has \(what) for \(host.text) that the given policy does not enforce: give them in "

@@ -83,12 +83,12 @@ public final class NetworkSystem: Sendable {
     /// - Parameters:
     ///   - services: What is known of each service.
     ///   - keys: The keys that the services sign with.
-    ///   - policy: The pins of all hosts. With nil the services' own `pins` make the policy, as those of a
+    ///   - policy: The pins of all hosts. If nil, the services' own `pins` are the policy, as those of a
     ///     configuration do: no other host is called, and a service without pins needs
     ///     `dangerous.allowUnpinnedServices()`. If there is a policy and a service has pins (or CAs) too,
     ///     both must hold: the policy's rule for the service's host must enforce no other pins than the
-    ///     service's. For hosts that CA, dates and host name alone decide about, give a policy that
-    ///     excludes them or allows unlisted hosts.
+    ///     service's. To call a host without pins, give a policy that excludes that host or allows
+    ///     unlisted hosts; CA, dates and host name are still checked.
     ///   - options: Trust, limits and the weak choices.
     /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's pins
     ///   disagree.

@@ -38,7 +38,7 @@ final class EventLoop: Sendable {
     private let shared = Mutex(Shared())
     /// Whether the loop has something to do before it waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
-    /// Calls that have been promised to begin here, and have not yet.
+    /// The number of calls that will begin on this loop and haven't yet.
     private let reservations = Atomic<Int>(0)
     private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle

@@ -37,7 +37,7 @@ final class LoopPool: Sendable {
 
         /// Puts a new loop in its place.
         ///
-        /// - Returns: False where there are too many.
+        /// - Returns: `false` if there are too many loops.
         mutating func add(_ entry: Entry) -> Bool {
             if entry.key.isVersion(of: usual.key) {
                 guard outdated.count < LoopPool.maximumLoops else { return false }

@@ -16,7 +16,7 @@ struct PoolKey: Sendable, Hashable {
     /// the others when the socket has something new, which may be never (seen with 7.88). A loop of its
     /// own also keeps the proxy's TLS sessions and CAs away from those of hosts without it.
     let multiplexes: Bool
-    /// Whom the handshakes with an HTTPS proxy trust; nil for every other way.
+    /// The trust store of handshakes with an HTTPS proxy; nil without an HTTPS proxy.
     private let proxyTrust: TrustStore?
 
     /// Takes what a call trusts, and its proxy.

@@ -125,7 +125,9 @@ extension TransferDriver {
                     + " \(plan.method) is not sent twice")
         case SIGNET_STALE:
             return TransportError(
-                code: .cutOff, message: "\(host) closed two connections before the request was sent"
+                code: .cutOff,
+                message: "\(host) closed the pooled connection before the request"
+                    + " was sent, and there was no time left for a new one"
             )
         case SIGNET_BODY_SPENT:
             return TransportError(

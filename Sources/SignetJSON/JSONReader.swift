@@ -145,8 +145,9 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         element.kind == .string ? string(at: element.index) : nil
     }
 
-    /// A copy of a string element's bytes with its escapes undone, the only one that is made; of another
-    /// value no bytes.
+    /// Returns a string element's bytes with its escapes undone; empty for any other type.
+    ///
+    /// It makes no other copy, so the caller can wipe the text.
     package func contents(of element: Element) -> [UInt8] {
         guard element.kind == .string else { return [] }
         let inner = nodes[element.index].inner

@@ -42,7 +42,7 @@ struct SettingsReader {
         if let duration = Duration(checked) {
             // A pause is doubled up to sixteen times and added to the clock's time.
             guard duration < .seconds(1_000_000_000) else {
-                throw invalid(name, "is longer than 30 years")
+                throw invalid(name, "is too long: expected less than 1000000000 seconds")
             }
             return duration
         }

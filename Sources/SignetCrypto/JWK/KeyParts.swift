@@ -163,7 +163,7 @@ struct Members {
         let bounded = number.double.flatMap { abs($0) < 0x1p62 ? Int64($0.rounded(.up)) : nil }
         guard let seconds = number.int64 ?? bounded, (-limit...limit).contains(seconds) else {
             throw malformed(
-                "\"\(name)\" is out of range: expected at most \(limit), in the year 9999")
+                "\"\(name)\" is out of range: expected Unix seconds from -\(limit) to \(limit)")
         }
         return seconds
     }

@@ -16,7 +16,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     private let pieces: [Piece]
     /// The template, as it was given.
     public let description: String
-    /// Why a literal is no template; a template that was read has none.
+    /// The error of a literal that isn't a valid template; nil for any other template.
     private var defect: RPCError?
 
     /// Reads a template.
@@ -40,8 +40,9 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         _ = try expanded { (_) throws(RPCError) -> [String] in ["x"] }
     }
 
-    /// Takes a template that is written in the program; one that cannot be used is refused as soon as it is
-    /// expanded. A text that comes from elsewhere belongs in `init(_:)`.
+    /// Creates a template from a literal. An invalid literal makes each expansion throw.
+    ///
+    /// For text that isn't a literal use `init(_:)`, which throws at once.
     public init(stringLiteral text: String) {
         do throws(RPCError) {
             try self.init(text)
