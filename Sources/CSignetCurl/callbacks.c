@@ -82,6 +82,7 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     signet_transfer *transfer = context;
     size_t count = size * number;
     if (transfer->is_dropped) return count;
+    if (transfer->refusal) return !count;
     if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
     if (count > transfer->body_limit - transfer->body_total)
         return refuse(transfer, SIGNET_BODY_TOO_LARGE);
@@ -140,7 +141,10 @@ static bool may_retry(signet_transfer *transfer) {
     long sent = 0;
     if (transfer->has_head) return false;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
-    bool is_refused = transfer->was_http2 && transfer->hears_errors && !transfer->error[0];
+    // A session that nghttp2 ended because the server broke HTTP/2 has no error text either. But then the last
+    // bytes on the connection are our GOAWAY; after a refusal they are the server's.
+    bool is_refused = transfer->was_http2 && transfer->hears_errors && !transfer->error[0]
+        && transfer->traffic && !transfer->traffic->was_sent_last;
     if (sent > 0 && !transfer->is_repeatable && !is_refused) return false;
     return signet_transfer_rewind_upload(transfer);
 }
@@ -235,7 +239,9 @@ static int before_request(
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    curl_socket_t shared = route.is_http2 ? signet_route_socket(transfer->loop, &route) : -1;
+    // Over HTTP/1.1 too: only at the first request it's sure which of two sockets with one name is meant.
+    curl_socket_t socket = ssl ? signet_route_socket(transfer->loop, &route) : -1;
+    curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);
     if (route.is_http2) signet_loop_cork(transfer->loop, shared);
     transfer->hears_errors = !transfer->error[0];

@@ -38,6 +38,10 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         transfer->cleartext = (signet_traffic){0};
         transfer->traffic = &transfer->cleartext;
         curl_socket_t socket = signet_route_socket(transfer->loop, route);
+        // Of two sockets with one name neither is counted.
+        if (route->opened < 0 && socket >= 0
+            && signet_route_next_socket(transfer->loop, route, socket) >= 0)
+            socket = -1;
         if (socket > 0 && signet_traffic_of_socket(socket, &transfer->received_before)) {
             transfer->socket = socket;
             transfer->loop->sockets[socket].carries = transfer;

@@ -62,6 +62,8 @@ static void message_seen(
     if (type != SSL3_RT_HEADER || count < SSL3_RT_HEADER_LENGTH || !traffic->since) return;
     size_t length = (size_t)seen[3] << 8 | seen[4], added = overhead(ssl);
     size_t plain = length > added ? length - added : 1;
+    // In TLS 1.3 an alert of 2 bytes looks like application data.
+    if (seen[0] == SSL3_RT_APPLICATION_DATA && plain > 2) traffic->was_sent_last = is_sent;
     if (is_sent) {
         traffic->sent += plain;
         return;

@@ -16,6 +16,7 @@ typedef struct {
     unsigned streams, abandoned;
     int64_t since;  // monotonic milliseconds of the first request; 0: there was none
     bool was_closed;  // the peer sent close_notify
+    bool was_sent_last;  // the last record with more than an alert in it went out
     bool is_flooded;
 } signet_traffic;
 

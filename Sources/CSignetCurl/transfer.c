@@ -302,6 +302,13 @@ void signet_transfer_resume(signet_transfer *transfer) {
     transfer->is_flushing = true;
     unpause(transfer);
     transfer->is_flushing = false;
+    // libcurl has thrown away what was refused, and would go on behind the gap.
+    if (transfer->refusal) {
+        transfer->code = CURLE_WRITE_ERROR;
+        transfer->is_done = true;
+        signet_transfer_make_ready(transfer);
+        return;
+    }
     signet_flow_note_reading(transfer, transfer->flow.watched);
 }
 

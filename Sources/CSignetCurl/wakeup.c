@@ -7,6 +7,7 @@
 //
 // A child that another thread starts between curl_multi_init and the end of this function still gets them.
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,12 @@ static bool is_candidate(int descriptor) {
         && option(descriptor, SO_TYPE) == SOCK_STREAM;
 }
 
+static bool is_empty(int descriptor) {
+    uint8_t byte;
+    ssize_t count = recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 static size_t find_candidates(int *found) {
     DIR *folder = opendir("/proc/self/fd");
     if (!folder) return 0;
@@ -38,7 +45,7 @@ static size_t find_candidates(int *found) {
     while ((entry = readdir(folder)) && count < CANDIDATE_LIMIT) {
         if (entry->d_name[0] == '.') continue;
         int descriptor = atoi(entry->d_name);
-        if (is_candidate(descriptor)) found[count++] = descriptor;
+        if (is_candidate(descriptor) && is_empty(descriptor)) found[count++] = descriptor;
     }
     closedir(folder);
     return count;

@@ -140,6 +140,24 @@ import Testing
         await engine.shutdown()
     }
 
+    /// DATA on stream 0 breaks the whole connection (RFC 9113, section 6.1).
+    @Test func sendsNoPostAgainAfterABrokenSession() async throws {
+        let server = try await server(
+            """
+            if number == 0:
+                answer(request())
+                request()
+                send(0, 0, 0, b'x')
+                time.sleep(300)
+            """)
+        let engine = try engine()
+        _ = try await engine.fetch(request(.post, server))
+        let error = await engine.failure(request(.post, server))
+        #expect(error != nil)
+        #expect(count(server, "REQUEST") == 2)
+        await engine.shutdown()
+    }
+
     /// REFUSED_STREAM: the server has not read the request (RFC 9113, section 8.7).
     @Test func postsAgainWhatTheServerRefusedUnread() async throws {
         let server = try await server(
