@@ -147,17 +147,12 @@ void signet_flow_took(signet_transfer *transfer, size_t count) {
     if (transfer->flow.is_counted) transfer->flow.taken_at = signet_monotonic_milliseconds();
 }
 
-static int64_t number(const signet_transfer *transfer, CURLINFO what) {
-    curl_off_t value = 0;
-    return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
-}
-
 static void measure(signet_loop *loop) {
     size_t left = loop->counted;
     for (signet_transfer *each = loop->flow_first; each && left > 0; each = each->flow.next) {
         if (!each->flow.is_counted) continue;
         left -= 1;
-        int64_t unread = number(each, CURLINFO_SIZE_DOWNLOAD_T) - each->flow.taken;
+        int64_t unread = signet_transfer_number(each, CURLINFO_SIZE_DOWNLOAD_T) - each->flow.taken;
         set_unread(each, unread > 0 ? unread : 0);
         if (each->is_paused || unread > (int64_t)BODY_ROOM) continue;
         set_counted(each, false);
@@ -283,7 +278,7 @@ bool signet_transfer_is_answered_early(signet_transfer *transfer) {
     if (!transfer->upload.is_streamed && transfer->sent_body.count == 0) return false;
     if (transfer->is_done || transfer->refusal || !signet_flow_response_is_whole(transfer))
         return false;
-    int64_t sent = number(transfer, CURLINFO_SIZE_UPLOAD_T);
+    int64_t sent = signet_transfer_number(transfer, CURLINFO_SIZE_UPLOAD_T);
     if (!is_uploading(transfer, sent)) return false;
     int64_t now = signet_monotonic_milliseconds();
     if (transfer->flow.early_since && sent == transfer->flow.early_sent)

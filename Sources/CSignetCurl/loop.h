@@ -169,6 +169,8 @@ bool signet_append(
     uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count)
     SIGNET_CHECKED;
 int64_t signet_now_microseconds(void);
+// A number of bytes, or a time in microseconds since libcurl began the last attempt; 0 if it is not known.
+int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
 // A descriptor begins or ends as a connection's socket; epoll knows nothing of it then.
 // Under the lock.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);

@@ -140,15 +140,14 @@ bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
         && !transfer->handshake->is_proxys;
 }
 
-// A number of bytes, or a time in microseconds since libcurl began with the last attempt.
-static int64_t number(const signet_transfer *transfer, CURLINFO what) {
+int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what) {
     curl_off_t value = 0;
     return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
 }
 
 // A time since the transfer began; 0 if it was not reached.
 static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
-    int64_t time = number(transfer, what);
+    int64_t time = signet_transfer_number(transfer, what);
     return time > 0 ? time + transfer->lost : 0;
 }
 
@@ -185,10 +184,10 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;
     int64_t first = sent - transfer->proxy.sent;
-    int64_t body = number(transfer, CURLINFO_SIZE_UPLOAD_T);
+    int64_t body = signet_transfer_number(transfer, CURLINFO_SIZE_UPLOAD_T);
     timings->sent = first + body - sent_with_head(transfer, first, body);
     timings->received = head - (int64_t)transfer->proxy.head_total
-        + number(transfer, CURLINFO_SIZE_DOWNLOAD_T);
+        + signet_transfer_number(transfer, CURLINFO_SIZE_DOWNLOAD_T);
     timings->secured = microseconds(transfer, CURLINFO_APPCONNECT_TIME_T);
     timings->first_byte = microseconds(transfer, CURLINFO_STARTTRANSFER_TIME_T);
     timings->reused = connections == 0;

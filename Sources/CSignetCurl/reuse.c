@@ -4,7 +4,7 @@
 // Whether a pooled connection can carry another request, and what happens if not.
 //
 // libcurl 7.88.1 takes a pooled connection for alive unless a FIN or an RST has arrived. It misses a
-// close_notify, and over HTTP/1.1 it takes bytes that nobody asked for as the next response.
+// close_notify, and over HTTP/1.1 it takes unsolicited bytes as the next response.
 #include <errno.h>
 #include <sys/socket.h>
 

@@ -66,7 +66,7 @@ curl_socket_t signet_route_next_socket(
 }
 
 curl_socket_t signet_route_socket(signet_loop *loop, const signet_route *route) {
-    // What stands in the SSL object is 2 more, so that 0 is unknown and 1 is not found.
+    // The SSL object keeps the socket plus 2: 0 means unknown, and 1 not found.
     intptr_t known = route->ssl ? (intptr_t)SSL_get_ex_data(route->ssl, socket_index) : 0;
     if (known) return (curl_socket_t)(known - 2);
     // Of two connections with one name the one that was opened for this transfer is meant.

@@ -87,8 +87,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
     signet_connection_leave(transfer);
     make_unready(transfer);
     signet_flow_leave(transfer);
-    bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share)) && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
-        && SET(CURLOPT_CONNECT_TO, NULL);
+    bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share))
+        && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL) && SET(CURLOPT_CONNECT_TO, NULL);
     if (transfer->proxy.is_used)
         cleared = SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
             && SET(CURLOPT_PROXYUSERNAME, NULL) && SET(CURLOPT_PROXYPASSWORD, NULL)

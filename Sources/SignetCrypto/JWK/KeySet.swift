@@ -60,7 +60,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         return reader.elements(of: keys)
     }
 
-    /// Reads the JSON of a set. It makes no tree, whose strings nobody could wipe.
+    /// Reads the JSON of a set. It makes no tree, because its strings cannot be wiped.
     private static func reader(_ bytes: [UInt8]) throws(KeyError) -> JSONReader {
         guard bytes.count <= maximumByteCount else {
             throw KeyParts.malformed(
