@@ -137,9 +137,22 @@ void signet_flow_forget(signet_loop *loop, curl_socket_t socket) {
 // --- Unread bodies ---------------------------------------------------------------------------
 
 void signet_flow_count(signet_transfer *transfer) {
-    if (!transfer->flow.is_member || transfer->flow.is_counted) return;
+    CURL *easy = transfer->easy;
+    if (!transfer->flow.is_member) return;
+    // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it has stored
+    // of the body. So the deadline is kept here meanwhile.
+    transfer->flow.is_timed = SET(CURLOPT_TIMEOUT_MS, 0L);
+    if (transfer->flow.is_timed) look_at(transfer->loop, transfer->time.deadline);
+    if (transfer->flow.is_counted) return;
     transfer->flow.taken_at = signet_monotonic_milliseconds();
     set_counted(transfer, true);
+}
+
+bool signet_flow_resume(signet_transfer *transfer) {
+    CURL *easy = transfer->easy;
+    if (!transfer->flow.is_timed) return true;
+    transfer->flow.is_timed = false;
+    return SET(CURLOPT_TIMEOUT_MS, transfer->time.limit);
 }
 
 void signet_flow_took(signet_transfer *transfer, size_t count) {
@@ -147,11 +160,24 @@ void signet_flow_took(signet_transfer *transfer, size_t count) {
     if (transfer->flow.is_counted) transfer->flow.taken_at = signet_monotonic_milliseconds();
 }
 
+static void end_unread(signet_transfer *transfer, signet_refusal reason) {
+    if (!transfer->refusal) transfer->refusal = reason;
+    signet_flow_leave(transfer);
+    signet_transfer_make_ready(transfer);
+}
+
 static void measure(signet_loop *loop) {
     size_t left = loop->counted;
-    for (signet_transfer *each = loop->flow_first; each && left > 0; each = each->flow.next) {
+    int64_t now = signet_monotonic_milliseconds();
+    signet_transfer *next;
+    for (signet_transfer *each = loop->flow_first; each && left > 0; each = next) {
+        next = each->flow.next;
         if (!each->flow.is_counted) continue;
         left -= 1;
+        if (each->flow.is_timed && !each->is_done && each->time.deadline <= now) {
+            end_unread(each, SIGNET_NOT_READ_IN_TIME);
+            continue;
+        }
         int64_t unread = signet_transfer_number(each, CURLINFO_SIZE_DOWNLOAD_T) - each->flow.taken;
         set_unread(each, unread > 0 ? unread : 0);
         if (each->is_paused || unread > (int64_t)BODY_ROOM) continue;
@@ -198,9 +224,7 @@ static void relieve(signet_loop *loop, curl_socket_t socket, int64_t now) {
                 && (!most || each->flow.unread > most->flow.unread))
                 most = each;
         if (!most) return;
-        if (!most->refusal) most->refusal = SIGNET_NOT_READ;
-        signet_flow_leave(most);
-        signet_transfer_make_ready(most);
+        end_unread(most, SIGNET_NOT_READ);
     }
 }
 
@@ -314,6 +338,7 @@ void signet_flow_step(signet_loop *loop) {
         if (flow->is_stopped) look_at(loop, now + FLOW_PAUSE);
     }
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
+        if (each->flow.is_timed) look_at(loop, each->time.deadline);
         if (!each->flow.early_since || each->is_done) continue;
         signet_transfer_make_ready(each);
         look_at(loop, now + FLOW_PAUSE);

@@ -105,8 +105,8 @@ struct signet_transfer {
     int64_t started, tunnelled;  // monotonic microseconds; 0: not yet
     int64_t lost;  // microseconds of an attempt before this one
     struct {
-        int64_t deadline;  // monotonic milliseconds
-        long connect;      // milliseconds
+        int64_t deadline;     // monotonic milliseconds
+        long limit, connect;  // milliseconds; `limit` counts from the last attempt's start
     } time;
     struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
@@ -132,6 +132,7 @@ struct signet_transfer {
         curl_socket_t socket;  // of a connection over HTTP/2, or -1
         uint64_t origin;
         bool is_member, is_counted, is_second;
+        bool is_timed;  // its deadline is kept by the flow, not by libcurl
         int64_t unread, taken, taken_at;
         curl_socket_t watched;  // that libcurl last had watched for this transfer
         bool has_stopped_reading;  // HTTP/1: libcurl has read the response to its end
@@ -228,8 +229,11 @@ void signet_flow_leave(signet_transfer *transfer);
 void signet_flow_forget(signet_loop *loop, curl_socket_t socket);
 // The events of a socket that epoll is asked for.
 uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted);
-// A transfer was paused because its caller does not read: its unread bytes are counted from now on.
+// A transfer was paused because its caller does not read. Its unread bytes are counted from now on, and the
+// flow ends it at its deadline.
 void signet_flow_count(signet_transfer *transfer);
+// It goes on: libcurl keeps its deadline again. False if libcurl has no memory.
+bool signet_flow_resume(signet_transfer *transfer);
 // A transfer's caller took bytes of the body.
 void signet_flow_took(signet_transfer *transfer, size_t count);
 // Chooses connections for a call that begins.

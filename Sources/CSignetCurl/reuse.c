@@ -66,6 +66,7 @@ bool signet_transfer_repeat(signet_transfer *transfer) {
     CURL *easy = transfer->easy;
     curl_multi_remove_handle(transfer->loop->multi, easy);
     long connect = transfer->time.connect < left ? transfer->time.connect : (long)left;
+    transfer->time.limit = (long)left;
     bool is_set = SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_TIMEOUT_MS, (long)left)
         && SET(CURLOPT_CONNECTTIMEOUT_MS, connect);
     signet_connection_leave(transfer);

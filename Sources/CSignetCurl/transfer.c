@@ -241,6 +241,7 @@ bool signet_transfer_set_limits(
     int64_t body_bytes, int64_t head_bytes, int head_fields) {
     CURL *easy = transfer->easy;
     transfer->time.deadline = signet_monotonic_milliseconds() + timeout_milliseconds;
+    transfer->time.limit = (long)timeout_milliseconds;
     transfer->time.connect = (long)connect_milliseconds;
     transfer->body_limit = (uint64_t)body_bytes;
     transfer->head_limit = (size_t)head_bytes;
@@ -300,6 +301,7 @@ void signet_transfer_resume(signet_transfer *transfer) {
     if (!transfer->is_paused || transfer->is_done) return;
     transfer->is_paused = false;
     transfer->is_flushing = true;
+    if (!signet_flow_resume(transfer)) transfer->refusal = SIGNET_NO_MEMORY;
     unpause(transfer);
     transfer->is_flushing = false;
     // libcurl has thrown away what was refused, and would go on behind the gap.

@@ -154,12 +154,18 @@ extension TransferDriver {
             message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
     }
 
-    /// The body was left unread while others waited for the connection.
-    static func notRead(_ plan: RequestPlan) -> TransportError {
-        TransportError(
-            code: .resources,
-            message: "the body from \(plan.host.uriText):\(plan.port) was not read in time: unread"
-                + " bodies filled its HTTP/2 connection and held up other calls")
+    /// Returns the error of a body that its caller did not read, or nil for another refusal.
+    func unreadFailure(_ refusal: signet_refusal, _ plan: RequestPlan) -> TransportError? {
+        switch refusal {
+        case SIGNET_NOT_READ_IN_TIME:
+            TransferDriver.timeout(plan, "the caller had not read the whole body by the deadline")
+        case SIGNET_NOT_READ:
+            TransportError(
+                code: .resources,
+                message: "the body from \(plan.host.uriText):\(plan.port) was not read in time:"
+                    + " unread bodies filled its HTTP/2 connection and held up other calls")
+        default: nil
+        }
     }
 
     /// The system gave nothing.

@@ -213,8 +213,8 @@ struct TransferDriver {
         var reply: Reply?
         let call = entry.call
         let transfer = entry.transfer
-        if transfer.refusal == SIGNET_NOT_READ {
-            call.fail(TransferDriver.notRead(call.plan))
+        if let failure = unreadFailure(transfer.refusal, call.plan) {
+            call.fail(failure)
             cancel(identifier)
             return
         }

@@ -9,8 +9,9 @@ import Testing
 @Suite struct FlowTests {
     private static let mebibyte = 1 << 20
 
-    /// Twenty calls get a body of 20 MB each, as fast as the windows of HTTP/2 and the connection allow;
-    /// the first `waiting` before them get theirs after all of those, all others get `ok`. It prints the bytes that were sent, and each connection.
+    /// The first `waiting` calls get `late` once the bodies of the next `bodies` calls are sent or given up.
+    /// Those bodies have `size` bytes each and come as fast as the windows of HTTP/2 and the connection allow. All
+    /// other calls get `ok`. The server prints the bytes that it sent, each connection, call and reset.
     private static let sendingBodies = """
         print('CONNECTION', flush=True)
         begin(c)
@@ -27,13 +28,15 @@ import Testing
                 change = int.from_bytes(payload, 'big')
                 if stream == 0: window += change
                 elif stream in windows: windows[stream] += change
-            elif kind == 3: left.pop(stream, None)
+            elif kind == 3:
+                left.pop(stream, None)
+                print('RESET', flush=True)
             elif kind == 1:
                 threading.calls += 1
                 print('CALL', flush=True)
                 if threading.calls <= threading.waiting: threading.waits = stream
-                elif threading.calls <= threading.waiting + 20:
-                    windows[stream], left[stream] = initial, 20_000_000
+                elif threading.calls <= threading.waiting + threading.bodies:
+                    windows[stream], left[stream] = initial, threading.size
                     queue.extend(head_of(stream))
                 else: queue.extend(answer(stream, b'ok'))
         incoming = bytearray()
@@ -57,7 +60,7 @@ import Testing
                     left[stream] -= count; windows[stream] -= count; window -= count
                     queue.extend(frame(0, 0 if left[stream] else 1, stream, b'x' * count))
                     if not left[stream]: del left[stream]
-                if threading.waits and not left and threading.calls > 20:
+                if threading.waits and not left and threading.calls > threading.bodies:
                     queue.extend(answer(threading.waits, b'late'))
                     threading.waits = 0
             if queue:
@@ -72,10 +75,16 @@ import Testing
                 if not ready[0] and not ready[1]: print('SENT %d' % exactly_sent, flush=True)
         """
 
-    private static func bodies(waiting: Int = 0) async throws -> ScriptedServer {
+    private static func bodies(
+        _ bodies: Int = 20, size: Int = 20_000_000, waiting: Int = 0
+    ) async throws -> ScriptedServer {
         try await http2Server(
-            "if not hasattr(threading, 'calls'): threading.calls, threading.waits, threading.waiting"
-                + " = 0, 0, \(waiting)\n" + sendingBodies)
+            """
+            if not hasattr(threading, 'calls'):
+                threading.calls, threading.waits, threading.waiting = 0, 0, \(waiting)
+                threading.bodies, threading.size = \(bodies), \(size)
+
+            """ + sendingBodies)
     }
 
     private static func sent(_ server: ScriptedServer) -> Int {
@@ -96,11 +105,12 @@ import Testing
     }
 
     private static func unread(
-        _ engine: CurlEngine, _ server: ScriptedServer
+        _ engine: CurlEngine, _ server: ScriptedServer, bodies: Int = 20, timeout: Int = 300
     ) async throws -> [EngineResponse] {
         try await withThrowingTaskGroup(of: EngineResponse.self) { group in
-            for _ in 0..<20 {
-                let request = call(server)
+            for _ in 0..<bodies {
+                var request = call(server)
+                request.timeout = .seconds(timeout)
                 group.addTask { try await engine.send(request) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -155,6 +165,27 @@ import Testing
             }
         }
         #expect((1..<20).contains(ended))
+        #expect(Self.connections(server) == 1)
+        await engine.shutdown()
+    }
+
+    /// AddressSanitizer finds what libcurl keeps of a body if it ends the transfer itself.
+    @Test func endsAnUnreadBodyAtItsDeadlineWhileItsConnectionIsInUse() async throws {
+        // More than a stream's window, so that the server can't send all of it.
+        let server = try await Self.bodies(1, size: 60_000_000, waiting: 1)
+        let engine = try engine()
+        let request = Self.call(server)
+        async let waiting = engine.fetch(request)
+        while !server.server.stdout.contains("CALL") { try await Task.sleep(for: .milliseconds(5)) }
+        let unread = try await Self.unread(engine, server, bodies: 1, timeout: 2)
+        // The server sends `late` after the body is given up.
+        #expect(try await waiting.body == Array("late".utf8))
+        #expect(server.server.stdout.contains("RESET"))
+        await #expect {
+            _ = try await unread[0].body.collect()
+        } throws: {
+            ($0 as? TransportError)?.code == .timeout
+        }
         #expect(Self.connections(server) == 1)
         await engine.shutdown()
     }

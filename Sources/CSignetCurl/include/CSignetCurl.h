@@ -34,7 +34,8 @@ typedef enum {
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
     SIGNET_BAD_CODING,        // Transfer-Encoding is not "chunked" alone, or is beside Content-Length
     SIGNET_STALE,             // the pooled connection can carry no request any more
-    SIGNET_NOT_READ,  // its unread body held up the other calls of its connection
+    SIGNET_NOT_READ,          // its unread body held up the other calls of its connection
+    SIGNET_NOT_READ_IN_TIME,  // its deadline passed while its body was unread
 } signet_refusal;
 
 // Classes of libcurl's result.
