@@ -10,6 +10,8 @@ let houseRules: [SwiftSetting] =
         "NonisolatedNonsendingByDefault",
     ].map { .enableUpcomingFeature($0) }
 
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let structuredHeaders: Target.Dependency = .product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
@@ -43,8 +45,10 @@ let package = Package(
         .library(name: "SignetSigning", targets: ["SignetSigning"]),
         .library(name: "SignetRedis", targets: ["SignetRedis"]),
         .library(name: "SignetPinning", targets: ["SignetPinning"]),
+        .library(name: "SignetPinFormats", targets: ["SignetPinFormats"]),
         .library(name: "SignetRPC", targets: ["SignetRPC"]),
         .library(name: "SignetRPCStreams", targets: ["SignetRPCStreams"]),
+        .library(name: "SignetServiceDescription", targets: ["SignetServiceDescription"]),
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
@@ -80,17 +84,28 @@ let package = Package(
             name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"],
             linkerSettings: [.linkedLibrary("z")]),
 
-        module("SignetJSON"),
-        // Lifetimes: a secret's owner lends its bytes as a Span.
-        module(
-            "SignetCrypto", ["CSignetOpenSSL", "SignetJSON"],
-            settings: [.enableExperimentalFeature("Lifetimes")]),
-        module("SignetRPC", ["SignetJSON", httpTypes]),
+        .target(name: "CSignetSystem"),
         .target(name: "CSignetStreams"),
-        module("SignetRPCStreams", ["CSignetStreams", "SignetRPC"]),
-        module("SignetPinning", ["SignetCrypto", "SignetJSON"]),
+
+        module("SignetBase"),
+        // Lifetimes: a secret's owner lends its bytes as a Span.
+        module("SignetSystem", ["CSignetSystem", "SignetBase"], settings: lifetimes),
+        module("SignetJSON"),
         module(
-            "SignetSigning", ["SignetCrypto", "SignetJSON", httpTypes, structuredHeaders],
+            "SignetCrypto", ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
+            settings: lifetimes),
+        module("SignetRPC", ["SignetJSON", httpTypes]),
+        module("SignetRPCStreams", ["CSignetStreams", "SignetJSON", "SignetRPC"]),
+        module("SignetServiceDescription", ["SignetJSON", "SignetRPC", httpTypes]),
+        module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        module(
+            "SignetPinFormats", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning"]),
+        module(
+            "SignetSigning",
+            [
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", httpTypes,
+                structuredHeaders,
+            ],
             resources: [
                 .embedInCode("Schemes/Documents"),
                 .embedInCode("Schemes/signet-scheme.schema.json"),
@@ -102,7 +117,7 @@ let package = Package(
             cSettings: [.define("SIGNET_REDIS", .when(traits: ["Redis"]))],
             linkerSettings: [.linkedLibrary("hiredis", .when(traits: ["Redis"]))]),
         module("SignetRedis", ["CSignetHiredis", "SignetCrypto", "SignetSigning"]),
-        module("SignetVault", ["SignetCrypto", "SignetJSON"]),
+        module("SignetVault", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         // Empty without the trait Configuration; its tests are a package of their own, which sets it.
         module(
             "SignetConfiguration",
@@ -112,22 +127,29 @@ let package = Package(
                     name: "Configuration", package: "swift-configuration",
                     condition: .when(traits: ["Configuration"])),
             ]),
-        module("SignetTransport", ["SignetCrypto", "SignetPinning", httpTypes]),
+        module(
+            "SignetTransport",
+            ["SignetBase", "SignetCrypto", "SignetPinning", "SignetSystem", httpTypes]),
         module(
             "SignetCurl",
-            ["CSignetCurl", "SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),
+            [
+                "CSignetCurl", "SignetBase", "SignetCrypto", "SignetPinning", "SignetSystem",
+                "SignetTransport", httpTypes,
+            ]),
         module(
             "SignetClient",
             [
-                "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning", "SignetRPC",
-                "SignetSigning", "SignetTransport", "SignetVault", httpTypes, logging,
+                "SignetBase", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
+                "SignetRPC", "SignetServiceDescription", "SignetSigning", "SignetSystem",
+                "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
         .executableTarget(
             name: "signet",
             dependencies: [
-                "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
-                "SignetRPC", "SignetRedis", "SignetSigning", "SignetTransport", "SignetVault",
-                argumentParser, httpTypes, logging,
+                "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
+                "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
+                "SignetServiceDescription", "SignetSigning", "SignetSystem", "SignetTransport",
+                "SignetVault", argumentParser, httpTypes, logging,
             ],
             swiftSettings: houseRules),
 

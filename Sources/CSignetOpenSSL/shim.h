@@ -25,9 +25,6 @@
 
 #include "asymmetric.h"
 #include "base64.h"
-#include "editor.h"
-#include "process.h"
-#include "prompt.h"
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 

@@ -1,4 +1,5 @@
 public import Logging
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetPinning
 public import SignetRPC

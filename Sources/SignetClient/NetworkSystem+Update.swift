@@ -1,4 +1,5 @@
 internal import Logging
+internal import SignetBase
 public import SignetCrypto
 public import SignetPinning
 public import SignetVault

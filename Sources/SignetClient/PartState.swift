@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 

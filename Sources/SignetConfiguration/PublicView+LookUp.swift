@@ -1,3 +1,5 @@
+internal import SignetBase
+
 #if Configuration
     import Configuration
     import SignetCrypto

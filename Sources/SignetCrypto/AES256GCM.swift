@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetSystem
 
 /// AES-256 in Galois/Counter Mode (NIST SP 800-38D), with nonces of exactly 12 bytes and tags of
 /// exactly 16.

@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetSystem
 
 /// Bytes that nobody can guess, from OpenSSL's generator.
 package enum RandomBytes {

@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetSystem
 
 /// The asymmetric signature algorithms of RFC 9421, section 3.3.
 package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {

@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetSystem
 public import SignetTransport
 
 extension RequestBody {

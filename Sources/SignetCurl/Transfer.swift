@@ -1,6 +1,7 @@
 internal import CSignetCurl
 internal import SignetCrypto
 internal import SignetPinning
+internal import SignetSystem
 internal import SignetTransport
 
 /// One of libcurl's transfers, with the shim's calls under safe names.

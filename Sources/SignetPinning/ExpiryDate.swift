@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// The last day on which a rule holds: it expires when that day is over in UTC.

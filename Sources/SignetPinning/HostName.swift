@@ -114,7 +114,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         refusal("the host has \(count) \(unit); a DNS name has at most 253 characters")
     }
 
-    static func refusal(_ message: String) -> PinError {
+    package static func refusal(_ message: String) -> PinError {
         PinError(code: .badHost, message: message)
     }
 
@@ -188,7 +188,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A hexadecimal digit's value.
-func hexDigit(_ byte: UInt8) -> UInt8? {
+package func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

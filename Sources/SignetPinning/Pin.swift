@@ -108,3 +108,8 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+extension Pin {
+    /// The digest's base64 alone.
+    package var base64: String { String(text.dropFirst(Pin.prefix.count)) }
+}

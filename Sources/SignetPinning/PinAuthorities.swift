@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetCrypto
+internal import SignetSystem
 
 /// CA certificates that a rule brings for its hosts, and for no other host.
 ///

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Why a pin, a host name or a policy was refused, or a policy refused a host.

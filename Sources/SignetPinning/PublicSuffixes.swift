@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetSystem
 
 /// Names under which strangers are neighbours, such as `co.uk` and `github.io` (publicsuffix.org).
 public struct PublicSuffixes: Sendable {

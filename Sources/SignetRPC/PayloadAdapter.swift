@@ -116,7 +116,7 @@ public struct RPCResult: Sendable, Hashable {
     public let bytes: [UInt8]
 
     /// Takes a text that has been validated.
-    init(validated bytes: [UInt8]) { self.bytes = bytes }
+    package init(validated bytes: [UInt8]) { self.bytes = bytes }
 
     /// Takes a tree.
     public init(_ value: JSONValue) { self.bytes = value.serialized() }

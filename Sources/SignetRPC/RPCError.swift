@@ -166,19 +166,19 @@ extension RPCError {
             status: reply.status)
     }
 
-    static func invalidParameters(_ what: String) -> RPCError {
+    package static func invalidParameters(_ what: String) -> RPCError {
         RPCError(code: .invalidParameters, message: what)
     }
 }
 
 /// Text of a server made fit for a line that people read.
-enum Printable {
+package enum Printable {
     /// A parameter's name in a message, short and in quotation marks.
-    static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
+    package static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
 
     /// The text with everything escaped that could move the cursor or turn the line around, and cut
     /// after `limit` scalars.
-    static func text(_ text: String, limit: Int = 200) -> String {
+    package static func text(_ text: String, limit: Int = 200) -> String {
         var result = ""
         for scalar in text.unicodeScalars.prefix(limit) {
             switch scalar.properties.generalCategory {

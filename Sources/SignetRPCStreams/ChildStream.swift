@@ -1,5 +1,5 @@
 internal import Dispatch
-public import SignetRPC
+internal import SignetRPC
 internal import Synchronization
 
 /// A program that is started for its standard input and output, such as a language server.

@@ -1,5 +1,5 @@
 internal import Dispatch
-public import SignetRPC
+internal import SignetRPC
 
 /// A stream over descriptors that are open: a pipe for each direction, or a socket.
 ///

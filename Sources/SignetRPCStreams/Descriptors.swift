@@ -1,3 +1,4 @@
+internal import SignetRPC
 internal import CSignetStreams
 
 #if canImport(Glibc)

@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// What the system says of a stream that could not be opened, read or written.
 public struct RPCStreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was tried: `open`, `connect`, `start`, `read` or `write`.

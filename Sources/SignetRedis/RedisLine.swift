@@ -1,3 +1,6 @@
+internal import SignetBase
+internal import SignetSystem
+
 #if Redis
     internal import Dispatch
     internal import SignetCrypto

@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetSystem
 
 /// What is known of a body that no message holds: its length and its digests.
 ///

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Single bytes by name.
 enum ASCII {
     static let tab: UInt8 = 0x09

@@ -1,5 +1,7 @@
 internal import Dispatch
+internal import SignetBase
 internal import SignetCrypto
+internal import SignetSystem
 internal import Synchronization
 
 /// Nonces in a file that several processes of one machine share, under its lock.

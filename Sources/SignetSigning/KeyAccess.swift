@@ -1,3 +1,4 @@
+internal import SignetBase
 @_exported public import SignetCrypto
 
 extension Key {

@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetSystem
 
 /// What a process knows of a file of nonces, and how it is read and written; the caller has the
 /// file's lock.

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Why a message was not signed or not verified.

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Times that signatures can have: from 1970 to the end of the year 9999.

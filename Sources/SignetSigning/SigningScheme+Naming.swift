@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetCrypto
+internal import SignetSystem
 
 extension SigningScheme {
     /// Whether a text that names a scheme names a document's file: it is no built-in name, and holds

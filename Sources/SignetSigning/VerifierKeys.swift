@@ -1,4 +1,5 @@
 internal import SignetCrypto
+internal import SignetSystem
 internal import Synchronization
 
 /// The key set of a verifier, which may be exchanged while others read it.

@@ -1,5 +1,6 @@
 internal import SignetCrypto
 public import SignetPinning
+internal import SignetSystem
 
 /// A proxy that requests go through: where it is, what it speaks, and who we are to it.
 ///

@@ -1,6 +1,8 @@
 import FoundationEssentials
+internal import SignetBase
 import SignetCrypto
 public import SignetJSON
+internal import SignetSystem
 
 /// One of the three inputs of a configuration: where its values come from.
 public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomReflectable {

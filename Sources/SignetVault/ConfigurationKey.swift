@@ -1,3 +1,4 @@
+internal import SignetBase
 import Synchronization
 
 /// The visibility of keys that may be read through the public view.

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 extension KeyRule {

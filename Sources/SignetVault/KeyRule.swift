@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 /// Where a value came from, in the order in which later ones win.

@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 extension PublicView {

@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// The part of a configuration that its schema makes public, read by typed keys.

@@ -1,5 +1,7 @@
+internal import SignetBase
 import SignetCrypto
 public import SignetJSON
+internal import SignetSystem
 
 /// What a configuration may hold: each key with its type, who may see it and who may set it.
 ///

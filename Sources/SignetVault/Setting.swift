@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A key's values, one for each origin that gave one; the highest origin's wins.
 struct Setting: Sendable {
     private var defaults: CheckedValue?

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 extension ValueRule {
@@ -86,11 +87,11 @@ extension ValueRule {
             throw Contradiction("\"pattern\" is for string and url, not \(type.rawValue)")
         }
         guard let text = value.string else { throw Contradiction("\"pattern\" must be a string") }
-        do {
+        do throws(PatternFailure) {
             return try ValuePattern(text)
         } catch {
             throw Contradiction(
-                "\"pattern\" is no regular expression that can be matched here: \(error.message)")
+                "\"pattern\" is no regular expression that can be matched here: \(error.reason)")
         }
     }
 

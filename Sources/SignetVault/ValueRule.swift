@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 /// What a schema says of a value: its type and its limits; for a list or a map also those of its

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// What a sealed dump is bound to: an app and a network system, each with its version.
 ///
 /// Ids and versions are compared as UTF-8 bytes, as given; nothing is trimmed or normalised.

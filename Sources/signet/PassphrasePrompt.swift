@@ -1,4 +1,19 @@
 import SignetCrypto
+internal import SignetSystem
+
+extension SecretPrompt {
+    /// Reads a line from the terminal without echo.
+    ///
+    /// - Throws: `KeyError` with `noTerminal`, or `unreadable` if nothing or too much was typed.
+    static func ask(_ question: String) throws(KeyError) -> SecretBytes {
+        do throws(PromptFailure) {
+            return try readLine(asking: question)
+        } catch {
+            throw KeyError(
+                code: error.lacksTerminal ? .noTerminal : .unreadable, message: error.message)
+        }
+    }
+}
 
 /// The source of a passphrase as the tool's options name it.
 struct PassphraseOption {

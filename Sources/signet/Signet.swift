@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dispatch
 import SignetCrypto
+internal import SignetSystem
 
 /// The tool's commands.
 struct SignetCommand: AsyncParsableCommand {

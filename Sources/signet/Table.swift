@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetCrypto
 
 /// Columns for people: padded with spaces, in colour on a terminal that allows it and nowhere else.

@@ -1,6 +1,8 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetPinning

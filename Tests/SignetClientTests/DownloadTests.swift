@@ -1,6 +1,8 @@
 import Foundation
+import SignetBase
 import SignetClient
 import SignetCrypto
+import SignetSystem
 import SignetTransport
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import HTTPTypes
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetSigning

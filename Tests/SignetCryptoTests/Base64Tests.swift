@@ -1,4 +1,5 @@
 import Foundation
+import SignetBase
 import SignetJSON
 import Testing
 

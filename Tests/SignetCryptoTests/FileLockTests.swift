@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SignetCrypto
+@testable import SignetSystem
 
 @Suite struct FileLockTests {
     private let folder: TemporaryDirectory

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SignetCrypto
+@testable import SignetSystem
 
 @Suite struct KeySourceTests {
     private static let set = #"{"keys":[{"kid":"a","kty":"oct","alg":"HS256","k":"c2VjcmV0"}]}"#

@@ -2,6 +2,7 @@ import SignetJSON
 import Testing
 
 @testable import SignetCrypto
+@testable import SignetSystem
 
 @Suite struct DigestTests {
     @Test func knownAnswersHold() {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import SignetCrypto
+@testable import SignetSystem
 
 @Suite struct PrivateFileTests {
     private let folder: TemporaryDirectory

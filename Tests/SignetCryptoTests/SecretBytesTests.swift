@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SignetCrypto
+@testable import SignetSystem
 
 @Suite struct SecretBytesTests {
     private struct Interrupted: Error {}

@@ -1,3 +1,4 @@
+import SignetBase
 import SignetJSON
 import TestSupport
 import Testing

@@ -4,6 +4,8 @@ import SignetPinning
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+
 /// CA files that a policy names.
 @Suite struct PinAuthoritiesTests {
     private let folder: TemporaryDirectory

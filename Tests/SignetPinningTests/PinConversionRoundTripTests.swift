@@ -2,6 +2,8 @@ import SignetPinning
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+
 /// Small policies made at random, written in another program's format and read again: no host is
 /// pinned less, and none is pinned that was not.
 @Suite struct PinConversionRoundTripTests {

@@ -1,6 +1,8 @@
 import SignetPinning
 import Testing
 
+@testable import SignetPinFormats
+
 /// Files of many pins, for which work that grows with the square of their number would take minutes.
 @Suite struct PinConversionScaleTests {
     private static func pins(_ numbers: Range<Int>) throws -> [Pin] {

@@ -3,6 +3,8 @@ import SignetPinning
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+
 /// Other programs' formats, read and written.
 @Suite struct PinConversionTests {
     struct Sample: Decodable, Sendable, CustomTestStringConvertible {

@@ -1,6 +1,8 @@
 import SignetPinning
 import Testing
 
+@testable import SignetPinFormats
+
 /// What is said about a file that somebody else wrote.
 @Suite struct PinMessageTests {
     private static let pins =

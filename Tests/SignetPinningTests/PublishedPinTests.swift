@@ -3,6 +3,8 @@ import SignetPinning
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+
 /// The pin cases that OkHttp, TrustKit and curl publish, read from those programs' formats and judged.
 @Suite struct PublishedPinTests {
     struct Row: Decodable, Sendable, CustomTestStringConvertible {

@@ -3,6 +3,8 @@ import SignetJSON
 import SignetRPC
 import Testing
 
+@testable import SignetServiceDescription
+
 /// What goes out for a call, and what never does.
 struct BoxingTests {
     @Test func aCallIsAPostOfOneObject() throws {

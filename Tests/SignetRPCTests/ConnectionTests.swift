@@ -3,6 +3,9 @@ import SignetRPC
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+@testable import SignetRPCStreams
+
 /// Calls over a stream of bytes: both directions, cancellation, deadlines and the end.
 struct ConnectionTests {
     private func reply(_ id: some CustomStringConvertible, _ result: String) -> String {

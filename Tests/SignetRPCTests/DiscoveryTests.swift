@@ -3,6 +3,8 @@ import SignetJSON
 import SignetRPC
 import Testing
 
+@testable import SignetServiceDescription
+
 /// What services say of themselves, and parameters that do not fit it.
 struct DiscoveryTests {
     @Test func aTypesNameCannotSteerATerminal() throws {

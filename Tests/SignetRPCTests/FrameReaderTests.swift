@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SignetRPC
+@testable import SignetRPCStreams
 
 /// Frames, however their bytes are cut, and bytes that were changed.
 struct FrameReaderTests {

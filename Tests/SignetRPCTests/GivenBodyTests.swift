@@ -3,6 +3,8 @@ import SignetJSON
 import SignetRPC
 import Testing
 
+@testable import SignetServiceDescription
+
 /// Bodies that are not made of parameters, and what a description says of them.
 struct GivenBodyTests {
     private static let document = ##"""

@@ -2,6 +2,9 @@ import SignetJSON
 import SignetRPC
 import Testing
 
+@testable import SignetPinFormats
+@testable import SignetRPCStreams
+
 /// The peer's own requests and notifications, as a handler serves them.
 struct HandlerTests {
     private func request(_ method: String, _ id: String, _ params: String = "[]") -> String {

@@ -2,6 +2,9 @@ import SignetJSON
 import SignetRPC
 import Synchronization
 
+@testable import SignetPinFormats
+@testable import SignetRPCStreams
+
 /// The other end of a stream, which says byte for byte what a test tells it to.
 ///
 /// It cuts what comes into messages by itself, so that ours is not its own judge.

@@ -4,6 +4,8 @@ import SignetRPCStreams
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+
 /// python-lsp-jsonrpc at the other end of a child's standard input and output.
 struct LanguageServerTests {
     private static let script = """

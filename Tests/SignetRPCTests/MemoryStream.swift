@@ -1,6 +1,8 @@
 import SignetRPC
 import Synchronization
 
+@testable import SignetRPCStreams
+
 /// One end of a stream in memory, which holds so many bytes before a writer waits.
 final class MemoryStream: RPCByteStream {
     private let reading: Pipe

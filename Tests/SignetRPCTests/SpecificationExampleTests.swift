@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import SignetRPCStreams
+
 /// The examples of the specifications themselves, from the client's side and from the server's.
 struct SpecificationExampleTests {
     struct Example: Decodable, Sendable, CustomTestStringConvertible {

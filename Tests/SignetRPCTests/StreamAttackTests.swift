@@ -3,6 +3,9 @@ import SignetRPC
 import TestSupport
 import Testing
 
+@testable import SignetPinFormats
+@testable import SignetRPCStreams
+
 /// A hostile peer on a stream: no bytes make a call hang, end twice, or be taken for another's answer.
 struct StreamAttackTests {
     /// What the peer sends while the calls 7 and 8 wait, and what becomes of them.

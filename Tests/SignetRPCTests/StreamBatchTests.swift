@@ -3,6 +3,9 @@ import SignetRPC
 import Synchronization
 import Testing
 
+@testable import SignetPinFormats
+@testable import SignetRPCStreams
+
 /// Batches over a stream, from both sides.
 struct StreamBatchTests {
     private static let three = [RPCCall("a"), RPCCall("b", .array([1])), RPCCall("c")]

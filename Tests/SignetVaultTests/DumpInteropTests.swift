@@ -4,6 +4,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+@testable import SignetBase
 @testable import SignetVault
 
 /// Dumps across implementations: joserfc and jwcrypto (Python), `jose` (C), and a peer in Python that

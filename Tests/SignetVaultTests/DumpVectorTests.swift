@@ -4,6 +4,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+@testable import SignetBase
 @testable import SignetVault
 
 @Suite struct DumpVectorTests {

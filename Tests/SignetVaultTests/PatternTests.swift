@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SignetBase
 @testable import SignetVault
 
 /// The pattern language, and that no pattern and no text makes matching slow.

@@ -1,5 +1,6 @@
 import SignetCrypto
 import SignetJSON
+import SignetSystem
 import TestSupport
 import Testing
 

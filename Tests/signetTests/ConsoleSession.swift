@@ -1,4 +1,5 @@
 import Foundation
+import SignetBase
 import TestSupport
 
 /// A session of a shell as a text shows it: commands behind `$ `, and below each what it prints.

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetVault
 
 /// Patterns of the configuration that decide about a request's URL before anything is sent.
@@ -53,12 +54,12 @@ struct URLRules: Sendable {
     ) throws(ClientError) -> [ValuePattern] {
         var compiled: [ValuePattern] = []
         for (index, pattern) in patterns.enumerated() {
-            do throws(VaultError) {
+            do throws(PatternFailure) {
                 compiled.append(try ValuePattern(pattern))
             } catch {
                 throw ClientError(
                     .processing, .invalidService,
-                    "\(key): pattern \(index + 1) is no regular expression: \(error.message)")
+                    "\(key): pattern \(index + 1) is not a regular expression: \(error.reason)")
             }
         }
         return compiled

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import SignetCrypto
 internal import SignetSigning
+internal import SignetSystem
 internal import SignetTransport
 
 /// One download on its way: its part, and what is to be asked next.
@@ -264,10 +265,16 @@ struct DownloadRun: ~Copyable {
         do {
             var sha256 = try IncrementalDigest(.sha256)
             var sha512 = try IncrementalDigest(.sha512)
-            try part.read { bytes throws(CryptoFailure) in
-                try sha256.update(bytes)
-                try sha512.update(bytes)
+            var failure: CryptoFailure?
+            try part.read { bytes in
+                do throws(CryptoFailure) {
+                    try sha256.update(bytes)
+                    try sha512.update(bytes)
+                } catch {
+                    failure = error
+                }
             }
+            if let failure { throw failure }
             let found = try sha256.finish()
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(

@@ -1,4 +1,5 @@
 internal import Logging
+internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 internal import SignetRPC

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Logging
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetCurl
 internal import SignetPinning

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Logging
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetPinning
 internal import SignetTransport

@@ -1,6 +1,7 @@
 internal import SignetCrypto
 internal import SignetCurl
 internal import SignetPinning
+internal import SignetSystem
 public import SignetTransport
 internal import SignetVault
 

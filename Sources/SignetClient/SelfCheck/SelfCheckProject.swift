@@ -1,5 +1,6 @@
 internal import SignetCrypto
 internal import SignetJSON
+internal import SignetSystem
 
 /// Where a program's own files are, for the self-check.
 ///

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import SignetCrypto
 internal import SignetRPC
 internal import SignetSigning
+internal import SignetSystem
 internal import SignetTransport
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first call.

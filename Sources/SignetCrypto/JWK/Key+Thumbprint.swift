@@ -1,4 +1,5 @@
 internal import SignetJSON
+internal import SignetSystem
 
 extension Key {
     /// The key's thumbprint (RFC 7638): SHA-256 over the members that make the key, as base64url

@@ -1,4 +1,6 @@
+internal import SignetBase
 public import SignetJSON
+internal import SignetSystem
 
 /// One key of a JWK Set, bound to its algorithm, its use and its time (RFC 7517, section 4).
 ///

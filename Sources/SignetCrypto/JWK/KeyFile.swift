@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetJSON
+internal import SignetSystem
 
 #if canImport(Glibc)
     internal import Glibc

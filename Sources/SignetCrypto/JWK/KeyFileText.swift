@@ -1,4 +1,6 @@
+internal import SignetBase
 import SignetJSON
+internal import SignetSystem
 
 /// The text of a key file, in which one key is added or taken out and every other byte stays: what
 /// other programs keep in it, and how a person set it out.

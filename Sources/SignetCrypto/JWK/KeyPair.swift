@@ -1,5 +1,6 @@
 internal import CSignetOpenSSL
 internal import SignetJSON
+internal import SignetSystem
 
 /// A key pair that OpenSSL made, and its members as JWK writes them.
 @safe struct KeyPair: ~Copyable {

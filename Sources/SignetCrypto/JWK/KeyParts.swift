@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetJSON
+internal import SignetSystem
 
 /// One member of a JWK Set, read and checked, before it becomes a `Key`.
 struct KeyParts: ~Copyable {

@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// The keys of a JWK Set (RFC 7517, section 5), taken whole or not at all.

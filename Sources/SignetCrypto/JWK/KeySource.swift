@@ -1,3 +1,6 @@
+internal import SignetBase
+internal import SignetSystem
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)

@@ -1,3 +1,6 @@
+internal import SignetBase
+internal import SignetSystem
+
 /// A key file that this process alone changes, one vault root at a time.
 ///
 /// Each change replaces the file whole and then overwrites what it held before, as well as a disk

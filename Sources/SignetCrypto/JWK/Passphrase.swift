@@ -1,3 +1,4 @@
+internal import SignetSystem
 internal import Synchronization
 
 /// A passphrase that takes the place of a vault's root: read once, never shown.

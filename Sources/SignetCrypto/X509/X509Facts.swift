@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetBase
 
 /// What can be read from certificates and keys without trusting them.
 package enum X509Facts {

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import SignetCrypto
 internal import SignetJSON
+internal import SignetSystem
 
 /// Pin reports in a file, one JSON object a line, which several processes may share.
 ///

@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetCrypto
+internal import SignetSystem
 
 /// The newest signed policy that a program has taken, kept in a file, so that no older one is taken
 /// after a restart.

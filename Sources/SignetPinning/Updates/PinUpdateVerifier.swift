@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 

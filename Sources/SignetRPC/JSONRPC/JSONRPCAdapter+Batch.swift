@@ -1,4 +1,4 @@
-import SignetJSON
+package import SignetJSON
 
 /// What became of the calls of a batch.
 public struct BatchReply: Sendable, Hashable {
@@ -56,7 +56,7 @@ extension JSONRPCAdapter {
     }
 
     /// The array of a batch, and the calls' ids; nil for a notification.
-    func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
+    package func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
         guard version == .v2 else {
             throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 knows no batches")
         }

@@ -94,7 +94,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     // MARK: Helpers
 
     /// Boxes the request object.
-    func request(_ call: RPCCall, _ id: RPCID?) throws(RPCError) -> JSONObject {
+    package func request(_ call: RPCCall, _ id: RPCID?) throws(RPCError) -> JSONObject {
         guard allowsReservedMethods || !call.method.isReserved else {
             throw RPCError(
                 code: .reservedMethod,
@@ -133,7 +133,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     static let ownMembers = ["jsonrpc", "id", "method", "params"]
 
-    func nextID() throws(RPCError) -> RPCID { try ids.next() }
+    package func nextID() throws(RPCError) -> RPCID { try ids.next() }
 
     func boxed(_ object: JSONObject, _ expected: BoxedRequest.Expected) -> BoxedRequest {
         boxed(JSONValue.object(object).serialized(), expected)
@@ -164,7 +164,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Reads a message or an array of them, of which it remembers where the members of each message
     /// stand and no more: a result is large where it likes to be, and is the caller's to read.
-    func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
+    package func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
         let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
         return try JSONReader(
             message, maximumDepth: maximumDepth, recordedDepth: isArray ? 2 : 1,
@@ -210,8 +210,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 }
 
 extension RPCWarning {
-    static let resultAndError = RPCWarning(
+    package static let resultAndError = RPCWarning(
         code: .resultAndError, message: "a reply has both result and error, wanted one of them")
-    static let stringifiedID = RPCWarning(
+    package static let stringifiedID = RPCWarning(
         code: .stringifiedID, message: "the server turned a number id into a string")
 }

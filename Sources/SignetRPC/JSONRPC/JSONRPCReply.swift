@@ -1,33 +1,33 @@
-import SignetJSON
+package import SignetJSON
 
 /// One reply object of JSON-RPC, read but not yet joined to its call.
-struct JSONRPCReply {
+package struct JSONRPCReply {
     /// The member `id`.
-    enum ID {
+    package enum ID {
         case absent, null, unusable
         case id(RPCID)
     }
 
     /// What the reply says.
-    enum Content {
+    package enum Content {
         case result(JSONReader.Element)
         case error(RPCServerError)
         /// Why the reply is none.
         case defect(String)
     }
 
-    let id: ID
-    let content: Content
+    package let id: ID
+    package let content: Content
     /// Whether the object says that it is of the protocol, even if the rest is wrong: it names a version,
     /// or has all three members that version 1.0 demands. Ids and errors alone others have too.
     let isRPC: Bool
     /// Whether it has both result and error, and that was let pass.
-    let hasBoth: Bool
+    package let hasBoth: Bool
 
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
-    init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
+    package init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
             self.content = .defect("found a JSON value that is no object, wanted a reply object")

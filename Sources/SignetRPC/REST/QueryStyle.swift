@@ -117,7 +117,7 @@ public struct QueryStyle: Sendable, Hashable {
 
 extension JSONValue {
     /// A string, a number or a boolean as text; nil for what has more to it, and for null.
-    var scalarText: String? {
+    package var scalarText: String? {
         switch self {
         case .string(let text): text
         case .number(let number): number.text

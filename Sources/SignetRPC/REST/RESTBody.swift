@@ -103,11 +103,11 @@ public struct RESTRequest: Sendable, Hashable {
 }
 
 /// A media type (RFC 9110, section 8.3.1): its essence, in lower case.
-struct MediaType: Equatable {
-    let essence: String
+package struct MediaType: Equatable {
+    package let essence: String
 
     /// Reads the value of a Content-Type field; nil where it is none.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
         var essence = text[..<end].utf8
         while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
@@ -121,7 +121,7 @@ struct MediaType: Equatable {
     }
 
     /// Whether it is JSON by its name (RFC 6839, section 3.1).
-    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 
     /// Whether a byte may stand in a token (RFC 9110, section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {

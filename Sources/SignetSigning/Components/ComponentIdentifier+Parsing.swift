@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension ComponentIdentifier {
     /// The most components that a list may name.
     static let maximumCount = 256

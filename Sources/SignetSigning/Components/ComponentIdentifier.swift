@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// What a signature covers, by name and parameters (RFC 9421, section 2): a field in lower case, or a
 /// derived component that begins with `@`.
 public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Signs by RFC 9421, section 3.1.

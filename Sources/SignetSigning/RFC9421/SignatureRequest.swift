@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// One signature that a peer asks for in Accept-Signature (RFC 9421, section 5).
 ///
 /// A server asks a client in a response, a client asks a server in a request; whoever answers signs the

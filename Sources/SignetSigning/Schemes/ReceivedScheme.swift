@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// What a message's fields say of a scheme's signature, before anything of it is proved.

@@ -1,4 +1,6 @@
+internal import SignetBase
 internal import SignetCrypto
+internal import SignetSystem
 internal import Synchronization
 
 /// A key as one scheme uses it.

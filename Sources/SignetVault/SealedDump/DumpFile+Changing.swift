@@ -1,4 +1,6 @@
+internal import SignetBase
 import SignetCrypto
+internal import SignetSystem
 
 extension DumpFile {
     /// What becomes of the dump that is there.

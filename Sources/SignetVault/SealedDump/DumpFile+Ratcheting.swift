@@ -1,4 +1,6 @@
+internal import SignetBase
 import SignetCrypto
+internal import SignetSystem
 
 extension DumpFile {
     /// Brings the dump to newer versions under a root that is made of the current one in one

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetCrypto
 
 /// A sealed dump in a file, and the one way in which it is changed.

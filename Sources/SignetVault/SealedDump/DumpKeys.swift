@@ -1,4 +1,5 @@
 import SignetCrypto
+internal import SignetSystem
 
 /// The keys of one dump: content key, nonce and commitment, 76 bytes from HKDF-SHA256 (RFC 5869).
 struct DumpKeys: ~Copyable {

@@ -1,4 +1,6 @@
+internal import SignetBase
 import SignetCrypto
+internal import SignetSystem
 
 /// The next root, made of the current one in one direction.
 enum Ratchet {

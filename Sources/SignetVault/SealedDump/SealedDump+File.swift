@@ -1,4 +1,5 @@
 import SignetCrypto
+internal import SignetSystem
 
 extension SealedDump {
     /// Reads a dump from a file.

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 

@@ -1,4 +1,6 @@
+internal import SignetBase
 import SignetCrypto
+internal import SignetSystem
 
 /// A file that holds the highest sequences seen, changed under its lock and replaced whole.
 struct StateFile: Sendable {

@@ -1,4 +1,6 @@
+internal import SignetBase
 public import SignetCrypto
+internal import SignetSystem
 
 /// What opens and seals dumps: a key set with vault roots, or a passphrase.
 public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {

@@ -1,4 +1,5 @@
 import SignetCrypto
+internal import SignetSystem
 
 extension KeyError: CodedError {
     var codeName: String { code.name }

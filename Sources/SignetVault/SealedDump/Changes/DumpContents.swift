@@ -1,3 +1,4 @@
+internal import SignetBase
 package import SignetJSON
 
 /// What a dump holds: for each key a value and where it came from.

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// What differs between two dumps, key by key.
 package struct DumpDiff: Sendable {
     /// What became of a key.

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The contents of two dumps joined, by what each changed since a common ancestor.
 ///
 /// A key is merged as a whole: what only one side changed is taken from it, what both changed to the

@@ -1,6 +1,8 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 
 /// `signet keys list`: what is in a key file, and nothing secret of it.
 struct KeysListCommand: ParsableCommand {

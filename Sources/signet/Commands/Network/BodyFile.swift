@@ -1,5 +1,7 @@
+internal import SignetBase
 import SignetCrypto
 import SignetSigning
+internal import SignetSystem
 
 /// A body that lies in a file, and goes through one buffer only.
 struct BodyFile: ~Copyable {

@@ -1,9 +1,12 @@
 import ArgumentParser
+internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl
 import SignetJSON
 import SignetRPC
+internal import SignetServiceDescription
+internal import SignetSystem
 import SignetTransport
 
 /// What a REST call carries in place of JSON: a file's bytes, or a form.

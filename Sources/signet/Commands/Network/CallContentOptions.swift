@@ -3,6 +3,8 @@ import HTTPTypes
 import SignetCrypto
 import SignetJSON
 import SignetRPC
+internal import SignetServiceDescription
+internal import SignetSystem
 
 /// What a call carries: parameters and fields.
 struct CallContentOptions: ParsableArguments {

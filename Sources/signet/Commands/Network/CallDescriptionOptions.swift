@@ -2,6 +2,8 @@ import ArgumentParser
 import SignetClient
 import SignetJSON
 import SignetRPC
+internal import SignetServiceDescription
+internal import SignetSystem
 
 /// What the service says of its methods.
 struct CallDescriptionOptions: ParsableArguments {

@@ -4,6 +4,7 @@ import SignetClient
 import SignetCrypto
 import SignetPinning
 import SignetSigning
+internal import SignetSystem
 import SignetTransport
 
 /// Whom to trust, where hosts are, and how long to wait.

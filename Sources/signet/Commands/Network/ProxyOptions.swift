@@ -1,5 +1,6 @@
 import ArgumentParser
 import SignetCrypto
+internal import SignetSystem
 import SignetTransport
 
 /// Which proxies are gone through: those of the options, else of the environment.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPTypes
+internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl

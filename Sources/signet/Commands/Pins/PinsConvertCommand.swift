@@ -1,7 +1,10 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetPinFormats
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins convert`: pins from one program's format to another's.
 struct PinsConvertCommand: ParsableCommand {

@@ -1,7 +1,9 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins lint`: what is wrong or unwise in a policy, all of it at once.
 struct PinsLintCommand: ParsableCommand {

@@ -1,7 +1,9 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins plan`: which hosts lose which pin when, and what to add before.
 struct PinsPlanCommand: ParsableCommand {

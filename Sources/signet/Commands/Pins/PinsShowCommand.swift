@@ -1,8 +1,10 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins show`: the pins of a server or of a file.
 struct PinsShowCommand: AsyncParsableCommand {

@@ -1,7 +1,9 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins sign`: a policy that programs take from any web server.
 struct PinsSignCommand: ParsableCommand {

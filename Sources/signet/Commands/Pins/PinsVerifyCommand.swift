@@ -1,7 +1,9 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
+internal import SignetSystem
 
 /// `signet pins verify`: what a program would say of a signed policy.
 struct PinsVerifyCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import SignetBase
 import SignetClient
 import SignetSigning
 

@@ -1,7 +1,9 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning
+internal import SignetSystem
 
 extension SigningError: CodedError {
     var codeName: String { code.name }

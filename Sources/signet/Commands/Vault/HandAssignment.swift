@@ -1,5 +1,7 @@
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// A key and where its new value comes from, as `vault set` is given it.

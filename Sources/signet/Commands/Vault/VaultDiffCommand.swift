@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault

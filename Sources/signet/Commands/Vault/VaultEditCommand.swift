@@ -1,6 +1,8 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// `vault edit`: the values of a sealed dump in a person's editor.

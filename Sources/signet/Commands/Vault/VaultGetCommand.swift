@@ -1,6 +1,8 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// `vault get`: single values of a sealed dump.

@@ -1,6 +1,8 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// `vault merge`: two dumps joined by what each changed since a third; git's merge driver.

@@ -1,0 +1,210 @@
+internal import SignetPinning
+internal import SignetJSON
+
+/// Binary property lists, version 00: a header, objects, a table of their places, and a trailer that
+/// tells where it begins (documented in CFBinaryPList.c of Apple's CoreFoundation).
+struct BinaryPropertyList {
+    private let bytes: [UInt8]
+    private let offsets: [Int]
+    private let referenceSize: Int
+    /// How many more values may be met: references can name one object very often.
+    private var remaining = 100_000
+    /// How many more bytes of strings may be copied, for the same reason.
+    private var room = 2 * PropertyList.sizeLimit
+
+    private static let maximumDepth = 64
+
+    static func read(_ bytes: [UInt8]) throws(PinError) -> JSONValue {
+        var list = try BinaryPropertyList(bytes)
+        return try list.value(list.top, depth: 1)
+    }
+
+    private let top: Int
+
+    private init(_ bytes: [UInt8]) throws(PinError) {
+        guard bytes.starts(with: "bplist00".utf8), bytes.count >= 8 + 1 + 1 + 32 else {
+            throw PropertyList.malformed("a binary list of version 00 is wanted, whole")
+        }
+        let trailer = bytes.count - 32
+        let offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
+        let count = Self.number(bytes[(trailer + 8)..<(trailer + 16)])
+        let top = Self.number(bytes[(trailer + 16)..<(trailer + 24)])
+        let table = Self.number(bytes[(trailer + 24)..<(trailer + 32)])
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), count >= 1,
+            count <= UInt64(bytes.count), top < count, table >= 9,
+            table <= UInt64(trailer),
+            UInt64(trailer) - table >= count * UInt64(offsetSize)
+        else { throw PropertyList.malformed("the binary list's trailer does not fit it") }
+        var offsets: [Int] = []
+        for index in 0..<Int(count) {
+            let start = Int(table) + index * offsetSize
+            let offset = Self.number(bytes[start..<(start + offsetSize)])
+            guard offset >= 8, offset < table else {
+                throw PropertyList.malformed("an object of the binary list lies outside it")
+            }
+            offsets.append(Int(offset))
+        }
+        self.bytes = Array(bytes[..<Int(table)])
+        self.offsets = offsets
+        self.top = Int(top)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func slice(_ start: Int, _ count: Int) throws(PinError) -> ArraySlice<UInt8> {
+        guard count >= 0, start <= bytes.count, count <= bytes.count - start else {
+            throw PropertyList.malformed("an object of the binary list is cut short")
+        }
+        return bytes[start..<(start + count)]
+    }
+
+    private mutating func value(_ index: Int, depth: Int) throws(PinError) -> JSONValue {
+        remaining -= 1
+        guard index < offsets.count, depth <= Self.maximumDepth, remaining > 0 else {
+            throw PropertyList.malformed(
+                "the binary list is too deep, too large or goes in a circle")
+        }
+        let start = offsets[index]
+        let marker = bytes[start]
+        switch marker >> 4 {
+        case 0x0 where marker == 0x08 || marker == 0x09: return .bool(marker == 0x09)
+        case 0x1: return .number(JSONNumber(try integer(at: start)))
+        case 0x2, 0x3:
+            // Reals and dates mean nothing here; they are only passed over.
+            _ = try slice(start + 1, 1 << Int(marker & 0xF))
+            return .string("")
+        case 0x4, 0x5, 0x6, 0xA, 0xD: break
+        default: throw PropertyList.malformed("an object of the binary list is of no known kind")
+        }
+        let (count, body) = try counted(start)
+        if marker >> 4 == 0x5 || marker >> 4 == 0x6 {
+            room -= count
+            guard room >= 0 else {
+                throw PropertyList.malformed("the binary list names long strings too often")
+            }
+        }
+        switch marker >> 4 {
+        case 0x4:
+            _ = try slice(body, count)
+            return .string("")
+        case 0x5:
+            let text = try slice(body, count)
+            guard text.allSatisfy({ $0 < 0x80 }) else {
+                throw PropertyList.malformed("a string that is not ASCII")
+            }
+            return .string(String(decoding: text, as: UTF8.self))
+        case 0x6:
+            let text = try slice(body, count * 2)
+            let units = stride(from: text.startIndex, to: text.endIndex, by: 2).map {
+                UInt16(text[$0]) << 8 | UInt16(text[$0 + 1])
+            }
+            guard let string = String(validating: units, as: UTF16.self) else {
+                throw PropertyList.malformed("a string that is not UTF-16")
+            }
+            return .string(string)
+        case 0xA:
+            var values: [JSONValue] = []
+            for reference in try references(body, count) {
+                values.append(try value(reference, depth: depth + 1))
+            }
+            return .array(values)
+        default:
+            let names = try references(body, count)
+            let places = try references(body + count * referenceSize, count)
+            var entries: [(String, JSONValue)] = []
+            for (name, place) in zip(names, places) {
+                guard case .string(let key) = try value(name, depth: depth + 1) else {
+                    throw PropertyList.malformed("a key that is no string")
+                }
+                entries.append((key, try value(place, depth: depth + 1)))
+            }
+            return try PropertyList.dictionary(entries)
+        }
+    }
+
+    private func references(_ start: Int, _ count: Int) throws(PinError) -> [Int] {
+        guard count <= bytes.count else {
+            throw PropertyList.malformed("an object of the binary list is cut short")
+        }
+        let all = try slice(start, count * referenceSize)
+        return try (0..<count).map { (item) throws(PinError) -> Int in
+            let start = all.startIndex + item * referenceSize
+            let number = Self.number(all[start..<(start + referenceSize)])
+            guard number < UInt64(offsets.count) else {
+                throw PropertyList.malformed("a reference to no object of the binary list")
+            }
+            return Int(number)
+        }
+    }
+
+    /// How many elements an object has, and where they begin.
+    private func counted(_ start: Int) throws(PinError) -> (count: Int, body: Int) {
+        let low = Int(bytes[start] & 0xF)
+        if low < 0xF { return (low, start + 1) }
+        let marker = try slice(start + 1, 1).first ?? 0
+        guard marker >> 4 == 1 else {
+            throw PropertyList.malformed("a length that is no integer")
+        }
+        let count = try integer(at: start + 1)
+        guard count >= 0, count <= Int64(bytes.count) else {
+            throw PropertyList.malformed("an object of the binary list is cut short")
+        }
+        return (Int(count), start + 2 + (1 << Int(marker & 0xF)))
+    }
+
+    private func integer(at start: Int) throws(PinError) -> Int64 {
+        let size = Int(bytes[start] & 0xF)
+        guard size <= 3 else { throw PropertyList.malformed("an integer of more than 64 bits") }
+        return Int64(bitPattern: Self.number(try slice(start + 1, 1 << size)))
+    }
+
+    // MARK: - Writing
+
+    /// Writes dictionaries, arrays, strings and booleans.
+    static func write(_ list: JSONValue) -> [UInt8] {
+        var objects: [[UInt8]] = []
+        let referenceSize = 4
+        func big(_ number: Int, _ size: Int) -> [UInt8] {
+            (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
+        func head(_ kind: UInt8, _ count: Int) -> [UInt8] {
+            count < 15 ? [kind << 4 | UInt8(count)] : [kind << 4 | 0xF, 0x12] + big(count, 4)
+        }
+        func add(_ value: JSONValue) -> Int {
+            let place = objects.count
+            objects.append([])
+            switch value {
+            case .bool(let flag): objects[place] = [flag ? 0x09 : 0x08]
+            case .array(let values):
+                let references = values.flatMap { big(add($0), referenceSize) }
+                objects[place] = head(0xA, values.count) + references
+            case .object(let object):
+                let names = object.flatMap { big(add(.string($0.name)), referenceSize) }
+                let values = object.flatMap { big(add($0.value), referenceSize) }
+                objects[place] = head(0xD, object.count) + names + values
+            case .string(let text):
+                let units = Array(text.utf16)
+                objects[place] =
+                    text.utf8.allSatisfy { $0 < 0x80 }
+                    ? head(0x5, units.count) + Array(text.utf8)
+                    : head(0x6, units.count) + units.flatMap { big(Int($0), 2) }
+            case .number, .null: objects[place] = [0x50]
+            }
+            return place
+        }
+        _ = add(list)
+        var bytes = Array("bplist00".utf8)
+        var table: [UInt8] = []
+        for object in objects {
+            table += big(bytes.count, 4)
+            bytes += object
+        }
+        let start = bytes.count
+        bytes += table
+        return bytes + [0, 0, 0, 0, 0, 0, 4, UInt8(referenceSize)] + big(objects.count, 8)
+            + big(0, 8) + big(start, 8)
+    }
+}

@@ -1,0 +1,141 @@
+internal import SignetPinning
+internal import SignetJSON
+
+/// Apple's property lists, read as the JSON values that they are alike.
+enum PropertyList {
+    /// The largest list that is read.
+    static let sizeLimit = 16 << 20
+
+    /// Reads a list, binary or XML.
+    ///
+    /// - Throws: `PinError` with code `malformed-input`.
+    static func read(_ bytes: [UInt8]) throws(PinError) -> JSONValue {
+        guard bytes.count <= sizeLimit else { throw malformed("more than 16 MiB") }
+        if bytes.starts(with: "bplist".utf8) { return try BinaryPropertyList.read(bytes) }
+        return try XMLPropertyList.read(bytes)
+    }
+
+    static func malformed(_ what: String) -> PinError {
+        PinError(code: .malformedInput, message: "no property list that is taken: \(what)")
+    }
+
+    /// A dictionary, in which no key stands twice.
+    static func dictionary(_ entries: [(String, JSONValue)]) throws(PinError) -> JSONValue {
+        var object = JSONObject()
+        for (key, value) in entries {
+            guard object[key] == nil else { throw malformed("a key stands twice") }
+            object[key] = value
+        }
+        return .object(object)
+    }
+}
+
+/// Property lists in XML (Apple's PropertyList-1.0 document type).
+enum XMLPropertyList {
+    static func read(_ bytes: [UInt8]) throws(PinError) -> JSONValue {
+        let root = try XMLReader.read(bytes)
+        let values = root.elements
+        guard root.name == "plist", values.count == 1, !root.hasText else {
+            throw PropertyList.malformed("<plist> with one value is wanted")
+        }
+        return try value(values[0])
+    }
+
+    private static func value(_ element: XMLElement) throws(PinError) -> JSONValue {
+        switch element.name {
+        case "dict", "array":
+            guard !element.hasText else {
+                throw PropertyList.malformed("text stands between the values")
+            }
+            return try element.name == "dict" ? dictionary(element) : array(element)
+        default: break
+        }
+        guard element.elements.isEmpty else {
+            throw PropertyList.malformed("a value in another one that holds none")
+        }
+        switch element.name {
+        case "string", "date", "data": return .string(element.text)
+        case "true", "false":
+            guard element.children.isEmpty else {
+                throw PropertyList.malformed("text in a boolean")
+            }
+            return .bool(element.name == "true")
+        case "integer":
+            guard let number = Int64(trimmed(element.text)) else {
+                throw PropertyList.malformed("an integer that is none")
+            }
+            return .number(JSONNumber(number))
+        case "real":
+            guard let number = Double(trimmed(element.text)), number.isFinite else {
+                throw PropertyList.malformed("a real that is none")
+            }
+            return .init(floatLiteral: number)
+        default: throw PropertyList.malformed("an element that property lists do not have")
+        }
+    }
+
+    private static func array(_ element: XMLElement) throws(PinError) -> JSONValue {
+        var values: [JSONValue] = []
+        for item in element.elements { values.append(try value(item)) }
+        return .array(values)
+    }
+
+    private static func dictionary(_ element: XMLElement) throws(PinError) -> JSONValue {
+        var entries: [(String, JSONValue)] = []
+        var key: String?
+        for item in element.elements {
+            if let name = key {
+                entries.append((name, try value(item)))
+                key = nil
+            } else {
+                guard item.name == "key", item.elements.isEmpty else {
+                    throw PropertyList.malformed("a <key> is wanted before each value of a <dict>")
+                }
+                key = item.text
+            }
+        }
+        guard key == nil else { throw PropertyList.malformed("a key without a value") }
+        return try PropertyList.dictionary(entries)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        let start = bytes.firstIndex { !XMLReader.isSpace($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !XMLReader.isSpace($0) }.map { $0 + 1 } ?? start
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// Writes what TrustKit's configuration holds: dictionaries, arrays, strings and booleans.
+    static func write(_ list: JSONValue) -> [UInt8] {
+        var text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
+            "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+
+            """
+        append(list, indent: "", to: &text)
+        return Array((text + "</plist>\n").utf8)
+    }
+
+    private static func append(_ value: JSONValue, indent: String, to text: inout String) {
+        switch value {
+        case .object(let object):
+            text += "\(indent)<dict>\n"
+            for (name, value) in object {
+                text += "\(indent)\t<key>\(XMLReader.escaped(name))</key>\n"
+                append(value, indent: indent + "\t", to: &text)
+            }
+            text += "\(indent)</dict>\n"
+        case .array(let values):
+            text += "\(indent)<array>\n"
+            for value in values { append(value, indent: indent + "\t", to: &text) }
+            text += "\(indent)</array>\n"
+        case .bool(let flag): text += "\(indent)<\(flag)/>\n"
+        case .string(let string):
+            text += "\(indent)<string>\(XMLReader.escaped(string))</string>\n"
+        case .number(let number): text += "\(indent)<real>\(number.text)</real>\n"
+        case .null: text += "\(indent)<string></string>\n"
+        }
+    }
+}

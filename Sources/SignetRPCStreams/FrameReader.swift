@@ -1,0 +1,180 @@
+internal import SignetRPC
+
+/// Cuts a stream of bytes into messages. It takes bytes in whatever pieces they come, and each byte is
+/// looked at once.
+struct FrameReader {
+    private let framing: RPCFraming
+    private let maximumHeaderSize: Int
+    private let maximumMessageSize: Int
+    private var buffer: [UInt8] = []
+    /// Where what has not been given out begins.
+    private var start = 0
+    /// Where to go on looking for the end of a line.
+    private var position = 0
+    /// The message's length, once its header is whole.
+    private var length: Int?
+    private var header = FrameHeader()
+
+    init(_ framing: RPCFraming, maximumHeaderSize: Int, maximumMessageSize: Int) {
+        self.framing = framing
+        self.maximumHeaderSize = maximumHeaderSize
+        self.maximumMessageSize = maximumMessageSize
+    }
+
+    /// Whether a message has begun and is not whole.
+    var isWithinMessage: Bool { start < buffer.count || length != nil || header.isBegun }
+
+    mutating func push(_ bytes: [UInt8]) {
+        if start > 0, start == buffer.count || start > buffer.count / 2 {
+            buffer.removeSubrange(..<start)
+            position -= start
+            start = 0
+        }
+        buffer += bytes
+    }
+
+    /// The next whole message; nil where more bytes are needed.
+    ///
+    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`; the stream is lost then.
+    mutating func next() throws(RPCError) -> [UInt8]? {
+        switch framing.value {
+        case .lines: try nextLine()
+        case .contentLength: try nextOfLength()
+        }
+    }
+
+    private mutating func nextLine() throws(RPCError) -> [UInt8]? {
+        while let end = endOfLine() {
+            guard end - start <= maximumMessageSize else { throw tooLarge }
+            let line = take(upTo: end, skipping: 1)
+            let message = line.last == 0x0D ? Array(line.dropLast()) : line
+            if !message.isEmpty { return message }
+        }
+        guard buffer.count - start <= maximumMessageSize else { throw tooLarge }
+        return nil
+    }
+
+    private mutating func nextOfLength() throws(RPCError) -> [UInt8]? {
+        while length == nil {
+            guard let end = endOfLine() else {
+                guard header.size + buffer.count - start <= maximumHeaderSize else {
+                    throw headerTooLarge
+                }
+                return nil
+            }
+            let line = take(upTo: end, skipping: 1)
+            guard header.size + line.count + 1 <= maximumHeaderSize else { throw headerTooLarge }
+            length = try header.take(line)
+            if let length, length > maximumMessageSize { throw tooLarge }
+        }
+        guard let length, buffer.count - start >= length else { return nil }
+        self.length = nil
+        header = FrameHeader()
+        return take(upTo: start + length, skipping: 0)
+    }
+
+    /// Where the line's LF stands.
+    private mutating func endOfLine() -> Int? {
+        guard let end = buffer[position...].firstIndex(of: 0x0A) else {
+            position = buffer.count
+            return nil
+        }
+        position = end
+        return end
+    }
+
+    private mutating func take(upTo end: Int, skipping: Int) -> [UInt8] {
+        let bytes = Array(buffer[start..<end])
+        start = end + skipping
+        position = start
+        return bytes
+    }
+
+    private var tooLarge: RPCError {
+        RPCError(
+            code: .messageTooLarge,
+            message: "the peer's message is longer than the limit of \(maximumMessageSize) bytes")
+    }
+
+    private var headerTooLarge: RPCError {
+        RPCError(
+            code: .malformedFrame,
+            message: "a frame's header is longer than the limit of \(maximumHeaderSize) bytes")
+    }
+}
+
+/// The header of one message, line by line.
+struct FrameHeader {
+    /// The bytes so far.
+    private(set) var size = 0
+    private var length: Int?
+    private var hasType = false
+
+    var isBegun: Bool { size > 0 }
+
+    /// Takes a line without its LF; gives the message's length when the header has ended.
+    mutating func take(_ line: [UInt8]) throws(RPCError) -> Int? {
+        size += line.count + 1
+        guard line.last == 0x0D else { throw Self.malformed("a line that does not end with CR LF") }
+        let line = line.dropLast()
+        if line.isEmpty {
+            guard let length else { throw Self.malformed("no Content-Length") }
+            return length
+        }
+        guard line.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+            throw Self.malformed("a byte that is no printable ASCII")
+        }
+        guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
+            line[..<colon].allSatisfy(Self.isOfToken)
+        else { throw Self.malformed("a line that is no field") }
+        let value = Self.trimmed(line[(colon + 1)...])
+        switch String(decoding: line[..<colon], as: UTF8.self).lowercased() {
+        case "content-length":
+            guard length == nil else { throw Self.malformed("a second Content-Length") }
+            // Eighteen digits fit an Int.
+            guard (1...18).contains(value.count), value.allSatisfy({ (0x30...0x39).contains($0) })
+            else { throw Self.malformed("a Content-Length that is no length") }
+            length = value.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        case "content-type":
+            guard !hasType else { throw Self.malformed("a second Content-Type") }
+            hasType = true
+            guard Self.isUTF8(value) else {
+                throw Self.malformed("a Content-Type whose charset is not UTF-8")
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private static func malformed(_ found: String) -> RPCError {
+        RPCError(
+            code: .malformedFrame,
+            message: "found \(found) in a frame's header, wanted \"Content-Length: \" and a number")
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let front = bytes.drop(while: isSpace)
+        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return [] }
+        return front[...last]
+    }
+
+    /// Whether no charset is named but UTF-8; `utf8` is what older programs write.
+    private static func isUTF8(_ value: ArraySlice<UInt8>) -> Bool {
+        let parameters = value.split(separator: 0x3B, omittingEmptySubsequences: false).dropFirst()
+        return parameters.allSatisfy { parameter in
+            let text = String(decoding: trimmed(parameter), as: UTF8.self).lowercased()
+            guard text.utf8.starts(with: "charset".utf8) else { return true }
+            return ["charset=utf-8", "charset=utf8", "charset=\"utf-8\"", "charset=\"utf8\""]
+                .contains(text)
+        }
+    }
+}

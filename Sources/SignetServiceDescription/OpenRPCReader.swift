@@ -1,0 +1,61 @@
+internal import SignetRPC
+import SignetJSON
+
+/// Reads the methods of an OpenRPC document.
+struct OpenRPCReader {
+    let document: JSONValue
+
+    func methods() throws(RPCError) -> [MethodDescription] {
+        guard let list = document["methods"]?.array else {
+            throw .malformedDescription("methods is no array")
+        }
+        var methods: [MethodDescription] = []
+        for (index, element) in list.enumerated() {
+            // A method elsewhere is not described here.
+            guard let method = resolved(element) else { continue }
+            guard let name = method["name"]?.string else {
+                throw .malformedDescription("methods[\(index)] has no name")
+            }
+            let structure = method["paramStructure"]?.string
+            var parameters: [MethodDescription.Parameter] = []
+            var hindrance: String?
+            for (position, element) in (method["params"]?.array ?? []).enumerated() {
+                guard let parameter = resolved(element) else {
+                    hindrance = "has parameters that stand in another document"
+                    continue
+                }
+                guard let name = parameter["name"]?.string else {
+                    throw .malformedDescription("methods[\(index)].params[\(position)] has no name")
+                }
+                parameters.append(
+                    MethodDescription.Parameter(
+                        name: name, place: .parameters,
+                        isRequired: parameter["required"]?.bool ?? false,
+                        schema: ParameterSchema(parameter["schema"] ?? true, in: document),
+                        style: nil))
+            }
+            methods.append(
+                MethodDescription(
+                    name: name, method: RPCMethod(name), summary: method["summary"]?.string,
+                    parameters: parameters,
+                    structure: structure.flatMap(MethodDescription.Structure.init) ?? .either,
+                    body: nil, bodyTypes: nil, hindrance: hindrance, bodyHindrance: nil))
+        }
+        return methods
+    }
+
+    private func resolved(_ value: JSONValue) -> JSONValue? { value.resolved(in: document) }
+}
+
+extension JSONValue {
+    /// The object behind a reference object; nil where that is not in the document.
+    func resolved(in document: JSONValue) -> JSONValue? {
+        var value = self
+        for _ in 0..<16 {
+            guard let reference = value["$ref"]?.string else { return value }
+            guard let next = document.target(ofReference: reference) else { return nil }
+            value = next
+        }
+        return nil
+    }
+}

@@ -1,0 +1,52 @@
+internal import CSignetSystem
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// A secret that a person types on the terminal, where it is not shown.
+package enum SecretPrompt {
+    /// The most bytes of a line.
+    private static let limit = 1024
+
+    /// Asks on the controlling terminal, whatever standard input and output are, and reads one line
+    /// without echo. The terminal is as it was before afterwards, also when Ctrl-C or another signal
+    /// ends the process.
+    ///
+    /// - Parameter question: Shown as it stands.
+    /// - Returns: The bytes of the line without its newline, one or more.
+    /// - Throws: `PromptFailure` if there is no terminal, or if nothing or too much was typed.
+    package static func readLine(asking question: String) throws(PromptFailure) -> SecretBytes {
+        var count = 0
+        var status = Int32(SIGNET_ASK_FAILED)
+        var reason = ""
+        let line = SecretBytes(count: limit) { target in
+            status = unsafe target.withUnsafeMutableBytes { target in
+                unsafe signet_ask(question, target.baseAddress, target.count, &count)
+            }
+            reason = unsafe String(cString: strerror(errno))
+        }
+        switch status {
+        case Int32(SIGNET_ASK_DONE) where count > 0:
+            return SecretBytes(copying: line.bytes.extracting(first: count))
+        case Int32(SIGNET_ASK_DONE), Int32(SIGNET_ASK_ENDED): reason = "nothing was typed"
+        case Int32(SIGNET_ASK_NO_TERMINAL):
+            throw PromptFailure(
+                lacksTerminal: true, message: "there is no terminal on which to ask for a secret")
+        case Int32(SIGNET_ASK_TOO_LONG): reason = "more than \(limit) bytes were typed"
+        case Int32(SIGNET_ASK_SIGNALLED): reason = "a signal came"
+        default: break
+        }
+        throw PromptFailure(
+            lacksTerminal: false, message: "cannot read from the terminal: \(reason)")
+    }
+}
+
+/// A secret that could not be read from the terminal.
+package struct PromptFailure: Error, Sendable, Hashable {
+    /// Whether the process has no controlling terminal.
+    package let lacksTerminal: Bool
+    package let message: String
+}
