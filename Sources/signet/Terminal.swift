@@ -71,7 +71,7 @@ struct Terminal: Sendable {
     /// The text with every control character but the newline written as an escape.
     static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { SignetCrypto.printable(String($0)) }.joined(separator: "\n")
+            .map { SignetBase.printable(String($0)) }.joined(separator: "\n")
     }
 
     /// Ends the process.

@@ -107,10 +107,10 @@ extension Terminal {
             ],
             lines: diff.isEmpty
                 ? [
-                    "nothing to change in \(SignetCrypto.printable(file)) (sequence \(opened.sequence))"
+                    "nothing to change in \(SignetBase.printable(file)) (sequence \(opened.sequence))"
                 ]
-                : diff.changes.map { "\($0.kind.rawValue) \(SignetCrypto.printable($0.name))" } + [
-                    "sealed \(SignetCrypto.printable(file)) (sequence \(opened.sequence))"
+                : diff.changes.map { "\($0.kind.rawValue) \(SignetBase.printable($0.name))" } + [
+                    "sealed \(SignetBase.printable(file)) (sequence \(opened.sequence))"
                 ])
     }
 }
