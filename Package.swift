@@ -28,10 +28,12 @@ func module(
         swiftSettings: houseRules + settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], hasVectors: Bool = true
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, resources: [.copy("Vectors")],
-        swiftSettings: houseRules)
+        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"],
+        resources: hasVectors ? [.copy("Vectors")] : nil, swiftSettings: houseRules)
 }
 
 let package = Package(
@@ -165,28 +167,45 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
             swiftSettings: houseRules),
-        tests("SignetJSON", ["SignetJSON", "TestSupport"]),
-        tests("SignetCrypto", ["SignetCrypto", "SignetJSON", "TestSupport"]),
+        tests("SignetBase", ["SignetBase"], hasVectors: false),
+        tests("SignetSystem", ["SignetBase", "SignetSystem"], hasVectors: false),
+        tests("SignetJSON", ["SignetJSON"]),
+        tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        tests("SignetRPC", ["SignetJSON", "SignetRPC", httpTypes]),
+        tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(
-            "SignetRPC",
-            ["SignetRPC", "SignetRPCStreams", "SignetJSON", "TestSupport", httpTypes]),
-        tests("SignetPinning", ["SignetPinning", "SignetCrypto", "SignetJSON", "TestSupport"]),
+            "SignetServiceDescription",
+            ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes],
+            hasVectors: false),
+        tests(
+            "SignetPinning",
+            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetSystem"]),
+        tests(
+            "SignetPinFormats",
+            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinFormats", "SignetPinning"]),
         tests(
             "SignetSigning",
-            ["SignetSigning", "SignetCrypto", "SignetJSON", "TestSupport", httpTypes]),
-        tests("SignetVault", ["SignetVault", "SignetCrypto", "SignetJSON", "TestSupport"]),
-        tests("SignetTransport", ["SignetTransport", "SignetPinning", "TestSupport", httpTypes]),
+            [
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSigning", "SignetSystem",
+                httpTypes,
+            ]),
         tests(
-            "SignetCurl",
-            ["SignetCurl", "SignetTransport", "SignetPinning", "TestSupport", httpTypes]),
+            "SignetVault",
+            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault"]),
+        tests("SignetTransport", ["SignetPinning", "SignetTransport", httpTypes]),
+        tests("SignetCurl", ["SignetCurl", "SignetPinning", "SignetTransport", httpTypes]),
         tests(
             "SignetClient",
             [
-                "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
-                "SignetRPC", "SignetSigning", "SignetTransport", "SignetVault", "TestSupport",
-                httpTypes, logging,
+                "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
+                "SignetPinning", "SignetRPC", "SignetServiceDescription", "SignetSigning",
+                "SignetSystem", "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
-        tests("signet", ["signet", "SignetCrypto", "SignetJSON", "SignetVault", "TestSupport"]),
+        tests(
+            "signet",
+            [
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault", "signet",
+            ]),
         .testTarget(
             name: "OrdersHostTests", dependencies: ["TestSupport", "signet"],
             swiftSettings: houseRules),

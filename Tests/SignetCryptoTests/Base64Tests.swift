@@ -1,6 +1,7 @@
 import Foundation
 import SignetBase
 import SignetJSON
+import TestSupport
 import Testing
 
 @testable import SignetCrypto

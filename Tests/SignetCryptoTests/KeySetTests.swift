@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 @testable import SignetCrypto

@@ -61,6 +61,3 @@ func unhex(_ text: String) -> [UInt8] {
     }
     return bytes
 }
-
-/// The bytes of a text.
-func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

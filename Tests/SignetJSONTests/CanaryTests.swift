@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// No error repeats a value of the input: the canary stands in each place, and never comes back.

@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// What is written straight into the text and what goes through the tree must be one.

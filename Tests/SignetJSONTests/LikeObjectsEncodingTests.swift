@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// Arrays of objects that are alike, which the encoder writes by what it has written, and objects that

@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// Arrays of objects that are alike, which the reader reads by what it has read, and objects that begin

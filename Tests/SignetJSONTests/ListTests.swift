@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// Arrays as types ask for them: each kind of element, however many, and what does not fit.

@@ -1,4 +1,5 @@
 import SignetJSON
+import TestSupport
 import Testing
 
 /// Strings that are long enough to be looked at in words and in blocks: each byte that a string cannot

@@ -1,6 +1,7 @@
 import Foundation
 import SignetJSON
 import Synchronization
+import TestSupport
 import Testing
 
 struct StreamTests {

@@ -1,6 +1,3 @@
-/// Bytes of a text.
-func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
-
 /// Numbers that look random and are the same in every run (SplitMix64).
 struct Random: RandomNumberGenerator {
     private var state: UInt64

@@ -1,5 +1,6 @@
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// What an adapter takes only when asked, its limits, ids that are strings, and typed errors.

@@ -1,5 +1,6 @@
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// Batches of JSON-RPC 2.0; the calls' ids are 7, 8 and 9, the third entry is a notification.

@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// Replies that are wrapped once more, and errors that have a body.

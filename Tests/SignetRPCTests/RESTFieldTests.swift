@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// Parameters and fields of a REST request beside path, query and body.

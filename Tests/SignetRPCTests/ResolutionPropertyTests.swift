@@ -1,5 +1,6 @@
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 /// Any set of replies with unique ids resolves each call exactly once, whatever stands between them.

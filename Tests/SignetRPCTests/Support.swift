@@ -1,12 +1,7 @@
 import HTTPTypes
 import SignetJSON
 import SignetRPC
-
-/// Bytes of a text.
-func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
-
-/// Text of bytes.
-func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+import TestSupport
 
 extension JSONRPCAdapter {
     /// An adapter whose ids count from 7.

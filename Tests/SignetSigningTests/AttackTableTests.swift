@@ -1,6 +1,7 @@
 import Foundation
 import SignetCrypto
 import SignetSigning
+import TestSupport
 import Testing
 
 /// One row for each thing that some library or other is known to let pass, and for each bad input that

@@ -1,4 +1,5 @@
 import SignetSigning
+import TestSupport
 import Testing
 
 @Suite("Content-Digest")

@@ -1,5 +1,6 @@
 import SignetCrypto
 import SignetSigning
+import TestSupport
 import Testing
 
 /// How many components a signature may cover, and how they are found in messages with many fields.

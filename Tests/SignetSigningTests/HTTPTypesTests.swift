@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetSigning
+import TestSupport
 import Testing
 
 @Suite("Messages from and to HTTPTypes")

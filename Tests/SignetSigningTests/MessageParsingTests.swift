@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetSigning
+import TestSupport
 import Testing
 
 @Suite("Messages as HTTP/1.1 text")

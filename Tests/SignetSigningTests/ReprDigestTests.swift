@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 @Suite("Covered digests")

@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 /// Accept-Signature: RFC 9421, section 5.

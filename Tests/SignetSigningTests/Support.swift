@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 
 /// Keys and messages that the tests share.
 enum Sample {
@@ -109,8 +110,6 @@ func code(_ body: () async throws -> Void) async -> String {
         return (error as? SigningError)?.code.name ?? "\(error)"
     }
 }
-
-func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
 extension SignableMessage {
     /// The message with a piece of its text replaced; the piece must be there.

@@ -9,7 +9,7 @@ import SignetPinning
 public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt {
     var seeds = Seeds.texts(["\u{5}sha256//d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="])
     for file in ["formats", "formats-refused", "published"] {
-        for seed in Seeds.values(in: "Tests/SignetPinningTests/Vectors/\(file).json") {
+        for seed in Seeds.values(in: "Tests/SignetPinFormatsTests/Vectors/\(file).json") {
             // A file's format shows at its start, more or less.
             for number in formats(fitting: seed.bytes) {
                 seeds.append(("\(seed.name)-\(number)", [UInt8(number)] + seed.bytes))

@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 /// Byte-equal with PyPI's botocore, which signs what AWS's own tools send, and with awscrt as botocore

@@ -1,5 +1,6 @@
 import Foundation
 import SignetJSON
+import TestSupport
 import Testing
 
 @testable import SignetCrypto

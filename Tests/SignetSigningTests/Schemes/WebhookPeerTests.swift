@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 /// Both ways with PyPI's standardwebhooks and stripe: what they sign we verify, what we sign they

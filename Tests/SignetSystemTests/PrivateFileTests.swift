@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import SignetCrypto
 @testable import SignetSystem
 
 @Suite struct PrivateFileTests {

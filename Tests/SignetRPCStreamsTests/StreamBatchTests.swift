@@ -1,6 +1,7 @@
 import SignetJSON
 import SignetRPC
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetPinFormats

@@ -1,9 +1,10 @@
 import Foundation
 import SignetJSON
 import SignetRPC
-import SignetRPCStreams
 import TestSupport
 import Testing
+
+@testable import SignetRPCStreams
 
 #if canImport(Glibc)
     import Glibc

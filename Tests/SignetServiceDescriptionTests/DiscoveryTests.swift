@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetJSON
 import SignetRPC
+import TestSupport
 import Testing
 
 @testable import SignetServiceDescription

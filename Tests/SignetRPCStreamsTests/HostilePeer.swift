@@ -1,6 +1,7 @@
 import SignetJSON
 import SignetRPC
 import Synchronization
+import TestSupport
 
 @testable import SignetPinFormats
 @testable import SignetRPCStreams

@@ -3,7 +3,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import SignetCrypto
 @testable import SignetSystem
 
 @Suite struct FileLockTests {

@@ -1,10 +1,10 @@
 import SignetJSON
 import SignetRPC
-import SignetRPCStreams
 import TestSupport
 import Testing
 
 @testable import SignetPinFormats
+@testable import SignetRPCStreams
 
 /// python-lsp-jsonrpc at the other end of a child's standard input and output.
 struct LanguageServerTests {

@@ -4,6 +4,8 @@ import SignetRPC
 import TestSupport
 import Testing
 
+@testable import SignetRPCStreams
+
 /// What real servers answer, recorded once.
 struct PeerReplyTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
