@@ -94,7 +94,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             self = try Self.engine(engine, object)
             return
         }
-        let plan = SchemePlan(try SchemeParts(object))
+        let plan = SchemePlan(try SchemeParser(object))
         if let hash = plan.brokenHash, !insecure {
             throw SigningError(
                 .insecureScheme,

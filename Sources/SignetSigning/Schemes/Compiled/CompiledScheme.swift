@@ -166,7 +166,7 @@ final class SchemePlan: Sendable {
     let nonce: NonceRule
     let signed: SignedSources
 
-    init(_ parts: SchemeParts) {
+    init(_ parts: SchemeParser) {
         name = parts.name
         document = parts.document
         settings = parts.settings

@@ -2,7 +2,7 @@ internal import SignetCrypto
 internal import SignetJSON
 
 /// How the text is signed, and whether all parts fit together.
-extension SchemeParts {
+extension SchemeParser {
     private enum HMACHash: String, CaseIterable {
         case sha256, sha384, sha512
 

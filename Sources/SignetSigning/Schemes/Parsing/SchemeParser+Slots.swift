@@ -1,7 +1,7 @@
 internal import SignetJSON
 
 /// Fields that are signed, nonces, and the places where texts stand.
-extension SchemeParts {
+extension SchemeParser {
     private enum Spaces: String, CaseIterable { case keep, collapse }
     private enum Duplicates: String, CaseIterable { case keep, sort }
 

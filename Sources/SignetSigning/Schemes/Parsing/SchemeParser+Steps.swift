@@ -1,6 +1,6 @@
 internal import SignetJSON
 
-extension SchemeParts {
+extension SchemeParser {
     static let stepKinds = "a text, an array of choices, or one of join, hash, path, parameters"
 
     /// Reads a piece of text that is made of a message.

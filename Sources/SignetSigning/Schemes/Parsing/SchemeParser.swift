@@ -2,7 +2,7 @@ internal import SignetCrypto
 internal import SignetJSON
 
 /// A scheme document while it is read; every member must be known, and every part must fit the others.
-struct SchemeParts {
+struct SchemeParser {
     let name: String
     let document: JSONObject
     var settings: [SchemePlan.Setting] = []
