@@ -5,7 +5,7 @@ public import SignetJSON
 public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case rfc9421, saltedHMAC
-        case document(SchemePlan)
+        case document(CompiledScheme)
     }
 
     /// The name that configurations and the tool's `--scheme` use.
@@ -94,7 +94,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             self = try Self.engine(engine, object)
             return
         }
-        let plan = SchemePlan(try SchemeParser(object))
+        let plan = CompiledScheme(try SchemeParser(object))
         if let hash = plan.brokenHash, !insecure {
             throw SigningError(
                 .insecureScheme,
@@ -139,8 +139,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 }
 
-extension SchemePlan: Hashable {
-    static func == (left: SchemePlan, right: SchemePlan) -> Bool {
+extension CompiledScheme: Hashable {
+    static func == (left: CompiledScheme, right: CompiledScheme) -> Bool {
         left === right || left.document == right.document
     }
 

@@ -17,7 +17,7 @@ final class VerifierKeys: Sendable {
         }
 
         /// The key as the scheme uses it, made once for a key of this set.
-        func schemeKey(_ key: Key, _ plan: SchemePlan) throws(SigningError) -> SchemeKey {
+        func schemeKey(_ key: Key, _ plan: CompiledScheme) throws(SigningError) -> SchemeKey {
             // A key of the set before is made for this once.
             guard let place = prepared[ObjectIdentifier(key)] else {
                 return try SchemeKey(key, plan)

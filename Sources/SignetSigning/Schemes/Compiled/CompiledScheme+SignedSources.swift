@@ -1,4 +1,4 @@
-extension SchemePlan {
+extension CompiledScheme {
     /// What the text that is signed is made of, whatever the settings: what stands in one choice only
     /// does not count.
     struct SignedSources: Sendable {

@@ -2,7 +2,7 @@ internal import SignetCrypto
 internal import SignetJSON
 
 /// A scheme document, read and checked once; signing and verifying only follow it.
-final class SchemePlan: Sendable {
+final class CompiledScheme: Sendable {
     /// What a program may or must say besides the message.
     struct Setting: Sendable {
         let name: String
@@ -196,7 +196,7 @@ final class SchemePlan: Sendable {
     }
 }
 
-extension SchemePlan {
+extension CompiledScheme {
     /// A hash that is broken for signatures: behind `.insecure` only.
     var brokenHash: HashFunction? {
         if case .hash(let function, _, _) = algorithm, function.isBroken { return function }

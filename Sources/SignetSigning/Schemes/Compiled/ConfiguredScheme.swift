@@ -3,18 +3,18 @@
 /// Conditions are decided, settings stand as literals, and whatever can be known before a message comes
 /// is known here, so that a message meets only what depends on it.
 final class BoundScheme: Sendable {
-    let plan: SchemePlan
+    let plan: CompiledScheme
     let settings: [[UInt8]?]
     /// The steps of the plan's values, by their numbers.
-    let values: [SchemePlan.Step]
+    let values: [CompiledScheme.Step]
     /// The step of the text that is signed.
-    let text: SchemePlan.Step
+    let text: CompiledScheme.Step
     /// What a signer writes before and after it signs.
-    let injections: [SchemePlan.Carrier]
-    let placements: [SchemePlan.Carrier]
+    let injections: [CompiledScheme.Carrier]
+    let placements: [CompiledScheme.Carrier]
     /// The same as a verifier reads them: settings are places, whose text must fit.
-    let readInjections: [SchemePlan.Carrier]
-    let readPlacements: [SchemePlan.Carrier]
+    let readInjections: [CompiledScheme.Carrier]
+    let readPlacements: [CompiledScheme.Carrier]
     /// The fields that are made before signing, in lower case, which must be among those that are signed
     /// where the signature names them.
     let injectedNames: [[UInt8]]
@@ -26,8 +26,8 @@ final class BoundScheme: Sendable {
 
     /// Binds a plan to values of its settings.
     ///
-    /// - Throws: As ``SchemePlan/settings(_:)``.
-    init(_ plan: SchemePlan, _ given: [String: String]) throws(SigningError) {
+    /// - Throws: As ``CompiledScheme/settings(_:)``.
+    init(_ plan: CompiledScheme, _ given: [String: String]) throws(SigningError) {
         let settings = try plan.settings(given)
         self.plan = plan
         self.settings = settings
@@ -49,9 +49,9 @@ final class BoundScheme: Sendable {
     }
 }
 
-extension SchemePlan.Step {
+extension CompiledScheme.Step {
     /// The step under these settings: no choice is left, and no setting.
-    fileprivate func bound(to settings: [[UInt8]?]) -> SchemePlan.Step {
+    fileprivate func bound(to settings: [[UInt8]?]) -> CompiledScheme.Step {
         switch self {
         case .template(let template): return .template(template.bound(to: settings))
         case .join(let steps, let separator):
@@ -63,7 +63,7 @@ extension SchemePlan.Step {
             return .path(normalize: normalizes ? .always : nil, encodes: encodes)
         case .parameters(let rule):
             return .parameters(
-                SchemePlan.ParameterRule(
+                CompiledScheme.ParameterRule(
                     origins: rule.origins, decodes: rule.decodes, encodes: rule.encodes,
                     skipsEmpty: rule.skipsEmpty, except: rule.except,
                     added: rule.added.map { ($0.name, $0.value.bound(to: settings)) },
@@ -75,9 +75,9 @@ extension SchemePlan.Step {
     }
 
     /// The steps with the separator between them, those that are templates as one.
-    private static func joined(_ steps: [SchemePlan.Step], _ separator: [UInt8]) -> SchemePlan.Step
+    private static func joined(_ steps: [CompiledScheme.Step], _ separator: [UInt8]) -> CompiledScheme.Step
     {
-        var joined: [SchemePlan.Step] = []
+        var joined: [CompiledScheme.Step] = []
         var sources: [SchemeTemplate.Source] = []
         for (index, step) in steps.enumerated() {
             if index > 0, !separator.isEmpty { sources.append(.literal(separator)) }
@@ -89,15 +89,15 @@ extension SchemePlan.Step {
                 joined.append(step)
             }
         }
-        let rest = SchemePlan.Step.template(SchemeTemplate(merging: sources))
+        let rest = CompiledScheme.Step.template(SchemeTemplate(merging: sources))
         if joined.isEmpty { return rest }
         return .join(sources.isEmpty ? joined : joined + [rest], separator: [])
     }
 }
 
-extension SchemePlan.Carrier {
-    fileprivate func bound(to settings: [[UInt8]?]) -> SchemePlan.Carrier {
-        SchemePlan.Carrier(
+extension CompiledScheme.Carrier {
+    fileprivate func bound(to settings: [[UInt8]?]) -> CompiledScheme.Carrier {
+        CompiledScheme.Carrier(
             condition: .always, place: place, templates: templates.map { $0.bound(to: settings) },
             separator: separator, shape: shape)
     }

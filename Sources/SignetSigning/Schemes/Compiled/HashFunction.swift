@@ -26,7 +26,7 @@ enum HashFunction: String, Sendable, CaseIterable {
     }
 }
 
-extension SchemePlan.Encoding {
+extension CompiledScheme.Encoding {
     func encode(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .hex: Self.hex(bytes, ten: 0x61)

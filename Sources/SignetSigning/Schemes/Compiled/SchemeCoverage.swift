@@ -62,11 +62,11 @@ struct SchemeCoverage: Sendable {
 
     private var elements: [Element] = []
     /// Rules of parameters, by the names of their texts.
-    private var rules: [(name: String, rule: SchemePlan.ParameterRule)] = []
+    private var rules: [(name: String, rule: CompiledScheme.ParameterRule)] = []
     private var inlineRules = 0
 
     /// Follows the steps of a scheme that is bound to its settings.
-    init(_ plan: SchemePlan, text: SchemePlan.Step, values: [SchemePlan.Step]) {
+    init(_ plan: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step]) {
         var isUsed = [Bool](repeating: false, count: values.count)
         visit(text, nil, plan, values, &isUsed)
     }
@@ -77,7 +77,7 @@ struct SchemeCoverage: Sendable {
 
     /// - Parameter value: The name of the value that the step belongs to.
     private mutating func visit(
-        _ step: SchemePlan.Step, _ value: String?, _ plan: SchemePlan, _ values: [SchemePlan.Step],
+        _ step: CompiledScheme.Step, _ value: String?, _ plan: CompiledScheme, _ values: [CompiledScheme.Step],
         _ isUsed: inout [Bool]
     ) {
         switch step {
@@ -102,8 +102,8 @@ struct SchemeCoverage: Sendable {
     }
 
     private mutating func visit(
-        _ template: SchemeTemplate, _ value: String?, _ plan: SchemePlan,
-        _ values: [SchemePlan.Step], _ isUsed: inout [Bool]
+        _ template: SchemeTemplate, _ value: String?, _ plan: CompiledScheme,
+        _ values: [CompiledScheme.Step], _ isUsed: inout [Bool]
     ) {
         for source in template.sources {
             switch source {
@@ -165,7 +165,7 @@ struct SchemeCoverage: Sendable {
     }
 }
 
-extension SchemePlan {
+extension CompiledScheme {
     /// Whether the text of a rule says what the query says: every parameter, each told from the next.
     fileprivate func keepsQuery(_ rule: ParameterRule) -> Bool {
         rule.origins == [.query] && rule.encodes && !rule.skipsEmpty

@@ -47,7 +47,7 @@ struct ReceivedScheme {
 
     /// What stands in a carrier's place, or nil.
     private static func text(
-        _ carrier: SchemePlan.Carrier, _ message: SignableMessage
+        _ carrier: CompiledScheme.Carrier, _ message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
         let values: [[UInt8]]
         switch carrier.place {
@@ -66,12 +66,12 @@ struct ReceivedScheme {
         return values.first
     }
 
-    private static func several(_ place: SchemePlan.Place) -> SigningError {
+    private static func several(_ place: CompiledScheme.Place) -> SigningError {
         SigningError(.malformedSignature, "the message has several \(place.name)")
     }
 
     private mutating func read(
-        _ text: [UInt8], _ carrier: SchemePlan.Carrier, _ plan: SchemePlan
+        _ text: [UInt8], _ carrier: CompiledScheme.Carrier, _ plan: CompiledScheme
     ) throws(SigningError) {
         var malformed: SigningError {
             SigningError(
@@ -94,8 +94,8 @@ struct ReceivedScheme {
     }
 
     private mutating func take(
-        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], _ plan: SchemePlan,
-        _ carrier: SchemePlan.Carrier
+        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], _ plan: CompiledScheme,
+        _ carrier: CompiledScheme.Carrier
     ) throws(SigningError) {
         func malformed(_ what: String) -> SigningError {
             SigningError(.malformedSignature, "\(carrier.place.name): \(what)")
@@ -146,7 +146,7 @@ struct ReceivedScheme {
     /// The fields that a signature says it covers: lower case, sorted, each once, the required ones
     /// among them.
     private func names(
-        _ text: [UInt8], _ plan: SchemePlan, _ malformed: (String) -> SigningError
+        _ text: [UInt8], _ plan: CompiledScheme, _ malformed: (String) -> SigningError
     ) throws(SigningError) -> [[UInt8]] {
         let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
             .map { Array($0) }
@@ -166,7 +166,7 @@ struct ReceivedScheme {
     }
 }
 
-extension SchemePlan.Place {
+extension CompiledScheme.Place {
     /// The place in words.
     var name: String {
         switch self {

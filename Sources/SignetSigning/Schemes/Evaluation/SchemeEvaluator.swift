@@ -25,7 +25,7 @@ struct SchemeRun {
         self.values = [[UInt8]?](repeating: nil, count: scheme.values.count)
     }
 
-    var plan: SchemePlan { scheme.plan }
+    var plan: CompiledScheme { scheme.plan }
     var settings: [[UInt8]?] { scheme.settings }
 
     /// The text that is signed.
@@ -126,7 +126,7 @@ struct SchemeRun {
         return value
     }
 
-    mutating func run(_ step: SchemePlan.Step) throws(SigningError) -> [UInt8] {
+    mutating func run(_ step: CompiledScheme.Step) throws(SigningError) -> [UInt8] {
         switch step {
         case .template(let template): return try expand(template)
         case .join(let steps, let separator):
@@ -175,7 +175,7 @@ struct SchemeRun {
     }
 
     /// The choice that holds; nil for another step. The last has no condition, so one always does.
-    func chosen(_ step: SchemePlan.Step) -> SchemePlan.Step? {
+    func chosen(_ step: CompiledScheme.Step) -> CompiledScheme.Step? {
         guard case .choice(let choices) = step else { return nil }
         return choices.first { $0.0.holds(settings) }?.1
     }
@@ -206,7 +206,7 @@ struct SchemeRun {
     // MARK: Parameters
 
     private mutating func parameters(
-        _ rule: SchemePlan.ParameterRule
+        _ rule: CompiledScheme.ParameterRule
     ) throws(SigningError) -> [UInt8] {
         var parameters = SchemeParameters()
         for origin in rule.origins {

@@ -13,7 +13,7 @@ final class SchemeKey: Sendable {
 
     let key: Key
     private let form: Form
-    private let plan: SchemePlan
+    private let plan: CompiledScheme
     /// Derived keys; readers are parted by thread, so that they share neither a lock nor a key.
     private let stripes = (0..<8).map { _ in Stripe() }
 
@@ -24,7 +24,7 @@ final class SchemeKey: Sendable {
 
     /// - Throws: `wrong-key-use`, `algorithm-mismatch`, or `invalid-value` for a secret that is not in
     ///   the scheme's form.
-    init(_ key: Key, _ plan: SchemePlan) throws(SigningError) {
+    init(_ key: Key, _ plan: CompiledScheme) throws(SigningError) {
         self.key = key
         self.plan = plan
         switch plan.algorithm {
@@ -59,7 +59,7 @@ final class SchemeKey: Sendable {
     }
 
     private static func requireAgreement(
-        _ key: Key, _ digest: DigestAlgorithm, _ plan: SchemePlan
+        _ key: Key, _ digest: DigestAlgorithm, _ plan: CompiledScheme
     ) throws(SigningError) {
         let wanted: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
         guard key.algorithm == nil || key.algorithm == wanted else {
@@ -72,9 +72,9 @@ final class SchemeKey: Sendable {
 
     /// Lends the secret as the scheme reads it, with its prefix.
     private static func withSecret<Result>(
-        of key: Key, _ plan: SchemePlan, _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
+        of key: Key, _ plan: CompiledScheme, _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
     ) throws(SigningError) -> Result {
-        var decoding = SchemePlan.SecretDecoding.none
+        var decoding = CompiledScheme.SecretDecoding.none
         var prefix: [UInt8] = []
         if case .hmac(_, let given, let before, _) = plan.algorithm {
             decoding = given

@@ -17,7 +17,7 @@ struct SchemeParameters {
 
     /// Adds the parameters of a query or a form.
     mutating func add(
-        _ text: ArraySlice<UInt8>, plusIsSpace: Bool, by rule: SchemePlan.ParameterRule
+        _ text: ArraySlice<UInt8>, plusIsSpace: Bool, by rule: CompiledScheme.ParameterRule
     ) {
         var start = text.startIndex
         while start < text.endIndex {
@@ -39,7 +39,7 @@ struct SchemeParameters {
 
     /// Adds a parameter as it is.
     mutating func add(
-        _ name: [UInt8], _ value: [UInt8], by rule: SchemePlan.ParameterRule
+        _ name: [UInt8], _ value: [UInt8], by rule: CompiledScheme.ParameterRule
     ) {
         let first = append(name[...], false, false)
         keep(first, append(value[...], false, false), rule)
@@ -59,7 +59,7 @@ struct SchemeParameters {
 
     /// Keeps a pair, where the rule does not leave it out; in the form in which it is written.
     private mutating func keep(
-        _ name: Range<Int>, _ value: Range<Int>, _ rule: SchemePlan.ParameterRule
+        _ name: Range<Int>, _ value: Range<Int>, _ rule: CompiledScheme.ParameterRule
     ) {
         guard !(rule.skipsEmpty && value.isEmpty) else { return }
         for other in rule.except where buffer[name].elementsEqual(other) { return }
@@ -79,7 +79,7 @@ struct SchemeParameters {
     }
 
     /// The parameters in their order, as the rule writes them.
-    mutating func text(by rule: SchemePlan.ParameterRule) -> [UInt8] {
+    mutating func text(by rule: CompiledScheme.ParameterRule) -> [UInt8] {
         switch rule.order {
         case .none: break
         case .key: sort { [$0.name] }
@@ -96,7 +96,7 @@ struct SchemeParameters {
     }
 
     private func append(
-        _ pair: Pair, _ rule: SchemePlan.ParameterRule, to text: inout [UInt8]
+        _ pair: Pair, _ rule: CompiledScheme.ParameterRule, to text: inout [UInt8]
     ) {
         text.append(contentsOf: buffer[pair.name])
         text.append(contentsOf: rule.assign)
@@ -116,7 +116,7 @@ struct SchemeParameters {
         }
     }
 
-    private func writtenPairs(_ rule: SchemePlan.ParameterRule) -> [UInt8] {
+    private func writtenPairs(_ rule: CompiledScheme.ParameterRule) -> [UInt8] {
         var written: [[UInt8]] = []
         for pair in pairs {
             var text: [UInt8] = []

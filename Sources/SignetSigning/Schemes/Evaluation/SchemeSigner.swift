@@ -5,10 +5,10 @@ struct SchemeSigner: Sendable {
     private let scheme: BoundScheme
     private let key: SchemeKey
     private let keyID: [UInt8]
-    private var plan: SchemePlan { scheme.plan }
+    private var plan: CompiledScheme { scheme.plan }
 
     init(
-        _ plan: SchemePlan, key: Key, options: MessageSigner.Options
+        _ plan: CompiledScheme, key: Key, options: MessageSigner.Options
     ) throws(SigningError) {
         guard options.covers == nil, options.label == nil, options.tag == nil else {
             throw SigningError(
@@ -96,7 +96,7 @@ struct SchemeSigner: Sendable {
     }
 
     private func place(
-        _ carrier: SchemePlan.Carrier, _ run: inout SchemeRun,
+        _ carrier: CompiledScheme.Carrier, _ run: inout SchemeRun,
         _ added: inout [SignableMessage.Field]
     ) throws(SigningError) {
         var value: [UInt8] = []
@@ -132,7 +132,7 @@ struct SchemeSigner: Sendable {
     }
 }
 
-extension SchemePlan {
+extension CompiledScheme {
     /// Refuses a value that a verifier could not read back from where it stands: one that is empty, too
     /// long, no visible ASCII, or that holds the text behind it.
     func requireReadable(
@@ -173,7 +173,7 @@ extension SchemePlan {
     }
 }
 
-extension SchemePlan.Step {
+extension CompiledScheme.Step {
     /// Every template in it.
     var templates: [SchemeTemplate] {
         switch self {
@@ -187,7 +187,7 @@ extension SchemePlan.Step {
     }
 }
 
-extension SchemePlan {
+extension CompiledScheme {
     /// The digests of a body that the scheme asks for.
     var bodyDigests: Set<BodyDigest> {
         let carried = (injections + placements).flatMap(\.templates).map(Step.template)
@@ -195,7 +195,7 @@ extension SchemePlan {
     }
 }
 
-extension SchemePlan.Step {
+extension CompiledScheme.Step {
     /// Whether it is the body as it stands.
     var isBody: Bool {
         if case .template(let template) = self { template.sources == [.body] } else { false }

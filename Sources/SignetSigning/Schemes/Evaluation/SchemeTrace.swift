@@ -31,7 +31,7 @@ struct SchemeTrace {
     }
 
     /// The parts of a step, and the step itself where the document has no name for it.
-    private mutating func walk(_ step: SchemePlan.Step) throws(SigningError) {
+    private mutating func walk(_ step: CompiledScheme.Step) throws(SigningError) {
         try inside(step)
         switch step {
         case .hash(let function, let inner, _):
@@ -48,7 +48,7 @@ struct SchemeTrace {
     }
 
     /// What a step is made of.
-    private mutating func inside(_ step: SchemePlan.Step) throws(SigningError) {
+    private mutating func inside(_ step: CompiledScheme.Step) throws(SigningError) {
         switch step {
         case .template(let template): for source in template.sources { try show(source) }
         case .join(let steps, _): for step in steps { try walk(step) }
@@ -86,7 +86,7 @@ struct SchemeTrace {
     }
 }
 
-extension SchemePlan {
+extension CompiledScheme {
     /// How a template writes a source; nil for a text.
     func name(of source: SchemeTemplate.Source) -> String? {
         switch source {

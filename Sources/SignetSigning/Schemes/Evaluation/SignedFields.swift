@@ -23,7 +23,7 @@ struct SignedFields {
     /// - Throws: `missing-component` for one that is named or required and absent, `malformed-message`
     ///   for more than 256.
     init(
-        of message: SignableMessage, _ rule: SchemePlan.HeaderRule, received: [[UInt8]]?,
+        of message: SignableMessage, _ rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
         var buffer: [UInt8] = []
@@ -64,7 +64,7 @@ struct SignedFields {
 
     /// The lines that a rule selects, or all of them, sorted by name; those of one name as they came.
     private static func lines(
-        of message: SignableMessage, _ rule: SchemePlan.HeaderRule?, _ buffer: inout [UInt8]
+        of message: SignableMessage, _ rule: CompiledScheme.HeaderRule?, _ buffer: inout [UInt8]
     ) -> [Line] {
         var found: [Line] = []
         found.reserveCapacity(message.fields.count + 1)
@@ -95,7 +95,7 @@ struct SignedFields {
 
     private mutating func append(
         _ group: ArraySlice<Line>, _ buffer: [UInt8], _ message: SignableMessage,
-        _ rule: SchemePlan.HeaderRule
+        _ rule: CompiledScheme.HeaderRule
     ) {
         let name = group[group.startIndex].name
         if !names.isEmpty { names.append(ASCII.semicolon) }
@@ -159,7 +159,7 @@ struct SignedFields {
     }
 }
 
-extension SchemePlan.HeaderRule {
+extension CompiledScheme.HeaderRule {
     /// Whether the field is signed whose name in lower case lies there.
     func selects(_ buffer: [UInt8], _ name: Range<Int>) -> Bool {
         for other in except where buffer.equals(name, other) { return false }

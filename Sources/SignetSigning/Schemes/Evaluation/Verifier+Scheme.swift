@@ -3,7 +3,7 @@ internal import SignetCrypto
 extension Verifier {
     /// Verifies by a scheme document.
     func verifyScheme(
-        _ plan: SchemePlan, _ message: SignableMessage, now: Int64
+        _ plan: CompiledScheme, _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let scheme = try bound(plan)
         var (run, received, claims, covered) = try admitScheme(scheme, message, now: now)
@@ -45,7 +45,7 @@ extension Verifier {
 
     /// Refuses what can be refused of a head whose body is still to come.
     func admitScheme(
-        _ plan: SchemePlan, head: SignableMessage, now: Int64
+        _ plan: CompiledScheme, head: SignableMessage, now: Int64
     ) throws(SigningError) {
         var (run, _, _, _) = try admitScheme(bound(plan), head, now: now)
         // Refuses a scheme that signs more than a hash of the body.
@@ -54,7 +54,7 @@ extension Verifier {
 
     /// What a verifier computes of a message, whether or not it holds.
     func draftScheme(
-        _ plan: SchemePlan, _ message: SignableMessage
+        _ plan: CompiledScheme, _ message: SignableMessage
     ) throws(SigningError) -> Explanation.Draft {
         let scheme = try bound(plan)
         let received = try ReceivedScheme(message, scheme)
@@ -74,7 +74,7 @@ extension Verifier {
     }
 
     /// The scheme under the policy's settings, which the verifier has bound once.
-    private func bound(_ plan: SchemePlan) throws(SigningError) -> BoundScheme {
+    private func bound(_ plan: CompiledScheme) throws(SigningError) -> BoundScheme {
         if let boundScheme { return boundScheme }
         return try BoundScheme(plan, policy.settings)
     }
@@ -109,7 +109,7 @@ extension Verifier {
 
     /// A nonce or an end that travels unsigned is what anybody wrote: it is not one.
     private func checkTime(
-        _ plan: SchemePlan, _ received: ReceivedScheme, now: Int64
+        _ plan: CompiledScheme, _ received: ReceivedScheme, now: Int64
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(

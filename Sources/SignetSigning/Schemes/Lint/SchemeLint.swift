@@ -62,7 +62,7 @@ private struct SchemeLint {
     private var signsQuery = false
     private var signsBody = false
 
-    init(_ plan: SchemePlan) {
+    init(_ plan: CompiledScheme) {
         gather(plan.text, plan)
         gatherCarried(plan)
         algorithm(plan)
@@ -74,7 +74,7 @@ private struct SchemeLint {
         findings.append(SchemeFinding(code: code, message: message))
     }
 
-    private mutating func algorithm(_ plan: SchemePlan) {
+    private mutating func algorithm(_ plan: CompiledScheme) {
         guard case .hash(let function, let before, _) = plan.algorithm else { return }
         if function.isBroken {
             add(.brokenHash, "\(function.rawValue) is broken: collisions are known")
@@ -87,7 +87,7 @@ private struct SchemeLint {
         add(.noHMAC, "a hash over secret and text, where an HMAC belongs")
     }
 
-    private mutating func binding(_ plan: SchemePlan) {
+    private mutating func binding(_ plan: CompiledScheme) {
         let hasTime = sources.contains { if case .time = $0 { true } else { false } }
         if !hasTime { add(.noTime, "no time is signed: a message can be sent again for ever") }
         if !sources.contains(.nonce) {
@@ -112,7 +112,7 @@ private struct SchemeLint {
     }
 
     /// What the scheme writes into fields and parameters that it then signs.
-    private mutating func gatherCarried(_ plan: SchemePlan) {
+    private mutating func gatherCarried(_ plan: CompiledScheme) {
         for carrier in plan.injections {
             let isSigned =
                 switch carrier.place {
@@ -126,7 +126,7 @@ private struct SchemeLint {
         }
     }
 
-    private mutating func gather(_ step: SchemePlan.Step, _ plan: SchemePlan) {
+    private mutating func gather(_ step: CompiledScheme.Step, _ plan: CompiledScheme) {
         switch step {
         case .template(let template): gather(template, plan)
         case .join(let steps, let separator):
@@ -170,7 +170,7 @@ private struct SchemeLint {
         text.allSatisfy { $0.isLetter || $0.isDigit || "-._~%".utf8.contains($0) }
     }
 
-    private mutating func gather(_ template: SchemeTemplate, _ plan: SchemePlan) {
+    private mutating func gather(_ template: SchemeTemplate, _ plan: CompiledScheme) {
         for (index, source) in template.sources.enumerated() {
             sources.insert(source)
             if case .value(let number) = source { gather(plan.values[number], plan) }
@@ -192,7 +192,7 @@ private struct SchemeLint {
 
     /// Whether a step's text cannot hold the bytes behind it, so that its end is where it seems.
     private func isDelimited(
-        _ step: SchemePlan.Step, by literal: [UInt8], _ plan: SchemePlan
+        _ step: CompiledScheme.Step, by literal: [UInt8], _ plan: CompiledScheme
     ) -> Bool {
         switch step {
         case .hash: return true
@@ -207,7 +207,7 @@ private struct SchemeLint {
     }
 
     private func isDelimited(
-        _ source: SchemeTemplate.Source, by literal: [UInt8], _ plan: SchemePlan
+        _ source: SchemeTemplate.Source, by literal: [UInt8], _ plan: CompiledScheme
     ) -> Bool {
         switch source {
         // Of a fixed form, or chosen by us and not by who sends.

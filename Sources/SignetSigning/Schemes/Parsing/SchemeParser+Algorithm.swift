@@ -33,7 +33,7 @@ extension SchemeParser {
         }
     }
 
-    func algorithm(_ sign: SchemeReader) throws(SigningError) -> SchemePlan.Algorithm {
+    func algorithm(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
         if sign.has("hmac") { return try hmac(sign) }
         if sign.has("hash") { return try saltedHash(sign) }
         guard sign.has("key") else {
@@ -50,11 +50,11 @@ extension SchemeParser {
         return .asymmetric(algorithms)
     }
 
-    private func hmac(_ sign: SchemeReader) throws(SigningError) -> SchemePlan.Algorithm {
+    private func hmac(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.demand(["hmac", "secret", "prefix", "chain"])
         let hash: HMACHash = try sign.choice("hmac")
-        let decoding: SchemePlan.SecretDecoding = try sign.choice(
-            "secret", else: SchemePlan.SecretDecoding.none)
+        let decoding: CompiledScheme.SecretDecoding = try sign.choice(
+            "secret", else: CompiledScheme.SecretDecoding.none)
         let prefix = Array(try sign.optionalText("prefix")?.utf8 ?? "".utf8)
         guard prefix.isEmpty || decoding == .none else {
             throw sign.wrong("prefix", wanted: "none before a secret that is decoded")
@@ -71,7 +71,7 @@ extension SchemeParser {
         return .hmac(hash.digest, decoding: decoding, prefix: prefix, chain: chain)
     }
 
-    private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> SchemePlan.Algorithm {
+    private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.demand(["hash", "before", "behind"])
         func part(_ member: String) throws(SigningError) -> SchemeTemplate? {
             guard let text = try sign.optionalText(member) else { return nil }
@@ -127,7 +127,7 @@ extension SchemeParser {
         }
     }
 
-    private func gather(_ step: SchemePlan.Step, _ used: inout Set<SchemeTemplate.Source>) {
+    private func gather(_ step: CompiledScheme.Step, _ used: inout Set<SchemeTemplate.Source>) {
         switch step {
         case .template(let template):
             for source in template.sources where used.insert(source).inserted {

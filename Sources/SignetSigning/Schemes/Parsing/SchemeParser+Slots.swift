@@ -5,7 +5,7 @@ extension SchemeParser {
     private enum Spaces: String, CaseIterable { case keep, collapse }
     private enum Duplicates: String, CaseIterable { case keep, sort }
 
-    func headerRule(_ rule: SchemeReader) throws(SigningError) -> SchemePlan.HeaderRule {
+    func headerRule(_ rule: SchemeReader) throws(SigningError) -> CompiledScheme.HeaderRule {
         try rule.demand(["select", "except", "required", "spaces", "duplicates"])
         let star = UInt8(ascii: "*")
         func names(
@@ -31,7 +31,7 @@ extension SchemeParser {
         let required = try rule.optionalTexts("required", count) ?? []
         let spaces: Spaces = try rule.choice("spaces", else: .keep)
         let duplicates: Duplicates = try rule.choice("duplicates", else: .keep)
-        let made = SchemePlan.HeaderRule(
+        let made = CompiledScheme.HeaderRule(
             names: select.filter { $0.last != star },
             prefixes: select.filter { $0.last == star && $0.count > 1 }.map { $0.dropLast() },
             selectsAll: select.contains([star]), except: except,
@@ -44,7 +44,7 @@ extension SchemeParser {
         return made
     }
 
-    func nonceRule(_ rule: SchemeReader) throws(SigningError) -> SchemePlan.NonceRule {
+    func nonceRule(_ rule: SchemeReader) throws(SigningError) -> CompiledScheme.NonceRule {
         try rule.demand(["prefix", "bytes", "as", "forbidden"])
         let visible = "visible ASCII of at most \(SchemeLimits.nameBytes) bytes"
         let forbidden =
@@ -56,7 +56,7 @@ extension SchemeParser {
         guard !prefix.contains(where: forbidden.contains) else {
             throw rule.wrong("prefix", wanted: "none of the bytes of \"forbidden\"")
         }
-        let made = SchemePlan.NonceRule(
+        let made = CompiledScheme.NonceRule(
             prefix: prefix, byteCount: Int(try rule.integer("bytes", in: 16...64)),
             encoding: try rule.choice("as"), forbidden: forbidden)
         guard !forbidden.contains(where: made.encoding.canHold) else {
@@ -67,9 +67,9 @@ extension SchemeParser {
 
     func carriers(
         _ root: SchemeReader, _ member: String, _ count: ClosedRange<Int>
-    ) throws(SigningError) -> [SchemePlan.Carrier] {
+    ) throws(SigningError) -> [CompiledScheme.Carrier] {
         guard root.has(member) else { return [] }
-        var carriers: [SchemePlan.Carrier] = []
+        var carriers: [CompiledScheme.Carrier] = []
         for (entry, place) in try root.array(member, count, of: "places") {
             let carrier = try self.carrier(
                 SchemeReader(entry, at: place),
@@ -89,7 +89,7 @@ extension SchemeParser {
 
     private func carrier(
         _ carrier: SchemeReader, allowing special: Set<String>
-    ) throws(SigningError) -> SchemePlan.Carrier {
+    ) throws(SigningError) -> CompiledScheme.Carrier {
         try carrier.demand(["when", "header", "query", "xml", "value", "list", "with"])
         let place = try self.place(carrier)
         var texts: [(text: String, place: String)] = []
@@ -116,13 +116,13 @@ extension SchemeParser {
             }
             templates.append(template)
         }
-        return SchemePlan.Carrier(
+        return CompiledScheme.Carrier(
             condition: try condition(carrier.optionalObject("when")), place: place,
             templates: templates, separator: separator,
             shape: texts.map(\.text).joined(separator: separator == nil ? "" : ", "))
     }
 
-    private func place(_ carrier: SchemeReader) throws(SigningError) -> SchemePlan.Place {
+    private func place(_ carrier: SchemeReader) throws(SigningError) -> CompiledScheme.Place {
         let kinds = ["header", "query", "xml"].filter(carrier.has)
         guard kinds.count == 1 else {
             throw carrier.malformed(
@@ -173,9 +173,9 @@ extension SchemeReader {
     }
 }
 
-extension SchemePlan.Place {
+extension CompiledScheme.Place {
     /// Whether both are one place; the names of fields have no case.
-    fileprivate func isSame(as other: SchemePlan.Place) -> Bool {
+    fileprivate func isSame(as other: CompiledScheme.Place) -> Bool {
         guard case .header(let left) = self, case .header(let right) = other else {
             return self == other
         }
@@ -183,17 +183,17 @@ extension SchemePlan.Place {
     }
 }
 
-extension SchemePlan.Condition {
+extension CompiledScheme.Condition {
     /// Whether both can never hold together.
-    func excludes(_ other: SchemePlan.Condition) -> Bool {
+    func excludes(_ other: CompiledScheme.Condition) -> Bool {
         tests.contains { test in
             other.tests.contains { $0.setting == test.setting && test.wanted.excludes($0.wanted) }
         }
     }
 }
 
-extension SchemePlan.Condition.Wanted {
-    fileprivate func excludes(_ other: SchemePlan.Condition.Wanted) -> Bool {
+extension CompiledScheme.Condition.Wanted {
+    fileprivate func excludes(_ other: CompiledScheme.Condition.Wanted) -> Bool {
         switch (self, other) {
         case (.value(let left), .value(let right)): left != right
         case (.presence(let left), .presence(let right)): left != right
@@ -215,7 +215,7 @@ extension SchemeTemplate.Source {
     var isLiteral: Bool { if case .literal = self { true } else { false } }
 }
 
-extension SchemePlan.Encoding {
+extension CompiledScheme.Encoding {
     /// Whether a byte may come out of it.
     fileprivate func canHold(_ byte: UInt8) -> Bool {
         switch self {

@@ -4,7 +4,7 @@ extension SchemeParser {
     static let stepKinds = "a text, an array of choices, or one of join, hash, path, parameters"
 
     /// Reads a piece of text that is made of a message.
-    func step(_ value: JSONValue, at place: String) throws(SigningError) -> SchemePlan.Step {
+    func step(_ value: JSONValue, at place: String) throws(SigningError) -> CompiledScheme.Step {
         let step = try unbounded(value, at: place)
         let weight = weight(of: step)
         guard weight <= SchemeLimits.weight else {
@@ -18,7 +18,7 @@ extension SchemeParser {
 
     private func unbounded(
         _ value: JSONValue, at place: String
-    ) throws(SigningError) -> SchemePlan.Step {
+    ) throws(SigningError) -> CompiledScheme.Step {
         if let text = value.string { return .template(try template(text, at: place)) }
         if value.array != nil { return try choice(value, at: place) }
         guard let object = value.object else {
@@ -27,7 +27,7 @@ extension SchemeParser {
         let reader = SchemeReader(object, at: place)
         if reader.has("join") {
             try reader.demand(["join", "with"])
-            var steps: [SchemePlan.Step] = []
+            var steps: [CompiledScheme.Step] = []
             for (part, place) in try reader.array(
                 "join", 1...SchemeLimits.joined, of: "parts")
             {
@@ -46,7 +46,7 @@ extension SchemeParser {
             let path = try reader.requiredObject("path")
             try reader.demand(["path"])
             try path.demand(["normalize", "encode"])
-            var normalize: SchemePlan.Condition?
+            var normalize: CompiledScheme.Condition?
             if let when = try path.optionalObject("normalize") { normalize = try condition(when) }
             return .path(normalize: normalize, encodes: try path.flag("encode"))
         }
@@ -60,7 +60,7 @@ extension SchemeParser {
     /// Choices, of which the last and no other stands without a condition: one always holds.
     private func choice(
         _ value: JSONValue, at place: String
-    ) throws(SigningError) -> SchemePlan.Step {
+    ) throws(SigningError) -> CompiledScheme.Step {
         let choices = value.array ?? []
         guard (1...SchemeLimits.choices).contains(choices.count) else {
             throw SigningError(
@@ -68,7 +68,7 @@ extension SchemeParser {
                 "\(place): found an array of \(choices.count), wanted 1 to "
                     + "\(SchemeLimits.choices) choices")
         }
-        var result: [(SchemePlan.Condition, SchemePlan.Step)] = []
+        var result: [(CompiledScheme.Condition, CompiledScheme.Step)] = []
         for (index, choice) in choices.enumerated() {
             let choice = try SchemeReader(choice, at: "\(place)[\(index)]")
             try choice.demand(["when", "is"])
@@ -90,8 +90,8 @@ extension SchemeParser {
 
     private func parameterRule(
         _ rule: SchemeReader
-    ) throws(SigningError) -> SchemePlan.ParameterRule {
-        typealias Origin = SchemePlan.ParameterRule.Origin
+    ) throws(SigningError) -> CompiledScheme.ParameterRule {
+        typealias Origin = CompiledScheme.ParameterRule.Origin
         try rule.demand([
             "from", "decode", "encode", "skipEmpty", "except", "add", "sort", "assign", "with",
         ])
@@ -110,7 +110,7 @@ extension SchemeParser {
                     (Array(name.utf8), try template(add.text(name), at: add.path(name))))
             }
         }
-        return SchemePlan.ParameterRule(
+        return CompiledScheme.ParameterRule(
             origins: origins, decodes: try rule.flag("decode"), encodes: try rule.flag("encode"),
             skipsEmpty: try rule.flag("skipEmpty"),
             except: try rule.optionalTexts("except", 0...SchemeLimits.names)?
@@ -123,7 +123,7 @@ extension SchemeParser {
     // MARK: Weight
 
     /// How many places a step has once every value in it is written out.
-    private func weight(of step: SchemePlan.Step) -> Int {
+    private func weight(of step: CompiledScheme.Step) -> Int {
         switch step {
         case .template(let template): return weight(of: template)
         case .join(let steps, _): return steps.reduce(1) { $0 + weight(of: $1) }

@@ -5,15 +5,15 @@ internal import SignetJSON
 struct SchemeParser {
     let name: String
     let document: JSONObject
-    var settings: [SchemePlan.Setting] = []
-    var values: [(name: String, step: SchemePlan.Step)] = []
-    var headers: SchemePlan.HeaderRule?
-    var injections: [SchemePlan.Carrier] = []
-    var text = SchemePlan.Step.join([], separator: [])
-    var algorithm = SchemePlan.Algorithm.asymmetric([])
-    var encoding = SchemePlan.Encoding.hex
-    var placements: [SchemePlan.Carrier] = []
-    var nonce = SchemePlan.NonceRule(prefix: [], byteCount: 16, encoding: .hex, forbidden: [])
+    var settings: [CompiledScheme.Setting] = []
+    var values: [(name: String, step: CompiledScheme.Step)] = []
+    var headers: CompiledScheme.HeaderRule?
+    var injections: [CompiledScheme.Carrier] = []
+    var text = CompiledScheme.Step.join([], separator: [])
+    var algorithm = CompiledScheme.Algorithm.asymmetric([])
+    var encoding = CompiledScheme.Encoding.hex
+    var placements: [CompiledScheme.Carrier] = []
+    var nonce = CompiledScheme.NonceRule(prefix: [], byteCount: 16, encoding: .hex, forbidden: [])
 
     /// Reads a document of version 1.
     ///
@@ -100,7 +100,7 @@ struct SchemeParser {
                 }
             }
             self.settings.append(
-                SchemePlan.Setting(
+                CompiledScheme.Setting(
                     name: name, isRequired: isRequired, allowed: allowed, fallback: fallback))
         }
     }
@@ -118,9 +118,9 @@ struct SchemeParser {
         }
     }
 
-    func condition(_ object: SchemeReader?) throws(SigningError) -> SchemePlan.Condition {
+    func condition(_ object: SchemeReader?) throws(SigningError) -> CompiledScheme.Condition {
         guard let object else { return .always }
-        var tests: [(setting: Int, wanted: SchemePlan.Condition.Wanted)] = []
+        var tests: [(setting: Int, wanted: CompiledScheme.Condition.Wanted)] = []
         for (name, value) in object.object {
             guard let index = settings.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
             else {
@@ -141,7 +141,7 @@ struct SchemeParser {
             default: throw object.wrong(name, wanted: "a text, true or false")
             }
         }
-        return SchemePlan.Condition(tests: tests)
+        return CompiledScheme.Condition(tests: tests)
     }
 
     // MARK: Templates
