@@ -2,7 +2,7 @@
 ///
 /// Conditions are decided, settings stand as literals, and whatever can be known before a message comes
 /// is known here, so that a message meets only what depends on it.
-final class BoundScheme: Sendable {
+final class ConfiguredScheme: Sendable {
     let plan: CompiledScheme
     let settings: [[UInt8]?]
     /// The steps of the plan's values, by their numbers.

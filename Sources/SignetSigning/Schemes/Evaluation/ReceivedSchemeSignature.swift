@@ -20,7 +20,7 @@ struct ReceivedScheme {
     ///
     /// - Throws: `no-signature`, `malformed-signature`, `missing-component`.
     init(
-        _ message: SignableMessage, _ scheme: BoundScheme
+        _ message: SignableMessage, _ scheme: ConfiguredScheme
     ) throws(SigningError) {
         let plan = scheme.plan
         for carrier in scheme.readPlacements {

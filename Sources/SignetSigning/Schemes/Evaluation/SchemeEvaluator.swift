@@ -2,7 +2,7 @@ internal import SignetCrypto
 
 /// One message under one scheme: gives each part of the plan its value.
 struct SchemeRun {
-    private let scheme: BoundScheme
+    private let scheme: ConfiguredScheme
     var message: SignableMessage
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
@@ -19,7 +19,7 @@ struct SchemeRun {
     private var values: [[UInt8]?]
     private var fields: SignedFields?
 
-    init(_ scheme: BoundScheme, _ message: SignableMessage) {
+    init(_ scheme: ConfiguredScheme, _ message: SignableMessage) {
         self.scheme = scheme
         self.message = message
         self.values = [[UInt8]?](repeating: nil, count: scheme.values.count)

@@ -2,7 +2,7 @@ internal import SignetCrypto
 
 /// Signs by a scheme document with one key.
 struct SchemeSigner: Sendable {
-    private let scheme: BoundScheme
+    private let scheme: ConfiguredScheme
     private let key: SchemeKey
     private let keyID: [UInt8]
     private var plan: CompiledScheme { scheme.plan }
@@ -21,7 +21,7 @@ struct SchemeSigner: Sendable {
                 .wrongKeyUse, "the key is a public one, which verifies and does not sign")
         }
         self.keyID = Array(key.id.utf8)
-        self.scheme = try BoundScheme(plan, options.settings)
+        self.scheme = try ConfiguredScheme(plan, options.settings)
         let settings = scheme.settings
         try plan.requireReadable(.keyID, "the key's id", keyID, settings)
         for (index, setting) in plan.settings.enumerated() {

@@ -28,7 +28,7 @@ extension Verifier {
 
     /// What can be refused before any cryptography, and before the body is there.
     private func admitScheme(
-        _ scheme: BoundScheme, _ message: SignableMessage, now: Int64
+        _ scheme: ConfiguredScheme, _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (SchemeRun, ReceivedScheme, SignatureClaims, [SchemeCoverage.Part]) {
         let received = try ReceivedScheme(message, scheme)
         var run = run(scheme, message, received)
@@ -74,13 +74,13 @@ extension Verifier {
     }
 
     /// The scheme under the policy's settings, which the verifier has bound once.
-    private func bound(_ plan: CompiledScheme) throws(SigningError) -> BoundScheme {
-        if let boundScheme { return boundScheme }
-        return try BoundScheme(plan, policy.settings)
+    private func bound(_ plan: CompiledScheme) throws(SigningError) -> ConfiguredScheme {
+        if let configuredScheme { return configuredScheme }
+        return try ConfiguredScheme(plan, policy.settings)
     }
 
     private func run(
-        _ scheme: BoundScheme, _ message: SignableMessage, _ received: ReceivedScheme
+        _ scheme: ConfiguredScheme, _ message: SignableMessage, _ received: ReceivedScheme
     ) -> SchemeRun {
         var run = SchemeRun(scheme, message)
         run.keyID = Array((received.keyID ?? "").utf8)
@@ -98,7 +98,7 @@ extension Verifier {
 
     /// A field that the scheme makes must be among those that are signed, where it names them.
     private func requireInjected(
-        _ scheme: BoundScheme, _ names: [[UInt8]]?
+        _ scheme: ConfiguredScheme, _ names: [[UInt8]]?
     ) throws(SigningError) {
         guard let names else { return }
         for name in scheme.injectedNames where !names.contains(name) {
@@ -134,7 +134,7 @@ extension Verifier {
 
     /// The key whose signature it is: the one that is named, or one of all that could be.
     private func signer(
-        _ scheme: BoundScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
+        _ scheme: ConfiguredScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
         now: Int64
     ) throws(SigningError) -> Key {
         let table = keys.current
