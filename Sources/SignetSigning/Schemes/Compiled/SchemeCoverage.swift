@@ -128,7 +128,7 @@ struct SchemeCoverage: Sendable {
     /// The parts of one message, each once.
     ///
     /// - Throws: What the message lacks.
-    func parts(of run: inout SchemeRun) throws(SigningError) -> [Part] {
+    func parts(of run: inout SchemeEvaluator) throws(SigningError) -> [Part] {
         var all: [Part] = []
         all.reserveCapacity(elements.count + 8)
         func add(_ part: Part) {

@@ -1,7 +1,7 @@
 internal import SignetCrypto
 
 /// One message under one scheme: gives each part of the plan its value.
-struct SchemeRun {
+struct SchemeEvaluator {
     private let scheme: ConfiguredScheme
     var message: SignableMessage
     var keyID: [UInt8] = []
@@ -32,7 +32,7 @@ struct SchemeRun {
     mutating func text() throws(SigningError) -> [UInt8] { try run(scheme.text) }
 
     /// The same message with another key's id, and nothing remembered that was made of the last one.
-    func trying(keyID: [UInt8]) -> SchemeRun {
+    func trying(keyID: [UInt8]) -> SchemeEvaluator {
         var run = self
         run.keyID = keyID
         run.values = [[UInt8]?](repeating: nil, count: values.count)

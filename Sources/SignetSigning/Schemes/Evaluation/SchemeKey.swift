@@ -113,7 +113,7 @@ final class SchemeKey: Sendable {
     }
 
     /// The signature of a text, not yet encoded.
-    func sign(_ text: [UInt8], _ run: inout SchemeRun) throws(SigningError) -> [UInt8] {
+    func sign(_ text: [UInt8], _ run: inout SchemeEvaluator) throws(SigningError) -> [UInt8] {
         do throws(CryptoFailure) {
             switch form {
             case .hmac(let key): return try key.tag(of: text.span)
@@ -129,7 +129,7 @@ final class SchemeKey: Sendable {
 
     /// Whether one of some signatures is that of a text; each is compared in constant time.
     func verifies(
-        _ signatures: [[UInt8]], of text: [UInt8], _ run: inout SchemeRun
+        _ signatures: [[UInt8]], of text: [UInt8], _ run: inout SchemeEvaluator
     ) throws(SigningError) -> Bool {
         if case .asymmetric(let pair, let algorithm) = form {
             do throws(CryptoFailure) {
@@ -151,7 +151,7 @@ final class SchemeKey: Sendable {
     }
 
     private func symmetric(
-        _ text: [UInt8], _ run: inout SchemeRun
+        _ text: [UInt8], _ run: inout SchemeEvaluator
     ) throws(SigningError) -> [UInt8] {
         switch form {
         case .chain(let digest, let chain):
@@ -183,7 +183,7 @@ final class SchemeKey: Sendable {
 
     /// A template's pieces, nil where the secret stands.
     private func pieces(
-        _ template: SchemeTemplate, _ run: inout SchemeRun
+        _ template: SchemeTemplate, _ run: inout SchemeEvaluator
     ) throws(SigningError) -> [[UInt8]?] {
         var pieces: [[UInt8]?] = []
         for source in template.sources {
@@ -207,7 +207,7 @@ final class SchemeKey: Sendable {
     // MARK: The chain
 
     private func derivedKey(
-        _ digest: DigestAlgorithm, _ chain: [SchemeTemplate], _ run: inout SchemeRun
+        _ digest: DigestAlgorithm, _ chain: [SchemeTemplate], _ run: inout SchemeEvaluator
     ) throws(SigningError) -> HMACKey {
         var name: [UInt8] = []
         name.reserveCapacity(64)

@@ -46,7 +46,7 @@ struct SchemeSigner: Sendable {
     func sign(
         _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
-        var run = SchemeRun(scheme, message)
+        var run = SchemeEvaluator(scheme, message)
         run.keyID = keyID
         run.time = created
         guard (0...SigningTime.latest).contains(created) else { throw SigningTime.outOfRange }
@@ -96,7 +96,7 @@ struct SchemeSigner: Sendable {
     }
 
     private func place(
-        _ carrier: CompiledScheme.Carrier, _ run: inout SchemeRun,
+        _ carrier: CompiledScheme.Carrier, _ run: inout SchemeEvaluator,
         _ added: inout [SignableMessage.Field]
     ) throws(SigningError) {
         var value: [UInt8] = []

@@ -5,11 +5,11 @@ struct SchemeTrace {
     /// Why there are no more of them.
     private(set) var failure: SigningError?
 
-    private var run: SchemeRun
+    private var run: SchemeEvaluator
     private var isInHash = false
 
     /// Follows the text once, as far as the message yields it.
-    init(of run: SchemeRun) {
+    init(of run: SchemeEvaluator) {
         self.run = run
         // What was placed after the text was made is no part of it.
         for carrier in run.plan.carriers(run.plan.placements, run.settings) {

@@ -41,7 +41,7 @@ struct SignedFields {
                     buffer.precedes(found[position].name, received[next])
                 { position += 1 }
                 guard position < found.count, buffer.equals(found[position].name, received[next])
-                else { throw SchemeRun.missing(received[next]) }
+                else { throw SchemeEvaluator.missing(received[next]) }
                 next += 1
             }
             let first = position
@@ -58,7 +58,7 @@ struct SignedFields {
         }
         for name in rule.required
         where !ranges.contains(where: { lines.equals($0.name, name) }) {
-            throw SchemeRun.missing(name)
+            throw SchemeEvaluator.missing(name)
         }
     }
 

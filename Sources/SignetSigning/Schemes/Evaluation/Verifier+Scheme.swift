@@ -29,7 +29,7 @@ extension Verifier {
     /// What can be refused before any cryptography, and before the body is there.
     private func admitScheme(
         _ scheme: ConfiguredScheme, _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (SchemeRun, ReceivedScheme, SignatureClaims, [SchemeCoverage.Part]) {
+    ) throws(SigningError) -> (SchemeEvaluator, ReceivedScheme, SignatureClaims, [SchemeCoverage.Part]) {
         let received = try ReceivedScheme(message, scheme)
         var run = run(scheme, message, received)
         try requireInjected(scheme, received.headerNames)
@@ -81,8 +81,8 @@ extension Verifier {
 
     private func run(
         _ scheme: ConfiguredScheme, _ message: SignableMessage, _ received: ReceivedScheme
-    ) -> SchemeRun {
-        var run = SchemeRun(scheme, message)
+    ) -> SchemeEvaluator {
+        var run = SchemeEvaluator(scheme, message)
         run.keyID = Array((received.keyID ?? "").utf8)
         run.nonce = Array((received.nonce ?? "").utf8)
         run.time = received.time ?? 0
@@ -134,7 +134,7 @@ extension Verifier {
 
     /// The key whose signature it is: the one that is named, or one of all that could be.
     private func signer(
-        _ scheme: ConfiguredScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeRun,
+        _ scheme: ConfiguredScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeEvaluator,
         now: Int64
     ) throws(SigningError) -> Key {
         let table = keys.current
