@@ -1,7 +1,7 @@
 internal import SignetCrypto
 
 /// What a message's fields say of a scheme's signature, before anything of it is proved.
-struct ReceivedScheme {
+struct ReceivedSchemeSignature {
     /// How many fields one signature may cover.
     static let maximumNames = 256
 

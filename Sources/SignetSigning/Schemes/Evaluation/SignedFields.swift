@@ -50,10 +50,10 @@ struct SignedFields {
             } while position < found.count
                 && buffer.equals(found[position].name, found[first].name)
             append(found[first..<position], buffer, message, rule)
-            guard ranges.count <= ReceivedScheme.maximumNames else {
+            guard ranges.count <= ReceivedSchemeSignature.maximumNames else {
                 throw SigningError(
                     .malformedMessage,
-                    "\(scheme) would sign more than \(ReceivedScheme.maximumNames) fields")
+                    "\(scheme) would sign more than \(ReceivedSchemeSignature.maximumNames) fields")
             }
         }
         for name in rule.required

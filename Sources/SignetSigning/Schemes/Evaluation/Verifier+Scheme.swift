@@ -29,8 +29,8 @@ extension Verifier {
     /// What can be refused before any cryptography, and before the body is there.
     private func admitScheme(
         _ scheme: ConfiguredScheme, _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (SchemeEvaluator, ReceivedScheme, SignatureClaims, [SchemeCoverage.Part]) {
-        let received = try ReceivedScheme(message, scheme)
+    ) throws(SigningError) -> (SchemeEvaluator, ReceivedSchemeSignature, SignatureClaims, [SchemeCoverage.Part]) {
+        let received = try ReceivedSchemeSignature(message, scheme)
         var run = run(scheme, message, received)
         try requireInjected(scheme, received.headerNames)
         let covered = try scheme.coverage.parts(of: &run)
@@ -57,7 +57,7 @@ extension Verifier {
         _ plan: CompiledScheme, _ message: SignableMessage
     ) throws(SigningError) -> Explanation.Draft {
         let scheme = try bound(plan)
-        let received = try ReceivedScheme(message, scheme)
+        let received = try ReceivedSchemeSignature(message, scheme)
         var run = run(scheme, message, received)
         let known = keys.current.set.keys
         if received.keyID == nil, known.count == 1 { run.keyID = Array(known[0].id.utf8) }
@@ -80,7 +80,7 @@ extension Verifier {
     }
 
     private func run(
-        _ scheme: ConfiguredScheme, _ message: SignableMessage, _ received: ReceivedScheme
+        _ scheme: ConfiguredScheme, _ message: SignableMessage, _ received: ReceivedSchemeSignature
     ) -> SchemeEvaluator {
         var run = SchemeEvaluator(scheme, message)
         run.keyID = Array((received.keyID ?? "").utf8)
@@ -109,7 +109,7 @@ extension Verifier {
 
     /// A nonce or an end that travels unsigned is what anybody wrote: it is not one.
     private func checkTime(
-        _ plan: CompiledScheme, _ received: ReceivedScheme, now: Int64
+        _ plan: CompiledScheme, _ received: ReceivedSchemeSignature, now: Int64
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(
@@ -134,7 +134,7 @@ extension Verifier {
 
     /// The key whose signature it is: the one that is named, or one of all that could be.
     private func signer(
-        _ scheme: ConfiguredScheme, _ received: ReceivedScheme, of text: [UInt8], _ run: inout SchemeEvaluator,
+        _ scheme: ConfiguredScheme, _ received: ReceivedSchemeSignature, of text: [UInt8], _ run: inout SchemeEvaluator,
         now: Int64
     ) throws(SigningError) -> Key {
         let table = keys.current
