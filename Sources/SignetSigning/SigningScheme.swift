@@ -88,7 +88,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SigningError(.malformedScheme, "the scheme is not JSON: \(error.message)")
         }
         guard let object = value.object else {
-            throw SchemeReader.wrong(value, at: "$", wanted: "an object")
+            throw SchemeReader.wrong(value, at: "$", expected: "an object")
         }
         if let engine = object["engine"]?.string {
             self = try Self.engine(engine, object)

@@ -67,7 +67,7 @@ public final class Verifier: Sendable {
                 throw SigningError(
                     .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
             }
-            bound = try ConfiguredScheme(plan, policy.settings)
+            bound = try ConfiguredScheme(plan, settings: policy.settings)
             if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
         }
         self.configuredScheme = bound
@@ -140,7 +140,7 @@ public final class Verifier: Sendable {
         switch scheme.kind {
         case .rfc9421: try verifyRFC9421(message, now: now)
         case .saltedHMAC: try verifySaltedHMAC(message, now: now)
-        case .document(let plan): try verifyScheme(plan, message, now: now)
+        case .document(let plan): try verifyScheme(plan, of: message, now: now)
         }
     }
 

@@ -1,63 +1,66 @@
-/// A scheme's plan under the settings of one signer or verifier.
+/// A compiled scheme with the settings of one signer or verifier.
 ///
-/// Conditions are decided, settings stand as literals, and whatever can be known before a message comes
-/// is known here, so that a message meets only what depends on it.
+/// Evaluates all that depends on the settings alone, once for all messages: conditions are decided, and
+/// settings become literals.
 final class ConfiguredScheme: Sendable {
-    let plan: CompiledScheme
+    let compiled: CompiledScheme
     let settings: [[UInt8]?]
-    /// The steps of the plan's values, by their numbers.
+    /// The steps of the scheme's values, by index.
     let values: [CompiledScheme.Step]
-    /// The step of the text that is signed.
+    /// The step of the signed text.
     let text: CompiledScheme.Step
-    /// What a signer writes before and after it signs.
-    let injections: [CompiledScheme.Carrier]
-    let placements: [CompiledScheme.Carrier]
-    /// The same as a verifier reads them: settings are places, whose text must fit.
-    let readInjections: [CompiledScheme.Carrier]
-    let readPlacements: [CompiledScheme.Carrier]
-    /// The fields that are made before signing, in lower case, which must be among those that are signed
-    /// where the signature names them.
+    /// The slots that a signer writes before signing.
+    let injections: [CompiledScheme.Slot]
+    /// The slots that a signer writes after signing.
+    let placements: [CompiledScheme.Slot]
+    /// The slots as a verifier reads them: their settings are placeholders, whose text must match.
+    let readInjections: [CompiledScheme.Slot]
+    let readPlacements: [CompiledScheme.Slot]
+    /// The lowercase names of the signed fields that a signer adds before signing. If a received signature
+    /// lists its fields, it must list these.
     let injectedNames: [[UInt8]]
     let usesNonce: Bool
     let usesLifetime: Bool
     let usesKeyID: Bool
-    /// What the text takes from the message.
+    /// The parts of a message that the signed text contains.
     let coverage: SchemeCoverage
 
-    /// Binds a plan to values of its settings.
+    /// Applies settings to a scheme.
     ///
-    /// - Throws: As ``CompiledScheme/settings(_:)``.
-    init(_ plan: CompiledScheme, _ given: [String: String]) throws(SigningError) {
-        let settings = try plan.settings(given)
-        self.plan = plan
+    /// - Throws: As ``CompiledScheme/settingValues(_:)``.
+    init(
+        _ compiled: CompiledScheme, settings given: [String: String]
+    ) throws(SigningError) {
+        let settings = try compiled.settingValues(given)
+        self.compiled = compiled
         self.settings = settings
-        values = plan.values.map { $0.bound(to: settings) }
-        text = plan.text.bound(to: settings)
-        readInjections = plan.carriers(plan.injections, settings)
-        readPlacements = plan.carriers(plan.placements, settings)
-        injections = readInjections.map { $0.bound(to: settings) }
-        placements = readPlacements.map { $0.bound(to: settings) }
-        injectedNames = readInjections.compactMap { carrier in
-            guard case .header(let field) = carrier.place else { return nil }
+        values = compiled.values.map { $0.configured(with: settings) }
+        text = compiled.text.configured(with: settings)
+        readInjections = compiled.injections.filter { $0.condition.holds(settings) }
+        readPlacements = compiled.placements.filter { $0.condition.holds(settings) }
+        injections = readInjections.map { $0.configured(with: settings) }
+        placements = readPlacements.map { $0.configured(with: settings) }
+        injectedNames = readInjections.compactMap { slot in
+            guard case .header(let field) = slot.location else { return nil }
             let name = field.utf8.map(\.lowercased)
-            return plan.headers?.selects(name) == true ? name : nil
+            return compiled.headers?.selects(name) == true ? name : nil
         }
-        usesNonce = plan.uses(.nonce)
-        usesLifetime = plan.uses(.lifetime)
-        usesKeyID = plan.uses(.keyID)
-        coverage = SchemeCoverage(plan, text: text, values: values)
+        usesNonce = compiled.uses(.nonce)
+        usesLifetime = compiled.uses(.lifetime)
+        usesKeyID = compiled.uses(.keyID)
+        coverage = SchemeCoverage(of: compiled, text: text, values: values)
     }
 }
 
 extension CompiledScheme.Step {
-    /// The step under these settings: no choice is left, and no setting.
-    fileprivate func bound(to settings: [[UInt8]?]) -> CompiledScheme.Step {
+    /// Returns the step without choices and settings.
+    fileprivate func configured(with settings: [[UInt8]?]) -> CompiledScheme.Step {
         switch self {
-        case .template(let template): return .template(template.bound(to: settings))
+        case .template(let template): return .template(template.configured(with: settings))
         case .join(let steps, let separator):
-            return .joined(steps.map { $0.bound(to: settings) }, separator)
+            return .joined(steps.map { $0.configured(with: settings) }, by: separator)
         case .hash(let function, let step, let encoding):
-            return .hash(function, step.bound(to: settings), encoding)
+            return .hash(function, step.configured(with: settings), encoding)
         case .path(let normalize, let encodes):
             let normalizes = normalize?.holds(settings) == true
             return .path(normalize: normalizes ? .always : nil, encodes: encodes)
@@ -66,17 +69,18 @@ extension CompiledScheme.Step {
                 CompiledScheme.ParameterRule(
                     origins: rule.origins, decodes: rule.decodes, encodes: rule.encodes,
                     skipsEmpty: rule.skipsEmpty, except: rule.except,
-                    added: rule.added.map { ($0.name, $0.value.bound(to: settings)) },
+                    added: rule.added.map { ($0.name, $0.value.configured(with: settings)) },
                     order: rule.order, assign: rule.assign, separator: rule.separator))
         case .choice(let choices):
             let chosen = choices.first { $0.0.holds(settings) }?.1
-            return chosen?.bound(to: settings) ?? .template(SchemeTemplate([]))
+            return chosen?.configured(with: settings) ?? .template(SchemeTemplate([]))
         }
     }
 
-    /// The steps with the separator between them, those that are templates as one.
-    private static func joined(_ steps: [CompiledScheme.Step], _ separator: [UInt8]) -> CompiledScheme.Step
-    {
+    /// Joins steps by a separator, and merges adjacent templates into one.
+    private static func joined(
+        _ steps: [CompiledScheme.Step], by separator: [UInt8]
+    ) -> CompiledScheme.Step {
         var joined: [CompiledScheme.Step] = []
         var sources: [SchemeTemplate.Source] = []
         for (index, step) in steps.enumerated() {
@@ -95,17 +99,18 @@ extension CompiledScheme.Step {
     }
 }
 
-extension CompiledScheme.Carrier {
-    fileprivate func bound(to settings: [[UInt8]?]) -> CompiledScheme.Carrier {
-        CompiledScheme.Carrier(
-            condition: .always, place: place, templates: templates.map { $0.bound(to: settings) },
+extension CompiledScheme.Slot {
+    fileprivate func configured(with settings: [[UInt8]?]) -> CompiledScheme.Slot {
+        CompiledScheme.Slot(
+            condition: .always, location: location,
+            templates: templates.map { $0.configured(with: settings) },
             separator: separator, shape: shape)
     }
 }
 
 extension SchemeTemplate {
-    /// The template with its settings as literals, and literals that meet as one.
-    fileprivate func bound(to settings: [[UInt8]?]) -> SchemeTemplate {
+    /// Returns the template with its settings as literals, and adjacent literals merged.
+    fileprivate func configured(with settings: [[UInt8]?]) -> SchemeTemplate {
         SchemeTemplate(
             merging: sources.map { source in
                 if case .setting(let index) = source {
@@ -116,7 +121,7 @@ extension SchemeTemplate {
             })
     }
 
-    /// The sources with literals that meet as one.
+    /// Creates a template, and merges adjacent literals.
     fileprivate init(merging sources: [Source]) {
         var merged: [Source] = []
         for source in sources {

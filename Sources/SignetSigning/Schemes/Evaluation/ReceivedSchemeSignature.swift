@@ -1,11 +1,11 @@
 internal import SignetCrypto
 
-/// What a message's fields say of a scheme's signature, before anything of it is proved.
+/// A scheme's signature as read from a message, before it is verified.
 struct ReceivedSchemeSignature {
-    /// How many fields one signature may cover.
+    /// The maximum number of fields that a signature can cover.
     static let maximumNames = 256
 
-    /// The signatures that stand in the list, decoded.
+    /// The decoded signatures; a list can contain several.
     private(set) var signatures: [[UInt8]] = []
     private(set) var keyID: String?
     private(set) var nonce: String?
@@ -13,48 +13,52 @@ struct ReceivedSchemeSignature {
     private(set) var millisecond: Int64 = 0
     private(set) var lifetime: Int64?
     private(set) var headerNames: [[UInt8]]?
-    /// What must turn out as the plan makes it.
+    /// The values that must equal what the scheme computes for the message.
     private(set) var claimed: [(source: SchemeTemplate.Source, value: [UInt8])] = []
 
-    /// Reads every carrier of the plan.
+    /// Reads all slots of a scheme.
     ///
-    /// - Throws: `no-signature`, `malformed-signature`, `missing-component`.
+    /// - Throws: `no-signature` or `missing-component` for a missing slot, `malformed-signature` for a
+    ///   text that does not match, `not-covered` if the signature does not list a required field.
     init(
-        _ message: SignableMessage, _ scheme: ConfiguredScheme
+        of message: SignableMessage, scheme: ConfiguredScheme
     ) throws(SigningError) {
-        let plan = scheme.plan
-        for carrier in scheme.readPlacements {
-            guard let text = try Self.text(carrier, message) else {
+        let compiled = scheme.compiled
+        for slot in scheme.readPlacements {
+            guard let text = try Self.text(of: slot, in: message) else {
                 throw SigningError(
-                    .noSignature, "the message has no \(carrier.place.name) of \(plan.name)")
+                    .noSignature, "the message has no \(slot.location.name) for \(compiled.name)")
             }
-            try read(text, carrier, plan)
+            try read(text, of: slot, scheme: compiled)
         }
-        for carrier in scheme.readInjections {
-            guard let text = try Self.text(carrier, message) else {
+        for slot in scheme.readInjections {
+            guard let text = try Self.text(of: slot, in: message) else {
                 throw SigningError(
-                    .missingComponent, "the message has no \(carrier.place.name) of \(plan.name)")
+                    .missingComponent,
+                    "the message has no \(slot.location.name) for \(compiled.name)")
             }
-            try read(text, carrier, plan)
+            try read(text, of: slot, scheme: compiled)
         }
         guard !signatures.isEmpty else {
-            throw SigningError(.noSignature, "the message has no signature of \(plan.name)")
+            throw SigningError(.noSignature, "the message has no signature by \(compiled.name)")
         }
         guard signatures.count <= 8 else {
-            throw SigningError(.malformedSignature, "more than eight signatures in one list")
+            throw SigningError(
+                .malformedSignature,
+                "found \(signatures.count) signatures in one list, expected at most 8")
         }
     }
 
-    /// What stands in a carrier's place, or nil.
+    /// Returns the text in a slot's location, or `nil` if it is missing.
     private static func text(
-        _ carrier: CompiledScheme.Carrier, _ message: SignableMessage
+        of slot: CompiledScheme.Slot, in message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
         let values: [[UInt8]]
-        switch carrier.place {
+        switch slot.location {
         case .header(let name):
             var found: [UInt8]?
             for field in message.fields where field.name.isSame(ignoringCaseOf: name) {
-                guard found == nil else { throw Self.several(carrier.place) }
+                guard found == nil else { throw Self.several(slot.location) }
                 found = field.value
             }
             return found
@@ -62,91 +66,98 @@ struct ReceivedSchemeSignature {
         case .xml(let name):
             values = try message.xmlChildren().filter { $0.name == name }.map(\.value)
         }
-        guard values.count <= 1 else { throw several(carrier.place) }
+        guard values.count <= 1 else { throw several(slot.location) }
         return values.first
     }
 
-    private static func several(_ place: CompiledScheme.Place) -> SigningError {
+    private static func several(_ place: CompiledScheme.Location) -> SigningError {
         SigningError(.malformedSignature, "the message has several \(place.name)")
     }
 
     private mutating func read(
-        _ text: [UInt8], _ carrier: CompiledScheme.Carrier, _ plan: CompiledScheme
+        _ text: [UInt8], of slot: CompiledScheme.Slot, scheme: CompiledScheme
     ) throws(SigningError) {
         var malformed: SigningError {
             SigningError(
                 .malformedSignature,
-                "\(carrier.place.name): found another form, wanted \(printable(carrier.shape))")
+                "\(slot.location.name): the text does not match, expected \(printable(slot.shape))")
         }
-        guard let separator = carrier.separator else {
-            guard let captures = carrier.templates[0].match(text) else { throw malformed }
-            return try take(captures, plan, carrier)
+        guard let separator = slot.separator else {
+            guard let captures = slot.templates[0].match(text) else { throw malformed }
+            return try receive(captures, of: slot, scheme: scheme)
         }
         let entries = text.split(separator: separator[0]).map { Array($0).trimmingWhiteSpace() }
         guard entries.count <= 64 else { throw malformed }
-        for template in carrier.templates {
-            // Entries of other versions are nobody's; a signature may stand in several.
+        for template in slot.templates {
+            // Ignore entries that match no template, such as those of other versions. Only the signature
+            // may occur several times.
             let found = entries.compactMap(template.match)
             let isSignature = template.sources.contains(.signature)
             guard isSignature || found.count == 1 else { throw malformed }
-            for captures in found { try take(captures, plan, carrier) }
+            for captures in found { try receive(captures, of: slot, scheme: scheme) }
         }
     }
 
-    private mutating func take(
-        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], _ plan: CompiledScheme,
-        _ carrier: CompiledScheme.Carrier
+    private mutating func receive(
+        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], of slot: CompiledScheme.Slot,
+        scheme: CompiledScheme
     ) throws(SigningError) {
-        func malformed(_ what: String) -> SigningError {
-            SigningError(.malformedSignature, "\(carrier.place.name): \(what)")
+        func malformed(_ problem: String) -> SigningError {
+            SigningError(.malformedSignature, "\(slot.location.name): \(problem)")
         }
-        func text(_ value: [UInt8], _ what: String) throws(SigningError) -> String {
-            guard value.count <= 256, value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw malformed("\(what) is no visible ASCII of at most 256 bytes")
+        func text(_ value: [UInt8], named name: String) throws(SigningError) -> String {
+            guard value.count <= 256, value.allSatisfy(\.isVisible) else {
+                throw malformed("\(name) must be visible ASCII of at most 256 bytes")
             }
             return String(decoding: value, as: UTF8.self)
         }
         for (source, value) in captures {
             switch source {
             case .signature:
-                guard let signature = plan.encoding.decode(value) else {
-                    throw malformed("the signature is no \(plan.encoding.rawValue)")
+                guard let signature = scheme.encoding.decode(value) else {
+                    throw malformed("the signature is not valid \(scheme.encoding.rawValue)")
                 }
                 signatures.append(signature)
             case .keyID:
-                let found = try text(value, "the key's id")
-                guard keyID == nil || keyID == found else { throw malformed("two ids of keys") }
+                let found = try text(value, named: "the key ID")
+                guard keyID == nil || keyID == found else {
+                    throw malformed("found two different key IDs")
+                }
                 keyID = found
             case .nonce:
-                let found = try text(value, "the nonce")
-                guard nonce == nil || nonce == found else { throw malformed("two nonces") }
-                guard !value.contains(where: plan.nonce.forbidden.contains) else {
-                    throw malformed("the nonce holds what the scheme does not allow")
+                let found = try text(value, named: "the nonce")
+                guard nonce == nil || nonce == found else {
+                    throw malformed("found two different nonces")
+                }
+                guard !value.contains(where: scheme.nonce.forbidden.contains) else {
+                    throw malformed("the nonce contains a byte that the scheme forbids")
                 }
                 nonce = found
             case .time(let format) where format.isWhole:
                 guard let found = format.time(of: value) else {
-                    throw malformed("the time is not of its form, or not in the years 1970 to 9999")
+                    throw malformed("the time is malformed, or not in the years 1970 to 9999")
                 }
-                guard time == nil || time == found else { throw malformed("two times") }
+                guard time == nil || time == found else {
+                    throw malformed("found two different times")
+                }
                 time = found
                 if format == .milliseconds { millisecond = format.millisecond(of: value) }
                 claimed.append((source, value))
             case .lifetime:
                 guard let found = SchemeTime.unix.time(of: value),
                     (1...SchemeLimits.lifetime).contains(found)
-                else { throw malformed("the lifetime is no number of seconds up to a week") }
+                else { throw malformed("the lifetime must be 1 second to a week, in seconds") }
                 lifetime = found
-            case .headerNames: headerNames = try names(value, plan, malformed)
+            case .headerNames: headerNames = try names(value, scheme: scheme, malformed: malformed)
             default: claimed.append((source, value))
             }
         }
     }
 
-    /// The fields that a signature says it covers: lower case, sorted, each once, the required ones
-    /// among them.
+    /// Parses the names of the covered fields, which must be lowercase, sorted and distinct, and must
+    /// include the required fields.
     private func names(
-        _ text: [UInt8], _ plan: CompiledScheme, _ malformed: (String) -> SigningError
+        _ text: [UInt8], scheme: CompiledScheme, malformed: (String) -> SigningError
     ) throws(SigningError) -> [[UInt8]] {
         let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
             .map { Array($0) }
@@ -156,9 +167,9 @@ struct ReceivedSchemeSignature {
             }),
             zip(names, names.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
         else {
-            throw malformed("the names of the signed fields are not sorted names in lower case")
+            throw malformed("the names of the signed fields must be lowercase, sorted and distinct")
         }
-        for name in plan.headers?.required ?? [] where !names.contains(name) {
+        for name in scheme.headers?.required ?? [] where !names.contains(name) {
             throw SigningError(
                 .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
         }
@@ -166,8 +177,8 @@ struct ReceivedSchemeSignature {
     }
 }
 
-extension CompiledScheme.Place {
-    /// The place in words.
+extension CompiledScheme.Location {
+    /// The location in words, for error messages.
     var name: String {
         switch self {
         case .header(let name): "field \(name)"

@@ -1,55 +1,57 @@
 internal import SignetCrypto
 internal import Synchronization
 
-/// A key as one scheme uses it.
+/// A key prepared for one scheme.
 final class SchemeKey: Sendable {
     private enum Form: Sendable {
         case hmac(HMACKey)
-        /// The first key of a chain is made anew for each day, region and so on.
+        /// The HMAC key is derived again for each day, region and so on.
         case chain(DigestAlgorithm, [SchemeTemplate])
-        case hash(HashFunction, before: SchemeTemplate?, behind: SchemeTemplate?)
+        case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
         case asymmetric(SignatureKey, SignatureAlgorithm)
     }
 
     let key: Key
     private let form: Form
-    private let plan: CompiledScheme
-    /// Derived keys; readers are parted by thread, so that they share neither a lock nor a key.
+    private let scheme: CompiledScheme
+    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a key.
     private let stripes = (0..<8).map { _ in Stripe() }
 
     private final class Stripe: Sendable {
-        /// Derived keys with what they were derived for; the newest last.
+        /// The derived keys with the links of their chains, the newest last.
         let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
     }
 
-    /// - Throws: `wrong-key-use`, `algorithm-mismatch`, or `invalid-value` for a secret that is not in
-    ///   the scheme's form.
-    init(_ key: Key, _ plan: CompiledScheme) throws(SigningError) {
+    /// Prepares a key.
+    ///
+    /// - Throws: `wrong-key-use`, also for a secret that is not in the scheme's form, or
+    ///   `algorithm-mismatch`.
+    init(_ key: Key, for scheme: CompiledScheme) throws(SigningError) {
         self.key = key
-        self.plan = plan
-        switch plan.algorithm {
+        self.scheme = scheme
+        switch scheme.algorithm {
         case .hmac(let digest, _, _, let chain):
-            try Self.requireAgreement(key, digest, plan)
+            try Self.requireAlgorithm(of: key, digest: digest, for: scheme)
             if chain.isEmpty {
                 form = .hmac(
-                    try Self.withSecret(of: key, plan) { secret throws(CryptoFailure) in
+                    try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
                         try HMACKey(digest, key: secret)
                     })
             } else {
-                try Self.withSecret(of: key, plan) { _ throws(CryptoFailure) in }
+                try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
                 form = .chain(digest, chain)
             }
-        case .hash(let function, let before, let behind):
-            try Self.withSecret(of: key, plan) { _ throws(CryptoFailure) in }
-            form = .hash(function, before: before, behind: behind)
+        case .hash(let function, let before, let after):
+            try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
+            form = .hash(function, before: before, after: after)
         case .asymmetric(let algorithms):
             do throws(KeyError) {
                 let (pair, algorithm) = try key.signatureKey()
                 guard algorithms.contains(algorithm) else {
                     throw KeyError(
                         code: .wrongUse,
-                        message: "the key \(printable(key.id)) is of another algorithm than "
-                            + "\(plan.name) signs with")
+                        message: "the algorithm of key \(printable(key.id)) is not one that "
+                            + "\(scheme.name) signs with")
                 }
                 form = .asymmetric(pair, algorithm)
             } catch {
@@ -58,25 +60,27 @@ final class SchemeKey: Sendable {
         }
     }
 
-    private static func requireAgreement(
-        _ key: Key, _ digest: DigestAlgorithm, _ plan: CompiledScheme
+    /// Throws if the key is bound to another algorithm than an HMAC with this digest.
+    private static func requireAlgorithm(
+        of key: Key, digest: DigestAlgorithm, for scheme: CompiledScheme
     ) throws(SigningError) {
-        let wanted: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
-        guard key.algorithm == nil || key.algorithm == wanted else {
+        let expected: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
+        guard key.algorithm == nil || key.algorithm == expected else {
             throw SigningError(
                 .algorithmMismatch,
-                "the key is bound to \(printable(key.algorithm ?? "")): \(plan.name) wants "
-                    + (wanted ?? "a key without alg"))
+                "the key is bound to \(printable(key.algorithm ?? "")), \(scheme.name) expects "
+                    + (expected ?? "a key without alg"))
         }
     }
 
-    /// Lends the secret as the scheme reads it, with its prefix.
+    /// Calls a closure with the secret, decoded and prefixed as the scheme says, and wipes it afterwards.
     private static func withSecret<Result>(
-        of key: Key, _ plan: CompiledScheme, _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
+        of key: Key, for scheme: CompiledScheme,
+        _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
     ) throws(SigningError) -> Result {
         var decoding = CompiledScheme.SecretDecoding.none
         var prefix: [UInt8] = []
-        if case .hmac(_, let given, let before, _) = plan.algorithm {
+        if case .hmac(_, let given, let before, _) = scheme.algorithm {
             decoding = given
             prefix = before
         }
@@ -94,8 +98,8 @@ final class SchemeKey: Sendable {
                         throw KeyError(
                             code: .wrongUse,
                             message:
-                                "the secret of key \(printable(key.id)) is no base64 of a byte or more "
-                                + "behind whsec_"
+                                "the secret of key \(printable(key.id)) must have valid base64 of at "
+                                + "least one byte after whsec_"
                         )
                     }
                     wipe(&bytes)
@@ -112,8 +116,12 @@ final class SchemeKey: Sendable {
         }
     }
 
-    /// The signature of a text, not yet encoded.
-    func sign(_ text: [UInt8], _ run: inout SchemeEvaluator) throws(SigningError) -> [UInt8] {
+    /// Returns the signature of a text, not yet encoded.
+    ///
+    /// - Parameter evaluator: Evaluates the templates of the chain or around the secret.
+    func sign(_ text: [UInt8], with evaluator: inout SchemeEvaluator) throws(SigningError)
+        -> [UInt8]
+    {
         do throws(CryptoFailure) {
             switch form {
             case .hmac(let key): return try key.tag(of: text.span)
@@ -124,12 +132,12 @@ final class SchemeKey: Sendable {
         } catch {
             throw SigningError(error)
         }
-        return try symmetric(text, &run)
+        return try signWithTemplates(text, with: &evaluator)
     }
 
-    /// Whether one of some signatures is that of a text; each is compared in constant time.
+    /// Returns whether one of the signatures is valid for a text. MACs are compared in constant time.
     func verifies(
-        _ signatures: [[UInt8]], of text: [UInt8], _ run: inout SchemeEvaluator
+        _ signatures: [[UInt8]], of text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> Bool {
         if case .asymmetric(let pair, let algorithm) = form {
             do throws(CryptoFailure) {
@@ -143,57 +151,57 @@ final class SchemeKey: Sendable {
                 throw SigningError(error)
             }
         }
-        let expected = try sign(text, &run)
+        let expected = try sign(text, with: &evaluator)
         var isFound = false
         for signature in signatures
         where constantTimeEqual(signature.span, expected.span) { isFound = true }
         return isFound
     }
 
-    private func symmetric(
-        _ text: [UInt8], _ run: inout SchemeEvaluator
+    private func signWithTemplates(
+        _ text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> [UInt8] {
         switch form {
         case .chain(let digest, let chain):
-            let key = try derivedKey(digest, chain, &run)
+            let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
             do throws(CryptoFailure) {
                 return try key.tag(of: text.span)
             } catch {
                 throw SigningError(error)
             }
-        case .hash(let function, let before, let behind):
+        case .hash(let function, let before, let after):
             let front = try before.map { template throws(SigningError) in
-                try pieces(template, &run)
+                try pieces(of: template, with: &evaluator)
             }
-            let back = try behind.map { template throws(SigningError) in
-                try pieces(template, &run)
+            let back = try after.map { template throws(SigningError) in
+                try pieces(of: template, with: &evaluator)
             }
-            return try Self.withSecret(of: key, plan) { secret throws(CryptoFailure) in
+            return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
                 var bytes: [UInt8] = []
                 defer { wipe(&bytes) }
                 bytes.reserveCapacity(text.count + 512)
-                Self.append(front ?? [], secret, to: &bytes)
+                Self.append(front ?? [], secret: secret, to: &bytes)
                 bytes.append(contentsOf: text)
-                Self.append(back ?? [], secret, to: &bytes)
+                Self.append(back ?? [], secret: secret, to: &bytes)
                 return try function.hash(bytes.span)
             }
         case .hmac, .asymmetric: return []
         }
     }
 
-    /// A template's pieces, nil where the secret stands.
+    /// Returns the values of a template's parts, with `nil` in place of the secret.
     private func pieces(
-        _ template: SchemeTemplate, _ run: inout SchemeEvaluator
+        of template: SchemeTemplate, with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> [[UInt8]?] {
         var pieces: [[UInt8]?] = []
         for source in template.sources {
-            pieces.append(source == .secret ? nil : try run.bytes(of: source))
+            pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))
         }
         return pieces
     }
 
     private static func append(
-        _ pieces: [[UInt8]?], _ secret: Span<UInt8>, to bytes: inout [UInt8]
+        _ pieces: [[UInt8]?], secret: Span<UInt8>, to bytes: inout [UInt8]
     ) {
         for piece in pieces {
             if let piece {
@@ -207,24 +215,25 @@ final class SchemeKey: Sendable {
     // MARK: The chain
 
     private func derivedKey(
-        _ digest: DigestAlgorithm, _ chain: [SchemeTemplate], _ run: inout SchemeEvaluator
+        by digest: DigestAlgorithm, chain: [SchemeTemplate],
+        with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> HMACKey {
         var name: [UInt8] = []
         name.reserveCapacity(64)
         for (index, link) in chain.enumerated() {
             if index > 0 { name.append(0) }
-            try run.append(link, to: &name)
+            try evaluator.append(link, to: &name)
         }
         let stripe = stripes[ThreadStripe.index(of: stripes.count)]
         if let known = stripe.derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
             return known
         }
         var links: [[UInt8]] = []
-        for link in chain { links.append(try run.expand(link)) }
-        let key = try Self.withSecret(of: key, plan) { secret throws(CryptoFailure) in
-            var current = try Self.next(secret, links[0], digest)
+        for link in chain { links.append(try evaluator.expand(link)) }
+        let key = try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+            var current = try HMAC.tag(of: links[0].span, key: secret, digest)
             for link in links.dropFirst() {
-                let next = try Self.next(current.span, link, digest)
+                let next = try HMAC.tag(of: link.span, key: current.span, digest)
                 wipe(&current)
                 current = next
             }
@@ -233,16 +242,10 @@ final class SchemeKey: Sendable {
             return made
         }
         stripe.derived.withLock { derived in
-            // A day and a few regions; what falls out is made again.
+            // Enough for one day and a few regions; a key that is dropped can be derived again.
             if derived.count >= 8 { derived.removeFirst() }
             derived.append((name, key))
         }
         return key
-    }
-
-    private static func next(
-        _ key: Span<UInt8>, _ link: [UInt8], _ digest: DigestAlgorithm
-    ) throws(CryptoFailure) -> [UInt8] {
-        try HMAC.tag(of: link.span, key: key, digest)
     }
 }

@@ -1,8 +1,8 @@
-/// A weakness of a scheme.
+/// A weakness of a scheme, found by ``SigningScheme/findings``.
 public struct SchemeFinding: Sendable, Hashable {
-    /// What kind of weakness; more kinds may come.
+    /// The kind of weakness. Later versions may add kinds.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The name that scripts rely on, in kebab-case.
+        /// The name in kebab-case, which stays the same in later versions.
         public let name: String
 
         private init(_ name: String) { self.name = name }
@@ -10,63 +10,68 @@ public struct SchemeFinding: Sendable, Hashable {
         /// The name.
         public var description: String { name }
 
-        /// It signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
+        /// The scheme signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
         public static let brokenHash = Code("broken-hash")
-        /// It hashes the secret before the text: whoever sees one hash can sign a longer text.
+        /// The scheme hashes the secret before the text. From one hash, an attacker can compute the hash of
+        /// a longer text.
         public static let secretPrefixHash = Code("secret-prefix-hash")
-        /// It hashes secret and text where an HMAC (RFC 2104) belongs.
+        /// The scheme hashes the secret and the text instead of using an HMAC (RFC 2104).
         public static let noHMAC = Code("no-hmac")
-        /// Two messages can give one text, because parts are joined with nothing that tells them apart.
+        /// Two different messages can have the same signed text, because the joined parts are ambiguous.
         public static let unescapedJoin = Code("unescaped-join")
-        /// Parameters are sorted as written pairs, where `a1=x` comes before `a=1`: two sides that sort
-        /// by name disagree.
+        /// The scheme sorts parameters as written pairs, so that `a1=x` comes before `a=1`. A partner that
+        /// sorts by name gets another order.
         public static let pairSort = Code("pair-sort")
-        /// It signs what was read from the body, not the bytes that were sent.
+        /// The scheme signs values parsed from the body, not the bytes that were sent.
         public static let reserialisedBody = Code("re-serialised-body")
-        /// It signs no time: a message can be sent again for ever.
+        /// The scheme doesn't sign a time: a message can be replayed forever.
         public static let noTime = Code("no-time")
-        /// It signs no nonce: a message can be sent again within the window of time.
+        /// The scheme doesn't sign a nonce: a message can be replayed until it is too old.
         public static let noNonce = Code("no-nonce")
-        /// It does not sign the method.
+        /// The scheme doesn't sign the method.
         public static let noMethod = Code("no-method")
-        /// It does not sign the host: a message for one server is good for another.
+        /// The scheme doesn't sign the host: a message for one server is valid for another server too.
         public static let noHost = Code("no-host")
-        /// It does not sign the path.
+        /// The scheme doesn't sign the path.
         public static let noPath = Code("no-path")
-        /// It does not sign the query.
+        /// The scheme doesn't sign the query.
         public static let noQuery = Code("no-query")
-        /// It does not sign the body.
+        /// The scheme doesn't sign the body.
         public static let noBody = Code("no-body")
     }
 
-    /// The kind.
+    /// The kind of weakness.
     public let code: Code
-    /// What an attacker or a careless partner makes of it, in one line.
+    /// The weakness and its consequence, in one line.
     public let message: String
 }
 
 extension SigningScheme {
-    /// What is weak about the scheme; nothing for the two with an engine of their own.
+    /// The weaknesses of the scheme, as `signet schemes lint` prints them. Always empty for `rfc9421` and
+    /// `salted-hmac-v1`.
     public var findings: [SchemeFinding] {
-        guard case .document(let plan) = kind else { return [] }
-        return SchemeLint(plan).findings
+        guard case .document(let compiled) = kind else { return [] }
+        return SchemeLint(compiled).findings
     }
 }
 
-/// Looks for weaknesses in a plan.
+/// Looks for weaknesses in a compiled scheme.
 private struct SchemeLint {
     private(set) var findings: [SchemeFinding] = []
-    /// What reaches the text that is signed.
+    /// The sources that the signed text contains.
     private var sources: Set<SchemeTemplate.Source> = []
     private var signsPath = false
     private var signsQuery = false
     private var signsBody = false
 
-    init(_ plan: CompiledScheme) {
-        gather(plan.text, plan)
-        gatherCarried(plan)
-        algorithm(plan)
-        binding(plan)
+    private let scheme: CompiledScheme
+
+    init(_ scheme: CompiledScheme) {
+        self.scheme = scheme
+        gather(scheme.text)
+        gatherSlots()
+        checkAlgorithm()
+        checkCoverage()
     }
 
     private mutating func add(_ code: SchemeFinding.Code, _ message: String) {
@@ -74,20 +79,21 @@ private struct SchemeLint {
         findings.append(SchemeFinding(code: code, message: message))
     }
 
-    private mutating func algorithm(_ plan: CompiledScheme) {
-        guard case .hash(let function, let before, _) = plan.algorithm else { return }
+    private mutating func checkAlgorithm() {
+        guard case .hash(let function, let before, _) = scheme.algorithm else { return }
         if function.isBroken {
             add(.brokenHash, "\(function.rawValue) is broken: collisions are known")
         }
         if before?.sources.contains(.secret) == true {
             add(
                 .secretPrefixHash,
-                "the secret stands before the text: a longer text can be signed without it")
+                "the secret is hashed before the text: a longer text can be signed without the secret"
+            )
         }
-        add(.noHMAC, "a hash over secret and text, where an HMAC belongs")
+        add(.noHMAC, "signs with a hash of the secret and the text instead of an HMAC")
     }
 
-    private mutating func binding(_ plan: CompiledScheme) {
+    private mutating func checkCoverage() {
         let hasTime = sources.contains { if case .time = $0 { true } else { false } }
         if !hasTime { add(.noTime, "no time is signed: a message can be sent again for ever") }
         if !sources.contains(.nonce) {
@@ -97,7 +103,7 @@ private struct SchemeLint {
         let signsHost =
             sources.contains(.host)
             || (sources.contains(.headerLines)
-                && plan.headers?.required.contains(SignableMessage.host) == true)
+                && scheme.headers?.required.contains(SignableMessage.host) == true)
         if !signsHost {
             add(.noHost, "the host is not signed: what one server takes, another takes too")
         }
@@ -111,32 +117,32 @@ private struct SchemeLint {
         if !signsBody, !sources.contains(.body) { add(.noBody, "the body is not signed") }
     }
 
-    /// What the scheme writes into fields and parameters that it then signs.
-    private mutating func gatherCarried(_ plan: CompiledScheme) {
-        for carrier in plan.injections {
+    /// Gathers the sources that a signer writes into a field or parameter and then signs.
+    private mutating func gatherSlots() {
+        for slot in scheme.injections {
             let isSigned =
-                switch carrier.place {
+                switch slot.location {
                 case .header(let name):
                     sources.contains(.headerLines)
-                        && plan.headers?.selects(name.utf8.map(\.lowercased)) == true
+                        && scheme.headers?.selects(name.utf8.map(\.lowercased)) == true
                 case .query: signsQuery || sources.contains(.query) || sources.contains(.target)
                 case .xml: signsBody || sources.contains(.body)
                 }
-            if isSigned { sources.formUnion(carrier.templates.flatMap(\.sources)) }
+            if isSigned { sources.formUnion(slot.templates.flatMap(\.sources)) }
         }
     }
 
-    private mutating func gather(_ step: CompiledScheme.Step, _ plan: CompiledScheme) {
+    private mutating func gather(_ step: CompiledScheme.Step) {
         switch step {
-        case .template(let template): gather(template, plan)
+        case .template(let template): gather(template)
         case .join(let steps, let separator):
             for (index, step) in steps.enumerated() {
-                gather(step, plan)
-                if index + 1 < steps.count, !isDelimited(step, by: separator, plan) {
-                    add(.unescapedJoin, "parts that may hold the separator are joined by it")
+                gather(step)
+                if index + 1 < steps.count, !isDelimited(step, by: separator) {
+                    add(.unescapedJoin, "parts that may contain the separator are joined by it")
                 }
             }
-        case .hash(_, let step, _): gather(step, plan)
+        case .hash(_, let step, _): gather(step)
         case .path: signsPath = true
         case .parameters(let rule):
             if rule.origins.contains(.query) { signsQuery = true }
@@ -144,7 +150,7 @@ private struct SchemeLint {
                 signsBody = true
                 add(
                     .reserialisedBody,
-                    "parameters read from the body are signed, not the bytes that were sent")
+                    "parameters parsed from the body are signed, not the bytes that were sent")
             }
             if !rule.encodes, rule.decodes || rule.origins.contains(.xml) {
                 add(
@@ -155,69 +161,63 @@ private struct SchemeLint {
             if rule.encodes, [rule.assign, rule.separator].contains(where: Self.survivesEncoding) {
                 add(
                     .unescapedJoin,
-                    "parameters are joined by what stands in an encoded value as it is")
+                    "parameters are joined by a text that an encoded value may contain too")
             }
             if rule.order == .pair {
                 add(.pairSort, "parameters are sorted as written pairs, not by name")
             }
-            for (_, template) in rule.added { gather(template, plan) }
-        case .choice(let choices): for (_, step) in choices { gather(step, plan) }
+            for (_, template) in rule.added { gather(template) }
+        case .choice(let choices): for (_, step) in choices { gather(step) }
         }
     }
 
-    /// Whether a text between names and values can also come out of percent-encoding.
+    /// Whether a separator can also occur in a percent-encoded value.
     private static func survivesEncoding(_ text: [UInt8]) -> Bool {
         text.allSatisfy { $0.isLetter || $0.isDigit || "-._~%".utf8.contains($0) }
     }
 
-    private mutating func gather(_ template: SchemeTemplate, _ plan: CompiledScheme) {
+    private mutating func gather(_ template: SchemeTemplate) {
         for (index, source) in template.sources.enumerated() {
             sources.insert(source)
-            if case .value(let number) = source { gather(plan.values[number], plan) }
-            if case .literal = source { continue }
-            // The last part that varies ends where the text does.
-            let isLast = template.sources[(index + 1)...].allSatisfy {
-                if case .literal = $0 { true } else { false }
-            }
-            guard !isLast else { continue }
+            if case .value(let number) = source { gather(scheme.values[number]) }
+            // The last placeholder ends where the text ends.
+            guard !source.isLiteral,
+                !template.sources[(index + 1)...].allSatisfy(\.isLiteral)
+            else { continue }
             var next: [UInt8] = []
             if case .literal(let literal) = template.sources[index + 1] { next = literal }
-            if !isDelimited(.template(SchemeTemplate([source])), by: next, plan) {
+            if !isDelimited(.template(SchemeTemplate([source])), by: next) {
                 add(
                     .unescapedJoin,
-                    "parts are joined so that one can be lengthened and the next shortened")
+                    "parts are joined so that bytes can move from one part to the next")
             }
         }
     }
 
-    /// Whether a step's text cannot hold the bytes behind it, so that its end is where it seems.
-    private func isDelimited(
-        _ step: CompiledScheme.Step, by literal: [UInt8], _ plan: CompiledScheme
-    ) -> Bool {
+    /// Whether a step's text can't contain the literal that follows it, so that its end is unambiguous.
+    private func isDelimited(_ step: CompiledScheme.Step, by literal: [UInt8]) -> Bool {
         switch step {
         case .hash: return true
         case .path: return literal.first == ASCII.lineFeed
         case .parameters(let rule): return rule.encodes && literal.first == ASCII.lineFeed
-        case .join(let steps, _): return steps.allSatisfy { isDelimited($0, by: literal, plan) }
+        case .join(let steps, _): return steps.allSatisfy { isDelimited($0, by: literal) }
         case .choice(let choices):
-            return choices.allSatisfy { isDelimited($0.1, by: literal, plan) }
+            return choices.allSatisfy { isDelimited($0.1, by: literal) }
         case .template(let template):
-            return template.sources.allSatisfy { isDelimited($0, by: literal, plan) }
+            return template.sources.allSatisfy { isDelimited($0, by: literal) }
         }
     }
 
-    private func isDelimited(
-        _ source: SchemeTemplate.Source, by literal: [UInt8], _ plan: CompiledScheme
-    ) -> Bool {
+    private func isDelimited(_ source: SchemeTemplate.Source, by literal: [UInt8]) -> Bool {
         switch source {
-        // Of a fixed form, or chosen by us and not by who sends.
+        // These have a fixed form, or the sender of a message doesn't choose them.
         case .literal, .time, .lifetime, .setting, .signature, .secret: return true
-        case .value(let index): return isDelimited(plan.values[index], by: literal, plan)
-        // The lines end themselves, and the names that follow tell how many there are.
+        case .value(let index): return isDelimited(scheme.values[index], by: literal)
+        // Each line ends with a line feed, and the names that follow tell how many lines there are.
         case .headerLines: return true
         case .body: return false
         case .nonce:
-            return literal.first.map { $0 <= ASCII.space || plan.nonce.forbidden.contains($0) }
+            return literal.first.map { $0 <= ASCII.space || scheme.nonce.forbidden.contains($0) }
                 ?? false
         case .keyID, .method, .target, .path, .query, .host, .header, .headerNames:
             return literal.first == ASCII.lineFeed

@@ -1,7 +1,7 @@
 internal import SignetCrypto
 internal import SignetJSON
 
-/// How the text is signed, and whether all parts fit together.
+/// Parses the algorithm and checks that the parts of the document fit together.
 extension SchemeParser {
     private enum HMACHash: String, CaseIterable {
         case sha256, sha384, sha512
@@ -37,13 +37,13 @@ extension SchemeParser {
         if sign.has("hmac") { return try hmac(sign) }
         if sign.has("hash") { return try saltedHash(sign) }
         guard sign.has("key") else {
-            throw sign.malformed("found no way to sign, wanted one of hmac, hash, key")
+            throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
         }
-        try sign.demand(["key"])
+        try sign.requireMembers(in: ["key"])
         var algorithms: [SignatureAlgorithm] = []
-        for (text, place) in try sign.texts("key", 1...KeyAlgorithm.allCases.count) {
+        for (text, path) in try sign.strings("key", count: 1...KeyAlgorithm.allCases.count) {
             guard let algorithm = KeyAlgorithm.named(text) else {
-                throw SchemeReader.wrong(.string(text), at: place, wanted: KeyAlgorithm.known)
+                throw SchemeReader.wrong(.string(text), at: path, expected: KeyAlgorithm.oneOfAll)
             }
             algorithms.append(algorithm.algorithm)
         }
@@ -51,20 +51,21 @@ extension SchemeParser {
     }
 
     private func hmac(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
-        try sign.demand(["hmac", "secret", "prefix", "chain"])
+        try sign.requireMembers(in: ["hmac", "secret", "prefix", "chain"])
         let hash: HMACHash = try sign.choice("hmac")
         let decoding: CompiledScheme.SecretDecoding = try sign.choice(
-            "secret", else: CompiledScheme.SecretDecoding.none)
-        let prefix = Array(try sign.optionalText("prefix")?.utf8 ?? "".utf8)
+            "secret", default: CompiledScheme.SecretDecoding.none)
+        let prefix = Array(try sign.optionalString("prefix")?.utf8 ?? "".utf8)
         guard prefix.isEmpty || decoding == .none else {
-            throw sign.wrong("prefix", wanted: "none before a secret that is decoded")
+            throw sign.wrong("prefix", expected: "no prefix: the secret is decoded")
         }
         var chain: [SchemeTemplate] = []
-        for (text, place) in try sign.optionalTexts("chain", 0...SchemeLimits.links) ?? [] {
-            let link = try template(text, at: place)
+        let links = try sign.optionalStrings("chain", count: 0...SchemeLimits.links)
+        for (text, path) in links ?? [] {
+            let link = try template(text, at: path)
             guard !link.sources.isEmpty else {
                 throw SchemeReader.wrong(
-                    .string(text), at: place, wanted: "a text that is not empty")
+                    .string(text), at: path, expected: "a string that is not empty")
             }
             chain.append(link)
         }
@@ -72,81 +73,77 @@ extension SchemeParser {
     }
 
     private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
-        try sign.demand(["hash", "before", "behind"])
+        try sign.requireMembers(in: ["hash", "before", "behind"])
         func part(_ member: String) throws(SigningError) -> SchemeTemplate? {
-            guard let text = try sign.optionalText(member) else { return nil }
-            return try template(text, at: sign.path(member), allowing: ["secret"])
+            guard let text = try sign.optionalString(member) else { return nil }
+            return try template(text, at: sign.path(to: member), allowing: ["secret"])
         }
         let before = try part("before")
-        let behind = try part("behind")
-        let sources = (before?.sources ?? []) + (behind?.sources ?? [])
+        let after = try part("behind")
+        let sources = (before?.sources ?? []) + (after?.sources ?? [])
         guard sources.contains(.secret) else {
             throw sign.malformed(
-                "found no {secret} in \"before\" or \"behind\", wanted one: a hash without it "
-                    + "proves nothing")
+                "found no {secret}, expected it in \"before\" or \"behind\"")
         }
-        return .hash(try sign.choice("hash"), before: before, behind: behind)
+        return .hash(try sign.choice("hash"), before: before, after: after)
     }
 
-    // MARK: Whether all fits
+    // MARK: Consistency
 
-    /// Refuses a document whose signatures nobody could verify.
+    /// Throws if no verifier could check the scheme's signatures.
     func check(_ root: SchemeReader) throws(SigningError) {
-        let carried = (injections + placements).flatMap(\.templates).flatMap(\.sources)
+        let slotSources = (injections + placements).flatMap(\.templates).flatMap(\.sources)
         guard placements.flatMap(\.templates).contains(where: { $0.sources.contains(.signature) })
         else {
             throw SigningError(
-                .malformedScheme, "\(root.path("place")): found no {signature}, wanted one")
+                .malformedScheme,
+                "\(root.path(to: "place")): found no {signature}, expected one")
         }
         var used: Set<SchemeTemplate.Source> = []
-        gather(text, &used)
+        gather(text, into: &used)
         guard used.contains(where: { !$0.isLiteral }) else {
             throw SigningError(
                 .malformedScheme,
-                "\(root.path("text")): found the same text for every message, wanted a part of it")
+                "\(root.path(to: "text")): found the same text for every message, expected a part "
+                    + "of the message")
         }
-        if case .hmac(_, _, _, let chain) = algorithm {
-            for link in chain { gather(.template(link), &used) }
-        }
-        if case .hash(_, let before, let behind) = algorithm {
-            for template in [before, behind].compactMap({ $0 }) {
-                gather(.template(template), &used)
+        switch algorithm {
+        case .hmac(_, _, _, let chain):
+            for link in chain { gather(.template(link), into: &used) }
+        case .hash(_, let before, let after):
+            for template in [before, after].compactMap({ $0 }) {
+                gather(.template(template), into: &used)
             }
+        case .asymmetric: break
         }
-        for source in carried { gather(.template(SchemeTemplate([source])), &used) }
-        let hasWholeTime = carried.contains { $0.wholeTime }
+        for source in slotSources { gather(.template(SchemeTemplate([source])), into: &used) }
         let usesTime = used.contains { if case .time = $0 { true } else { false } }
-        for (name, isUsed, travels) in [
-            ("{time}", usesTime, hasWholeTime),
-            ("{nonce}", used.contains(.nonce), carried.contains(.nonce)),
-            ("{lifetime}", used.contains(.lifetime), carried.contains(.lifetime)),
-        ] where isUsed && !travels {
+        for (name, isUsed, isSent) in [
+            ("{time}", usesTime, slotSources.contains(where: \.isTimeToTheSecond)),
+            ("{nonce}", used.contains(.nonce), slotSources.contains(.nonce)),
+            ("{lifetime}", used.contains(.lifetime), slotSources.contains(.lifetime)),
+        ] where isUsed && !isSent {
             throw root.malformed(
-                "found \(name) where nobody can read it back, wanted it in \"inject\" or "
-                    + "\"place\"" + (name == "{time}" ? " too, to the second" : " too"))
+                "found \(name), which a verifier could not read, expected it in \"inject\" or "
+                    + "\"place\" too" + (name == "{time}" ? ", to the second" : ""))
         }
     }
 
-    private func gather(_ step: CompiledScheme.Step, _ used: inout Set<SchemeTemplate.Source>) {
+    private func gather(
+        _ step: CompiledScheme.Step, into used: inout Set<SchemeTemplate.Source>
+    ) {
         switch step {
         case .template(let template):
             for source in template.sources where used.insert(source).inserted {
-                if case .value(let index) = source { gather(values[index].step, &used) }
+                if case .value(let index) = source { gather(values[index].step, into: &used) }
             }
-        case .join(let steps, _): for step in steps { gather(step, &used) }
-        case .hash(_, let step, _): gather(step, &used)
+        case .join(let steps, _): for step in steps { gather(step, into: &used) }
+        case .hash(_, let step, _): gather(step, into: &used)
         case .path: used.insert(.path)
         case .parameters(let rule):
             used.insert(rule.origins == [.query] ? .query : .body)
-            for (_, template) in rule.added { gather(.template(template), &used) }
-        case .choice(let choices): for (_, step) in choices { gather(step, &used) }
+            for (_, template) in rule.added { gather(.template(template), into: &used) }
+        case .choice(let choices): for (_, step) in choices { gather(step, into: &used) }
         }
-    }
-}
-
-extension SchemeTemplate.Source {
-    /// Whether a time can be read back from it to the second.
-    fileprivate var wholeTime: Bool {
-        if case .time(let format) = self { format.isWhole } else { false }
     }
 }

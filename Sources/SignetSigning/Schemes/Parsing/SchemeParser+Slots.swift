@@ -1,24 +1,24 @@
 internal import SignetJSON
 
-/// Fields that are signed, nonces, and the places where texts stand.
+/// Parses the rules for signed fields and nonces, and the slots of `inject` and `place`.
 extension SchemeParser {
     private enum Spaces: String, CaseIterable { case keep, collapse }
     private enum Duplicates: String, CaseIterable { case keep, sort }
 
     func headerRule(_ rule: SchemeReader) throws(SigningError) -> CompiledScheme.HeaderRule {
-        try rule.demand(["select", "except", "required", "spaces", "duplicates"])
+        try rule.requireMembers(in: ["select", "except", "required", "spaces", "duplicates"])
         let star = UInt8(ascii: "*")
         func names(
-            _ member: String, _ texts: [(text: String, place: String)], stars: Bool
+            _ strings: [(text: String, path: String)], allowingStar: Bool
         ) throws(SigningError) -> [[UInt8]] {
             var names: [[UInt8]] = []
-            for (text, place) in texts {
+            for (text, path) in strings {
                 let name = text.utf8.map(\.lowercased)
-                let plain = stars && name.last == star ? name.dropLast() : name[...]
+                let plain = allowingStar && name.last == star ? name.dropLast() : name[...]
                 guard !name.isEmpty, plain.allSatisfy({ $0.isToken && $0 != star }) else {
                     throw SchemeReader.wrong(
-                        .string(text), at: place,
-                        wanted: "a field's name" + (stars ? ", its beginning and *, or *" : ""))
+                        .string(text), at: path,
+                        expected: "a field name" + (allowingStar ? ", a prefix and *, or *" : ""))
                 }
                 names.append(name)
             }
@@ -26,135 +26,141 @@ extension SchemeParser {
         }
         let count = 0...SchemeLimits.names
         let select = try names(
-            "select", rule.texts("select", 1...SchemeLimits.names), stars: true)
-        let except = try names("except", rule.optionalTexts("except", count) ?? [], stars: false)
-        let required = try rule.optionalTexts("required", count) ?? []
-        let spaces: Spaces = try rule.choice("spaces", else: .keep)
-        let duplicates: Duplicates = try rule.choice("duplicates", else: .keep)
+            rule.strings("select", count: 1...SchemeLimits.names), allowingStar: true)
+        let except = try names(
+            rule.optionalStrings("except", count: count) ?? [], allowingStar: false)
+        let required = try rule.optionalStrings("required", count: count) ?? []
+        let spaces: Spaces = try rule.choice("spaces", default: .keep)
+        let duplicates: Duplicates = try rule.choice("duplicates", default: .keep)
         let made = CompiledScheme.HeaderRule(
             names: select.filter { $0.last != star },
             prefixes: select.filter { $0.last == star && $0.count > 1 }.map { $0.dropLast() },
             selectsAll: select.contains([star]), except: except,
-            required: try names("required", required, stars: false),
+            required: try names(required, allowingStar: false),
             collapsesSpaces: spaces == .collapse, sortsValues: duplicates == .sort)
-        for (name, (text, place)) in zip(made.required, required) where !made.selects(name) {
+        for (name, (text, path)) in zip(made.required, required) where !made.selects(name) {
             throw SchemeReader.wrong(
-                .string(text), at: place, wanted: "a field that \"select\" takes")
+                .string(text), at: path, expected: "a field that \"select\" selects")
         }
         return made
     }
 
     func nonceRule(_ rule: SchemeReader) throws(SigningError) -> CompiledScheme.NonceRule {
-        try rule.demand(["prefix", "bytes", "as", "forbidden"])
-        let visible = "visible ASCII of at most \(SchemeLimits.nameBytes) bytes"
-        let forbidden =
+        try rule.requireMembers(in: ["prefix", "bytes", "as", "forbidden"])
+        func visible(_ member: String) throws(SigningError) -> [UInt8] {
             try rule.optionalBytes(
-                "forbidden", wanted: visible, 0...SchemeLimits.nameBytes, \.isVisible) ?? []
-        let prefix =
-            try rule.optionalBytes(
-                "prefix", wanted: visible, 0...SchemeLimits.nameBytes, \.isVisible) ?? []
+                member, count: 0...SchemeLimits.nameBytes,
+                expected: "visible ASCII of at most \(SchemeLimits.nameBytes) bytes",
+                allowing: \.isVisible) ?? []
+        }
+        let forbidden = try visible("forbidden")
+        let prefix = try visible("prefix")
         guard !prefix.contains(where: forbidden.contains) else {
-            throw rule.wrong("prefix", wanted: "none of the bytes of \"forbidden\"")
+            throw rule.wrong("prefix", expected: "none of the bytes of \"forbidden\"")
         }
         let made = CompiledScheme.NonceRule(
             prefix: prefix, byteCount: Int(try rule.integer("bytes", in: 16...64)),
             encoding: try rule.choice("as"), forbidden: forbidden)
-        guard !forbidden.contains(where: made.encoding.canHold) else {
-            throw rule.wrong("forbidden", wanted: "nothing that \"as\" itself writes")
+        guard !forbidden.contains(where: made.encoding.canProduce) else {
+            throw rule.wrong("forbidden", expected: "no byte that the encoding \"as\" produces")
         }
         return made
     }
 
-    func carriers(
-        _ root: SchemeReader, _ member: String, _ count: ClosedRange<Int>
-    ) throws(SigningError) -> [CompiledScheme.Carrier] {
+    /// Parses the slots of `inject` or `place`. Returns no slots if the member is missing.
+    func slots(
+        _ root: SchemeReader, member: String, count: ClosedRange<Int>
+    ) throws(SigningError) -> [CompiledScheme.Slot] {
         guard root.has(member) else { return [] }
-        var carriers: [CompiledScheme.Carrier] = []
-        for (entry, place) in try root.array(member, count, of: "places") {
-            let carrier = try self.carrier(
-                SchemeReader(entry, at: place),
-                allowing: member == "place" ? ["signature"] : [])
-            for other in injections + carriers
-            where other.place.isSame(as: carrier.place)
-                && !carrier.condition.excludes(other.condition)
+        var slots: [CompiledScheme.Slot] = []
+        for (entry, path) in try root.array(member, count: count, of: "places") {
+            let slot = try self.slot(
+                SchemeReader(entry, at: path), allowing: member == "place" ? ["signature"] : [])
+            for other in injections + slots
+            where other.location.isSame(as: slot.location)
+                && !slot.condition.excludes(other.condition)
             {
                 throw SigningError(
                     .malformedScheme,
-                    "\(place): found \(carrier.place.name) again, wanted one text for one place")
+                    "\(path): found \(slot.location.name) again, expected each place once")
             }
-            carriers.append(carrier)
+            slots.append(slot)
         }
-        return carriers
+        return slots
     }
 
-    private func carrier(
-        _ carrier: SchemeReader, allowing special: Set<String>
-    ) throws(SigningError) -> CompiledScheme.Carrier {
-        try carrier.demand(["when", "header", "query", "xml", "value", "list", "with"])
-        let place = try self.place(carrier)
-        var texts: [(text: String, place: String)] = []
+    private func slot(
+        _ slot: SchemeReader, allowing special: Set<String>
+    ) throws(SigningError) -> CompiledScheme.Slot {
+        try slot.requireMembers(
+            in: ["when", "header", "query", "xml", "value", "list", "with"])
+        let location = try self.location(slot)
+        var texts: [(text: String, path: String)] = []
         var separator: [UInt8]?
-        if carrier.has("list") {
-            guard !carrier.has("value") else {
-                throw carrier.wrong("value", wanted: "none beside \"list\"")
+        if slot.has("list") {
+            guard !slot.has("value") else {
+                throw slot.wrong("value", expected: "no \"value\" beside \"list\"")
             }
-            texts = try carrier.texts("list", 1...SchemeLimits.entries)
-            separator = try carrier.choice("with", as: Separator.self).rawValue.utf8.map { $0 }
+            texts = try slot.strings("list", count: 1...SchemeLimits.entries)
+            let choice: Separator = try slot.choice("with")
+            separator = Array(choice.rawValue.utf8)
         } else {
-            guard !carrier.has("with") else {
-                throw carrier.wrong("with", wanted: "none without \"list\"")
+            guard !slot.has("with") else {
+                throw slot.wrong("with", expected: "no \"with\" without \"list\"")
             }
-            texts = [(try carrier.text("value"), carrier.path("value"))]
+            texts = [(try slot.string("value"), slot.path(to: "value"))]
         }
         var templates: [SchemeTemplate] = []
-        for (text, place) in texts {
-            let template = try template(text, at: place, allowing: special)
+        for (text, path) in texts {
+            let template = try template(text, at: path, allowing: special)
             guard template.isReadable else {
                 throw SchemeReader.wrong(
-                    .string(text), at: place,
-                    wanted: "a text between two places, so that it can be read back")
+                    .string(text), at: path,
+                    expected: "a text between two placeholders, so that a verifier can read them")
             }
             templates.append(template)
         }
-        return CompiledScheme.Carrier(
-            condition: try condition(carrier.optionalObject("when")), place: place,
+        return CompiledScheme.Slot(
+            condition: try condition(slot.optionalObject("when")), location: location,
             templates: templates, separator: separator,
             shape: texts.map(\.text).joined(separator: separator == nil ? "" : ", "))
     }
 
-    private func place(_ carrier: SchemeReader) throws(SigningError) -> CompiledScheme.Place {
-        let kinds = ["header", "query", "xml"].filter(carrier.has)
+    private func location(
+        _ slot: SchemeReader
+    ) throws(SigningError) -> CompiledScheme.Location {
+        let kinds = ["header", "query", "xml"].filter(slot.has)
         guard kinds.count == 1 else {
-            throw carrier.malformed(
+            throw slot.malformed(
                 "found \(kinds.isEmpty ? "no place" : kinds.joined(separator: " and ")), "
-                    + "wanted one of header, query, xml")
+                    + "expected one of header, query, xml")
         }
-        let longest = 1...SchemeLimits.nameBytes
+        let count = 1...SchemeLimits.nameBytes
         switch kinds[0] {
         case "header":
-            let wanted = "the name of a field other than Host"
-            let name = try carrier.optionalBytes("header", wanted: wanted, longest, \.isToken)
+            let expected = "a field name other than Host"
+            let name = try slot.optionalBytes(
+                "header", count: count, expected: expected, allowing: \.isToken)
             guard let name, name.map(\.lowercased) != SignableMessage.host else {
-                throw carrier.wrong("header", wanted: wanted)
+                throw slot.wrong("header", expected: expected)
             }
             return .header(String(decoding: name, as: UTF8.self))
         case "query":
-            let name = try carrier.optionalBytes(
-                "query",
-                wanted: "visible ASCII of \(longest.lowerBound) to \(longest.upperBound) bytes",
-                longest,
-                \.isVisible)
+            let name = try slot.optionalBytes(
+                "query", count: count,
+                expected: "visible ASCII of \(count.lowerBound) to \(count.upperBound) bytes",
+                allowing: \.isVisible)
             return .query(name ?? [])
         default:
-            let name = try carrier.optionalBytes(
-                "xml", wanted: "an element's name of letters, digits, - and _", longest
-            ) { $0.isLetter || $0.isDigit || $0 == 0x5F || $0 == ASCII.minus }
+            let name = try slot.optionalBytes(
+                "xml", count: count,
+                expected: "an element name of letters, digits, - and _", allowing: \.isNameByte)
             return .xml(name ?? [])
         }
     }
 
-    /// What may stand between the entries of a list.
-    enum Separator: String, CaseIterable {
+    /// The separators that `with` allows between the entries of a list.
+    private enum Separator: String, CaseIterable {
         case comma = ","
         case commaAndSpace = ", "
         case semicolon = ";"
@@ -165,35 +171,29 @@ extension SchemeParser {
     }
 }
 
-extension SchemeReader {
-    fileprivate func choice<Choice: RawRepresentable & CaseIterable>(
-        _ member: String, as type: Choice.Type
-    ) throws(SigningError) -> Choice where Choice.RawValue == String {
-        try choice(member)
-    }
-}
-
-extension CompiledScheme.Place {
-    /// Whether both are one place; the names of fields have no case.
-    fileprivate func isSame(as other: CompiledScheme.Place) -> Bool {
+extension CompiledScheme.Location {
+    /// Whether both are the same location; field names are compared without case.
+    fileprivate func isSame(as other: CompiledScheme.Location) -> Bool {
         guard case .header(let left) = self, case .header(let right) = other else {
             return self == other
         }
-        return left.isSame(asLowercase: right.utf8.map(\.lowercased))
+        return left.isSame(ignoringCaseOf: right)
     }
 }
 
 extension CompiledScheme.Condition {
-    /// Whether both can never hold together.
-    func excludes(_ other: CompiledScheme.Condition) -> Bool {
+    /// Whether the two conditions can never both hold.
+    fileprivate func excludes(_ other: CompiledScheme.Condition) -> Bool {
         tests.contains { test in
-            other.tests.contains { $0.setting == test.setting && test.wanted.excludes($0.wanted) }
+            other.tests.contains {
+                $0.setting == test.setting && test.expected.excludes($0.expected)
+            }
         }
     }
 }
 
-extension CompiledScheme.Condition.Wanted {
-    fileprivate func excludes(_ other: CompiledScheme.Condition.Wanted) -> Bool {
+extension CompiledScheme.Condition.Expected {
+    fileprivate func excludes(_ other: CompiledScheme.Condition.Expected) -> Bool {
         switch (self, other) {
         case (.value(let left), .value(let right)): left != right
         case (.presence(let left), .presence(let right)): left != right
@@ -203,7 +203,7 @@ extension CompiledScheme.Condition.Wanted {
 }
 
 extension SchemeTemplate {
-    /// Whether each place ends where a text begins, so that what was written can be read back.
+    /// Whether a literal separates any two placeholders, so that their values can be read back.
     fileprivate var isReadable: Bool {
         zip(sources, sources.dropFirst()).allSatisfy { left, right in
             left.isLiteral || right.isLiteral
@@ -211,13 +211,9 @@ extension SchemeTemplate {
     }
 }
 
-extension SchemeTemplate.Source {
-    var isLiteral: Bool { if case .literal = self { true } else { false } }
-}
-
 extension CompiledScheme.Encoding {
-    /// Whether a byte may come out of it.
-    fileprivate func canHold(_ byte: UInt8) -> Bool {
+    /// Whether encoded text can contain a byte.
+    fileprivate func canProduce(_ byte: UInt8) -> Bool {
         switch self {
         case .hex: byte.isDigit || (0x61...0x66).contains(byte)
         case .upperHex: byte.isDigit || (0x41...0x46).contains(byte)

@@ -1,7 +1,7 @@
 internal import SignetCrypto
 internal import SignetJSON
 
-/// How much a scheme document may hold; its JSON Schema says the same.
+/// The limits of a scheme document. Its JSON Schema states the same numbers.
 enum SchemeLimits {
     static let nameBytes = 64
     static let templateBytes = 4096
@@ -15,46 +15,49 @@ enum SchemeLimits {
     static let entries = 16
     static let links = 16
     static let added = 32
-    /// Places in the text that is signed, once every value in it is written out: a few values that hold
-    /// one another twice would fill any memory.
+    /// The number of placeholders in the signed text after all values are expanded. Without this limit,
+    /// values that each use the previous one twice would exhaust the memory.
     static let weight = 256
-    /// Seconds from a signature's time to its end: a week.
+    /// The longest lifetime of a signature, in seconds: one week.
     static let lifetime: Int64 = 604_800
 }
 
-/// One object of a scheme document; its errors name the place as a JSONPath (RFC 9535).
+/// Reads the members of one object of a scheme document. Its errors name the member by a JSONPath
+/// (RFC 9535).
 struct SchemeReader {
     let object: JSONObject
-    let place: String
+    /// The object's JSONPath.
+    let path: String
 
-    init(_ object: JSONObject, at place: String) {
+    init(_ object: JSONObject, at path: String) {
         self.object = object
-        self.place = place
+        self.path = path
     }
 
-    init(_ value: JSONValue, at place: String) throws(SigningError) {
+    init(_ value: JSONValue, at path: String) throws(SigningError) {
         guard let object = value.object else {
-            throw Self.wrong(value, at: place, wanted: "an object")
+            throw Self.wrong(value, at: path, expected: "an object")
         }
-        self.init(object, at: place)
+        self.init(object, at: path)
     }
 
     // MARK: Errors
 
     func malformed(_ problem: String) -> SigningError {
-        SigningError(.malformedScheme, "\(place): \(problem)")
+        SigningError(.malformedScheme, "\(path): \(problem)")
     }
 
-    /// The refusal of a member's value, or of its absence.
-    func wrong(_ member: String, wanted: String) -> SigningError {
-        Self.wrong(object[member], at: path(member), wanted: wanted)
+    /// Returns the error for a member that is invalid or missing.
+    func wrong(_ member: String, expected: String) -> SigningError {
+        Self.wrong(object[member], at: path(to: member), expected: expected)
     }
 
-    static func wrong(_ value: JSONValue?, at place: String, wanted: String) -> SigningError {
-        SigningError(.malformedScheme, "\(place): found \(shown(value)), wanted \(wanted)")
+    static func wrong(_ value: JSONValue?, at path: String, expected: String) -> SigningError {
+        SigningError(
+            .malformedScheme, "\(path): found \(describe(value)), expected \(expected)")
     }
 
-    private static func shown(_ value: JSONValue?) -> String {
+    private static func describe(_ value: JSONValue?) -> String {
         switch value {
         case nil: return "nothing"
         case .string(let text):
@@ -68,23 +71,27 @@ struct SchemeReader {
         }
     }
 
-    /// The place of a member.
-    func path(_ member: String) -> String { Self.path(place, member) }
-
-    static func path(_ place: String, _ member: String) -> String {
-        let isPlain =
-            !member.isEmpty
-            && member.utf8.allSatisfy { $0.isDigit || $0 == 0x2D || $0 == 0x5F || $0.isLetter }
-        return isPlain ? "\(place).\(member)" : "\(place)[\"\(printable(member))\"]"
+    /// Returns the JSONPath of a member.
+    func path(to member: String) -> String {
+        let isPlain = !member.isEmpty && member.utf8.allSatisfy(\.isNameByte)
+        return isPlain ? "\(path).\(member)" : "\(path)[\"\(printable(member))\"]"
     }
 
-    /// Refuses members that nobody knows.
-    func demand(_ known: [String]) throws(SigningError) {
+    /// Throws if the object has an unknown member.
+    func requireMembers(in known: [String]) throws(SigningError) {
         for name in object.memberNames
         where !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
             throw SigningError(
                 .malformedScheme,
-                "\(path(name)): an unknown member, wanted one of \(known.joined(separator: ", "))")
+                "\(path(to: name)): found an unknown member, expected one of "
+                    + known.joined(separator: ", "))
+        }
+    }
+
+    /// Throws if the object has more members than allowed.
+    func requireCount(atMost count: Int, of members: String) throws(SigningError) {
+        guard object.count <= count else {
+            throw malformed("found \(object.count) \(members), expected at most \(count)")
         }
     }
 
@@ -92,41 +99,43 @@ struct SchemeReader {
 
     // MARK: Members
 
-    func value(_ member: String, wanted: String) throws(SigningError) -> JSONValue {
-        guard let value = object[member] else { throw wrong(member, wanted: wanted) }
+    func value(_ member: String, expected: String) throws(SigningError) -> JSONValue {
+        guard let value = object[member] else { throw wrong(member, expected: expected) }
         return value
     }
 
-    func optionalText(
-        _ member: String, wanted: String = "a text"
+    func optionalString(
+        _ member: String, expected: String = "a string"
     ) throws(SigningError) -> String? {
         guard let value = object[member] else { return nil }
-        guard let text = value.string else { throw wrong(member, wanted: wanted) }
-        return text
+        guard let string = value.string else { throw wrong(member, expected: expected) }
+        return string
     }
 
-    func text(_ member: String, wanted: String = "a text") throws(SigningError) -> String {
-        guard let text = try optionalText(member, wanted: wanted) else {
-            throw wrong(member, wanted: wanted)
+    func string(_ member: String) throws(SigningError) -> String {
+        guard let string = try optionalString(member) else {
+            throw wrong(member, expected: "a string")
         }
-        return text
+        return string
     }
 
-    /// A text of which each byte is allowed, of a bounded length.
+    /// Returns the UTF-8 bytes of a string whose length and bytes are restricted.
     func optionalBytes(
-        _ member: String, wanted: String, _ count: ClosedRange<Int>, _ allows: (UInt8) -> Bool
+        _ member: String, count: ClosedRange<Int>, expected: String,
+        allowing isAllowed: (UInt8) -> Bool
     ) throws(SigningError) -> [UInt8]? {
-        guard let text = try optionalText(member, wanted: wanted) else { return nil }
-        let bytes = Array(text.utf8)
-        guard count.contains(bytes.count), bytes.allSatisfy(allows) else {
-            throw wrong(member, wanted: wanted)
+        guard let string = try optionalString(member, expected: expected) else { return nil }
+        let bytes = Array(string.utf8)
+        guard count.contains(bytes.count), bytes.allSatisfy(isAllowed) else {
+            throw wrong(member, expected: expected)
         }
         return bytes
     }
 
+    /// Returns a Boolean member, or `false` if it is missing.
     func flag(_ member: String) throws(SigningError) -> Bool {
         guard let value = object[member] else { return false }
-        guard case .bool(let flag) = value else { throw wrong(member, wanted: "true or false") }
+        guard case .bool(let flag) = value else { throw wrong(member, expected: "true or false") }
         return flag
     }
 
@@ -134,109 +143,102 @@ struct SchemeReader {
         guard let integer = object[member]?.number?.int64, range.contains(integer) else {
             throw wrong(
                 member,
-                wanted: range.count == 1
+                expected: range.count == 1
                     ? "\(range.lowerBound)"
                     : "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return integer
     }
 
-    /// A list's elements, each with its place.
+    /// Returns an array's elements, each with its JSONPath.
     func array(
-        _ member: String, _ count: ClosedRange<Int>, of what: String
-    ) throws(SigningError) -> [(value: JSONValue, place: String)] {
-        guard let array = object[member]?.array, count.contains(array.count) else {
-            if let found = object[member]?.array {
-                throw malformed(
-                    member, "found an array of \(found.count)",
-                    "one of \(count.lowerBound) to \(count.upperBound) \(what)")
-            }
-            throw wrong(
-                member, wanted: "an array of \(count.lowerBound) to \(count.upperBound) \(what)")
+        _ member: String, count: ClosedRange<Int>, of elements: String
+    ) throws(SigningError) -> [(value: JSONValue, path: String)] {
+        let expected = "\(count.lowerBound) to \(count.upperBound) \(elements)"
+        guard let array = object[member]?.array else {
+            throw wrong(member, expected: "an array of \(expected)")
         }
-        let path = path(member)
+        let path = path(to: member)
+        guard count.contains(array.count) else {
+            throw SigningError(
+                .malformedScheme,
+                "\(path): found an array of \(array.count), expected one of \(expected)")
+        }
         return array.enumerated().map { ($1, "\(path)[\($0)]") }
     }
 
-    private func malformed(_ member: String, _ found: String, _ wanted: String) -> SigningError {
-        SigningError(.malformedScheme, "\(path(member)): \(found), wanted \(wanted)")
-    }
-
-    /// A list of texts, no two the same; nil where it is not there.
-    func optionalTexts(
-        _ member: String, _ count: ClosedRange<Int>
-    ) throws(SigningError) -> [(text: String, place: String)]? {
+    /// Returns an array of distinct strings, or `nil` if the member is missing.
+    func optionalStrings(
+        _ member: String, count: ClosedRange<Int>
+    ) throws(SigningError) -> [(text: String, path: String)]? {
         guard has(member) else { return nil }
-        var texts: [(text: String, place: String)] = []
-        for (value, place) in try array(member, count, of: "texts") {
-            guard let text = value.string else {
-                throw Self.wrong(value, at: place, wanted: "a text")
+        var strings: [(text: String, path: String)] = []
+        for (value, path) in try array(member, count: count, of: "strings") {
+            guard let string = value.string else {
+                throw Self.wrong(value, at: path, expected: "a string")
             }
-            guard !texts.contains(where: { $0.text.utf8.elementsEqual(text.utf8) }) else {
-                throw Self.wrong(value, at: place, wanted: "each text once")
+            guard !strings.contains(where: { $0.text.utf8.elementsEqual(string.utf8) }) else {
+                throw Self.wrong(value, at: path, expected: "no duplicate")
             }
-            texts.append((text, place))
+            strings.append((string, path))
         }
-        return texts
+        return strings
     }
 
-    func texts(
-        _ member: String, _ count: ClosedRange<Int>
-    ) throws(SigningError) -> [(text: String, place: String)] {
-        guard let texts = try optionalTexts(member, count) else {
+    func strings(
+        _ member: String, count: ClosedRange<Int>
+    ) throws(SigningError) -> [(text: String, path: String)] {
+        guard let strings = try optionalStrings(member, count: count) else {
             throw wrong(
-                member, wanted: "an array of \(count.lowerBound) to \(count.upperBound) texts")
+                member,
+                expected: "an array of \(count.lowerBound) to \(count.upperBound) strings")
         }
-        return texts
+        return strings
     }
 
     func optionalObject(_ member: String) throws(SigningError) -> SchemeReader? {
         guard let value = object[member] else { return nil }
-        return try SchemeReader(value, at: path(member))
+        return try SchemeReader(value, at: path(to: member))
     }
 
     func requiredObject(_ member: String) throws(SigningError) -> SchemeReader {
         guard let reader = try optionalObject(member) else {
-            throw wrong(member, wanted: "an object")
+            throw wrong(member, expected: "an object")
         }
         return reader
     }
 
-    /// Refuses an object of more members than there is room for.
-    func demand(atMost count: Int, _ what: String) throws(SigningError) {
-        guard object.count <= count else {
-            throw malformed("found \(object.count) \(what), wanted at most \(count)")
-        }
-    }
-
-    /// The case that a member names; a default where it is not there.
+    /// Returns the case that a member names, or the default if the member is missing.
     func choice<Choice: RawRepresentable & CaseIterable>(
-        _ member: String, else fallback: Choice? = nil
+        _ member: String, default fallback: Choice? = nil
     ) throws(SigningError) -> Choice where Choice.RawValue == String {
         if !has(member), let fallback { return fallback }
         guard let text = object[member]?.string, let choice = Choice.named(text) else {
-            throw wrong(member, wanted: Choice.known)
+            throw wrong(member, expected: Choice.oneOfAll)
         }
         return choice
     }
 }
 
 extension RawRepresentable where Self: CaseIterable, RawValue == String {
-    /// The case of a name, byte for byte.
-    static func named(_ text: String) -> Self? {
-        allCases.first { $0.rawValue.utf8.elementsEqual(text.utf8) }
+    /// Returns the case of a name, compared byte for byte.
+    static func named(_ name: String) -> Self? {
+        allCases.first { $0.rawValue.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The names of all cases, in words.
-    static var known: String {
+    /// `one of`, then the names of all cases.
+    static var oneOfAll: String {
         "one of " + allCases.map(\.rawValue).joined(separator: ", ")
     }
 }
 
 extension UInt8 {
-    /// A to Z and a to z.
+    /// Whether the byte is A to Z or a to z.
     var isLetter: Bool { lowercased.isLowercaseLetter }
 
-    /// ASCII that prints and is no space.
+    /// Whether the byte is printable ASCII other than the space.
     var isVisible: Bool { self > 0x20 && self < 0x7F }
+
+    /// Whether the byte is a letter, a digit, `-` or `_`, as in the names of settings and values.
+    var isNameByte: Bool { isLetter || isDigit || self == ASCII.minus || self == 0x5F }
 }
