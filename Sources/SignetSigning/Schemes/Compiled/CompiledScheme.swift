@@ -1,7 +1,11 @@
 internal import SignetCrypto
 internal import SignetJSON
 
-/// A parsed and checked scheme document, ready for signing and verifying.
+/// A parsed and checked scheme document.
+///
+/// ``SchemeParser`` parses a document into the parts of a compiled scheme, ``ConfiguredScheme``
+/// applies the settings of one signer or verifier, and ``SchemeEvaluator`` evaluates it for one
+/// message.
 final class CompiledScheme: Sendable {
     /// A parameter that a program passes besides the message and the key.
     struct Setting: Sendable {
@@ -127,8 +131,8 @@ final class CompiledScheme: Sendable {
 
     /// The algorithm that signs the text.
     enum Algorithm: Sendable {
-        /// An HMAC over the text. Its key is the secret with a prefix, or is derived from that by an
-        /// HMAC over each link of the chain.
+        /// An HMAC over the text. Its key is the secret with a prefix, or is derived from that by
+        /// an HMAC over each link of the chain.
         case hmac(
             DigestAlgorithm, decoding: SecretDecoding, prefix: [UInt8], chain: [SchemeTemplate])
         /// A hash of the text, with the secret before or after it.
@@ -208,8 +212,8 @@ extension CompiledScheme {
 
     /// Returns the values of the settings in their order, `nil` for those without a value.
     ///
-    /// - Throws: `unsupported-option` for an unknown setting, `missing-option` for a missing required
-    ///   one, `invalid-value` for an invalid value.
+    /// - Throws: `unsupported-option` for an unknown setting, `missing-option` for a missing
+    ///   required one, `invalid-value` for an invalid value.
     func settingValues(_ given: [String: String]) throws(SigningError) -> [[UInt8]?] {
         for name in given.keys.sorted()
         where !settings.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {

@@ -1,7 +1,7 @@
 /// A compiled scheme with the settings of one signer or verifier.
 ///
-/// Evaluates all that depends on the settings alone, once for all messages: conditions are decided, and
-/// settings become literals.
+/// Evaluates all that depends on the settings alone, once for all messages: conditions are decided,
+/// and settings become literals.
 final class ConfiguredScheme: Sendable {
     let compiled: CompiledScheme
     let settings: [[UInt8]?]
@@ -16,8 +16,8 @@ final class ConfiguredScheme: Sendable {
     /// The slots as a verifier reads them: their settings are placeholders, whose text must match.
     let readInjections: [CompiledScheme.Slot]
     let readPlacements: [CompiledScheme.Slot]
-    /// The lowercase names of the signed fields that a signer adds before signing. If a received signature
-    /// lists its fields, it must list these.
+    /// The lowercase names of the signed fields that a signer adds before signing. If a received
+    /// signature lists its fields, it must list these.
     let injectedNames: [[UInt8]]
     let usesNonce: Bool
     let usesLifetime: Bool

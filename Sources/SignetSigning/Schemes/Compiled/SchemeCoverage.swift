@@ -180,7 +180,8 @@ struct SchemeCoverage: Sendable {
 }
 
 extension CompiledScheme {
-    /// Whether a rule's text keeps all that the query says: it has every parameter, and escapes them.
+    /// Whether a rule's text keeps all that the query says: it has every parameter, and escapes
+    /// them.
     fileprivate func keepsQuery(_ rule: ParameterRule) -> Bool {
         rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
             && rule.except.allSatisfy { name in

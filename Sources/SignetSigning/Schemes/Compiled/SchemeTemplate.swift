@@ -70,8 +70,8 @@ struct SchemeTemplate: Sendable, Hashable {
         self.sources = sources
     }
 
-    /// Reads the values of the placeholders from a text. A value ends where the next literal begins, and
-    /// has at least one byte.
+    /// Reads the values of the placeholders from a text. A value ends where the next literal
+    /// begins, and has at least one byte.
     ///
     /// After a comma, any number of spaces matches, as in lists of HTTP fields.
     ///

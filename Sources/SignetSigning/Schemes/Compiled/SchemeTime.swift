@@ -20,7 +20,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - time: Seconds since 1970.
-    ///   - millisecond: The milliseconds of that second, in 0...999; only ``milliseconds`` writes them.
+    ///   - millisecond: The milliseconds of that second, in 0...999; only ``milliseconds`` writes
+    ///     them.
     ///   - target: The text to append to.
     func append(_ time: Int64, millisecond: Int64 = 0, to target: inout [UInt8]) {
         switch self {
@@ -74,7 +75,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
             let time =
                 days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
             guard time >= 0 else { return nil }
-            // Formatting must give the same text: this refuses 30 February, hour 25 and other signs.
+            // Formatting must give the same text: this refuses 30 February, hour 25 and other
+            // signs.
             var again: [UInt8] = []
             append(time, to: &again)
             return again == text ? time : nil
@@ -102,8 +104,8 @@ struct CivilDay {
         self.year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Returns the days from 1970-01-01 to a date in the years 0 to 9999. A month or day out of range
-    /// gives another date.
+    /// Returns the days from 1970-01-01 to a date in the years 0 to 9999. A month or day out of
+    /// range gives another date.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -1,7 +1,7 @@
 /// A parser of flat XML: `<xml><name>text</name>…</xml>`.
 ///
-/// The children of the root have text or CDATA. There are no attributes, nested elements or entities
-/// other than the five of XML 1.0, section 4.6.
+/// The children of the root have text or CDATA. There are no attributes, nested elements or
+/// entities other than the five of XML 1.0, section 4.6.
 struct FlatXML {
     private let bytes: [UInt8]
     /// The position of the root's end tag, after `children` returned.
@@ -12,7 +12,8 @@ struct FlatXML {
 
     /// Returns the root's children in order.
     ///
-    /// - Throws: `malformed-message` for any other text, duplicate elements or more than 512 of them.
+    /// - Throws: `malformed-message` for any other text, duplicate elements or more than 512 of
+    ///   them.
     mutating func children() throws(SigningError) -> [SignableMessage.Parameter] {
         position = 0
         skipSpace()

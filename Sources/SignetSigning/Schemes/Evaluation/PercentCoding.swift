@@ -31,8 +31,8 @@ enum PercentCoding {
         value < 10 ? ASCII.zero + value : 0x41 + value - 10
     }
 
-    /// Returns the bytes with each percent-encoded triplet decoded. A percent sign without two hexadecimal
-    /// digits after it is kept.
+    /// Returns the bytes with each percent-encoded triplet decoded. A percent sign without two
+    /// hexadecimal digits after it is kept.
     ///
     /// - Parameters:
     ///   - bytes: The encoded bytes.
@@ -66,8 +66,9 @@ enum PercentCoding {
         }
     }
 
-    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it. It ends with a slash
-    /// only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give `/a/`.
+    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it. It ends with
+    /// a slash only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give
+    /// `/a/`.
     static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
         var segments: [ArraySlice<UInt8>] = []
         for segment in path.split(separator: ASCII.slash) {

@@ -18,8 +18,9 @@ struct ReceivedSchemeSignature {
 
     /// Reads all slots of a scheme.
     ///
-    /// - Throws: `no-signature` or `missing-component` for a missing slot, `malformed-signature` for a
-    ///   text that does not match, `not-covered` if the signature does not list a required field.
+    /// - Throws: `no-signature` or `missing-component` for a missing slot, `malformed-signature`
+    ///   for a text that does not match, `not-covered` if the signature does not list a required
+    ///   field.
     init(
         of message: SignableMessage, scheme: ConfiguredScheme
     ) throws(SigningError) {
@@ -89,8 +90,8 @@ struct ReceivedSchemeSignature {
         let entries = text.split(separator: separator[0]).map { Array($0).trimmingWhiteSpace() }
         guard entries.count <= 64 else { throw malformed }
         for template in slot.templates {
-            // Ignore entries that match no template, such as those of other versions. Only the signature
-            // may occur several times.
+            // Ignore entries that match no template, such as those of other versions. Only the
+            // signature may occur several times.
             let found = entries.compactMap(template.match)
             let isSignature = template.sources.contains(.signature)
             guard isSignature || found.count == 1 else { throw malformed }
@@ -154,8 +155,8 @@ struct ReceivedSchemeSignature {
         }
     }
 
-    /// Parses the names of the covered fields, which must be lowercase, sorted and distinct, and must
-    /// include the required fields.
+    /// Parses the names of the covered fields, which must be lowercase, sorted and distinct, and
+    /// must include the required fields.
     private func names(
         _ text: [UInt8], scheme: CompiledScheme, malformed: (String) -> SigningError
     ) throws(SigningError) -> [[UInt8]] {

@@ -174,8 +174,8 @@ struct SchemeEvaluator {
         }
     }
 
-    /// Returns the choice that applies, or `nil` for another step. One always applies: the last has no
-    /// condition.
+    /// Returns the choice that applies, or `nil` for another step. One always applies: the last has
+    /// no condition.
     func chosen(_ step: CompiledScheme.Step) -> CompiledScheme.Step? {
         guard case .choice(let choices) = step else { return nil }
         return choices.first { $0.0.holds(settings) }?.1

@@ -14,7 +14,8 @@ final class SchemeKey: Sendable {
     let key: Key
     private let form: Form
     private let scheme: CompiledScheme
-    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a key.
+    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a
+    /// key.
     private let stripes = (0..<8).map { _ in Stripe() }
 
     private final class Stripe: Sendable {
@@ -73,7 +74,8 @@ final class SchemeKey: Sendable {
         }
     }
 
-    /// Calls a closure with the secret, decoded and prefixed as the scheme says, and wipes it afterwards.
+    /// Calls a closure with the secret, decoded and prefixed as the scheme says, and wipes it
+    /// afterwards.
     private static func withSecret<Result>(
         of key: Key, for scheme: CompiledScheme,
         _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
@@ -98,8 +100,8 @@ final class SchemeKey: Sendable {
                         throw KeyError(
                             code: .wrongUse,
                             message:
-                                "the secret of key \(printable(key.id)) must have valid base64 of at "
-                                + "least one byte after whsec_"
+                                "the secret of key \(printable(key.id)) must have valid base64 of "
+                                + "at least one byte after whsec_"
                         )
                     }
                     wipe(&bytes)
@@ -135,7 +137,8 @@ final class SchemeKey: Sendable {
         return try signWithTemplates(text, with: &evaluator)
     }
 
-    /// Returns whether one of the signatures is valid for a text. MACs are compared in constant time.
+    /// Returns whether one of the signatures is valid for a text. MACs are compared in constant
+    /// time.
     func verifies(
         _ signatures: [[UInt8]], of text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> Bool {

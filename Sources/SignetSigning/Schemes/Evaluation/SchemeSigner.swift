@@ -135,8 +135,8 @@ struct SchemeSigner: Sendable {
 }
 
 extension ConfiguredScheme {
-    /// Throws if a verifier couldn't read a value back from a slot: if the value is empty, too long, not
-    /// visible ASCII, or contains the text that follows it there.
+    /// Throws if a verifier couldn't read a value back from a slot: if the value is empty, too
+    /// long, not visible ASCII, or contains the text that follows it there.
     func requireReadable(
         _ value: [UInt8], as source: SchemeTemplate.Source, named name: String
     ) throws(SigningError) {
@@ -147,7 +147,8 @@ extension ConfiguredScheme {
                     guard (1...longest).contains(value.count), value.allSatisfy(\.isVisible) else {
                         throw SigningError(
                             .invalidValue,
-                            "\(name) must be visible ASCII of 1 to 256 bytes for \(slot.location.name)"
+                            "\(name) must be visible ASCII of 1 to 256 bytes for "
+                                + slot.location.name
                         )
                     }
                     var ends = slot.separator.map { [[$0[0]]] } ?? []
@@ -159,8 +160,8 @@ extension ConfiguredScheme {
                     for end in ends where value.firstRange(of: end) != nil {
                         throw SigningError(
                             .invalidValue,
-                            "\(name) contains \(String(decoding: end, as: UTF8.self)), which would end it in "
-                                + slot.location.name)
+                            "\(name) contains \(String(decoding: end, as: UTF8.self)), which would "
+                                + "end it in \(slot.location.name)")
                     }
                 }
             }

@@ -1,5 +1,5 @@
-/// The parts of a scheme's signed text by their names in the document, for comparing two sides. It also
-/// has the parts that a hash hides, except the body.
+/// The parts of a scheme's signed text by their names in the document, for comparing two sides. It
+/// also has the parts that a hash hides, except the body.
 struct SchemeTrace {
     private(set) var parts: [MessagePart] = []
     /// The error that ended the list of parts, or `nil` if it is complete.

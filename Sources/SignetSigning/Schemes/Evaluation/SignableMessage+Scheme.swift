@@ -33,8 +33,8 @@ extension SignableMessage {
         replaceTarget(target)
     }
 
-    /// Removes the query parameters of the slots that are written after signing: the signed text doesn't
-    /// contain them.
+    /// Removes the query parameters of the slots that are written after signing: the signed text
+    /// doesn't contain them.
     mutating func removeQuery(of slots: [CompiledScheme.Slot]) {
         for slot in slots {
             if case .query(let name) = slot.location { removeQuery(named: name) }
@@ -75,8 +75,8 @@ extension SignableMessage {
 
     /// Appends a child to the root of a flat XML body.
     ///
-    /// - Throws: As `xmlChildren`; `malformed-message` also for a duplicate element, `invalid-value` for a
-    ///   value with `]]>`.
+    /// - Throws: As `xmlChildren`; `malformed-message` also for a duplicate element,
+    ///   `invalid-value` for a value with `]]>`.
     mutating func appendXML(name: [UInt8], value: [UInt8]) throws(SigningError) {
         var reader = FlatXML(try content.held())
         guard try !reader.children().contains(where: { $0.name == name }) else {

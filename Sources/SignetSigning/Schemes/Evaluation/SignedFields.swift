@@ -20,8 +20,8 @@ struct SignedFields {
     /// - Parameters:
     ///   - message: The message.
     ///   - rule: Selects the fields and says how their lines are written.
-    ///   - received: The sorted names that a received signature lists, or `nil` if the rule selects the
-    ///     fields.
+    ///   - received: The sorted names that a received signature lists, or `nil` if the rule selects
+    ///     the fields.
     ///   - scheme: The scheme's name, for errors.
     /// - Throws: `missing-component` for a missing field that is listed or required,
     ///   `malformed-message` for more than 256 fields.
@@ -58,7 +58,7 @@ struct SignedFields {
             guard ranges.count <= ReceivedSchemeSignature.maximumNames else {
                 throw SigningError(
                     .malformedMessage,
-                    "\(scheme) signs at most \(ReceivedSchemeSignature.maximumNames) fields, found more"
+                    "\(scheme) would sign more than \(ReceivedSchemeSignature.maximumNames) fields"
                 )
             }
         }
@@ -68,8 +68,8 @@ struct SignedFields {
         }
     }
 
-    /// Returns the lines that a rule selects, or all lines without a rule, sorted by name. Lines with the
-    /// same name keep their order.
+    /// Returns the lines that a rule selects, or all lines without a rule, sorted by name. Lines
+    /// with the same name keep their order.
     private static func lines(
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule?,
         names buffer: inout [UInt8]

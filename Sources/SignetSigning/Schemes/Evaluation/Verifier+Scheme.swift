@@ -109,8 +109,8 @@ extension Verifier {
         }
     }
 
-    /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed, because anyone
-    /// could have written it.
+    /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed,
+    /// because anyone could have written it.
     private func checkTime(
         of received: ReceivedSchemeSignature, scheme: CompiledScheme, now: Int64
     ) throws(SigningError) -> SignatureClaims {

@@ -12,15 +12,16 @@ public struct SchemeFinding: Sendable, Hashable {
 
         /// The scheme signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
         public static let brokenHash = Code("broken-hash")
-        /// The scheme hashes the secret before the text. From one hash, an attacker can compute the hash of
-        /// a longer text.
+        /// The scheme hashes the secret before the text. From one hash, an attacker can compute the
+        /// hash of a longer text.
         public static let secretPrefixHash = Code("secret-prefix-hash")
         /// The scheme hashes the secret and the text instead of using an HMAC (RFC 2104).
         public static let noHMAC = Code("no-hmac")
-        /// Two different messages can have the same signed text, because the joined parts are ambiguous.
+        /// Two different messages can have the same signed text, because the joined parts are
+        /// ambiguous.
         public static let unescapedJoin = Code("unescaped-join")
-        /// The scheme sorts parameters as written pairs, so that `a1=x` comes before `a=1`. A partner that
-        /// sorts by name gets another order.
+        /// The scheme sorts parameters as written pairs, so that `a1=x` comes before `a=1`. A
+        /// partner that sorts by name gets another order.
         public static let pairSort = Code("pair-sort")
         /// The scheme signs values parsed from the body, not the bytes that were sent.
         public static let reserialisedBody = Code("re-serialised-body")
@@ -30,7 +31,8 @@ public struct SchemeFinding: Sendable, Hashable {
         public static let noNonce = Code("no-nonce")
         /// The scheme doesn't sign the method.
         public static let noMethod = Code("no-method")
-        /// The scheme doesn't sign the host: a message for one server is valid for another server too.
+        /// The scheme doesn't sign the host: a message for one server is valid for another server
+        /// too.
         public static let noHost = Code("no-host")
         /// The scheme doesn't sign the path.
         public static let noPath = Code("no-path")
@@ -47,8 +49,8 @@ public struct SchemeFinding: Sendable, Hashable {
 }
 
 extension SigningScheme {
-    /// The weaknesses of the scheme, as `signet schemes lint` prints them. Always empty for `rfc9421` and
-    /// `salted-hmac-v1`.
+    /// The weaknesses of the scheme, as `signet schemes lint` prints them. Always empty for
+    /// `rfc9421` and `salted-hmac-v1`.
     public var findings: [SchemeFinding] {
         guard case .document(let compiled) = kind else { return [] }
         return SchemeLint(compiled).findings
@@ -87,7 +89,7 @@ private struct SchemeLint {
         if before?.sources.contains(.secret) == true {
             add(
                 .secretPrefixHash,
-                "the secret is hashed before the text: a longer text can be signed without the secret"
+                "the secret is hashed before the text: a longer text can be signed without it"
             )
         }
         add(.noHMAC, "signs with a hash of the secret and the text instead of an HMAC")
@@ -194,7 +196,8 @@ private struct SchemeLint {
         }
     }
 
-    /// Whether a step's text can't contain the literal that follows it, so that its end is unambiguous.
+    /// Whether a step's text can't contain the literal that follows it, so that its end is
+    /// unambiguous.
     private func isDelimited(_ step: CompiledScheme.Step, by literal: [UInt8]) -> Bool {
         switch step {
         case .hash: return true

@@ -15,8 +15,8 @@ enum SchemeLimits {
     static let entries = 16
     static let links = 16
     static let added = 32
-    /// The number of placeholders in the signed text after all values are expanded. Without this limit,
-    /// values that each use the previous one twice would exhaust the memory.
+    /// The number of placeholders in the signed text after all values are expanded. Without this
+    /// limit, values that each use the previous one twice would exhaust the memory.
     static let weight = 256
     /// The longest lifetime of a signature, in seconds: one week.
     static let lifetime: Int64 = 604_800
