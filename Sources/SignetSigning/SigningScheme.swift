@@ -42,6 +42,45 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a document of the scheme language.
     ///
+    /// ```swift
+    /// let document = #"""
+    ///     {
+    ///       "signet-scheme": 1,
+    ///       "name": "tea-trade",
+    ///       "settings": {"app": {"required": true}},
+    ///       "inject": [{"header": "X-Tea-Time", "value": "{time}"}],
+    ///       "text": "{set.app}\n{time}\n{method}\n{target}\n{body}",
+    ///       "sign": {"hmac": "sha256"},
+    ///       "place": [{"header": "X-Tea-Sign", "value": "{keyid}:{signature}"}]
+    ///     }
+    ///     """#
+    /// var options = MessageSigner.Options()
+    /// options.settings = ["app": "shop"]
+    /// let signer = try MessageSigner(
+    ///     scheme: SigningScheme(document: Array(document.utf8)),
+    ///     key: KeySource("tea-trade-keys.json").load().key(id: "shop-7"), options: options)
+    /// var message = try SignableMessage(
+    ///     parsing: Array("GET /orders?tea=oolong HTTP/1.1\nHost: api.example.com\n\n".utf8))
+    /// let signed = try signer.sign(&message, now: 1_767_225_600)
+    /// print(signed.addedFields.map(\.name))  // X-Tea-Time and X-Tea-Sign
+    /// ```
+    ///
+    /// A verifier takes the same document and the same settings:
+    ///
+    /// ```swift
+    /// import Foundation
+    ///
+    /// let file = try Data(contentsOf: URL(filePath: "tea-trade.json"))
+    /// var policy = VerificationPolicy()
+    /// policy.settings = ["app": "shop"]
+    /// let verifier = try Verifier(
+    ///     scheme: SigningScheme(document: Array(file)),
+    ///     keys: KeySource("tea-trade-keys.json").load(), policy: policy)
+    /// let message = try SignableMessage(parsing: Array(FileHandle.standardInput.availableData))
+    /// let verified = try await verifier.verify(message, now: Int64(Date().timeIntervalSince1970))
+    /// print(verified.keyID, verified.covered.map(\.identifier))
+    /// ```
+    ///
     /// - Parameter document: JSON, at most 256 KiB.
     /// - Throws: `SigningError` with `malformed-scheme`, naming the member, and with `insecure-scheme`
     ///   for one that signs with MD5 or SHA-1 (see ``insecure``).

@@ -71,8 +71,8 @@ struct ReceivedSchemeSignature {
         return values.first
     }
 
-    private static func several(_ place: CompiledScheme.Location) -> SigningError {
-        SigningError(.malformedSignature, "the message has several \(place.name)")
+    private static func several(_ location: CompiledScheme.Location) -> SigningError {
+        SigningError(.malformedSignature, "found \(location.name) more than once")
     }
 
     private mutating func read(
@@ -147,7 +147,9 @@ struct ReceivedSchemeSignature {
             case .lifetime:
                 guard let found = SchemeTime.unix.time(of: value),
                     (1...SchemeLimits.lifetime).contains(found)
-                else { throw malformed("the lifetime must be 1 second to a week, in seconds") }
+                else {
+                    throw malformed("the lifetime must be 1 to \(SchemeLimits.lifetime) seconds")
+                }
                 lifetime = found
             case .headerNames: headerNames = try names(value, scheme: scheme, malformed: malformed)
             default: claimed.append((source, value))
@@ -168,7 +170,9 @@ struct ReceivedSchemeSignature {
             }),
             zip(names, names.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
         else {
-            throw malformed("the names of the signed fields must be lowercase, sorted and distinct")
+            throw malformed(
+                "the names of the signed fields must be lowercase, sorted, distinct and at most "
+                    + "\(Self.maximumNames)")
         }
         for name in scheme.headers?.required ?? [] where !names.contains(name) {
             throw SigningError(

@@ -177,7 +177,7 @@ extension SigningScheme {
         guard !findings.contains(where: { $0.code == .noNonce }) else {
             throw SigningError(
                 .unsupportedOption,
-                "\(name) doesn't sign a nonce, so a nonce store can't prevent replays")
+                "\(name) doesn't sign a nonce, so nonces can't prevent replays")
         }
     }
 }

@@ -1,4 +1,16 @@
 /// A weakness of a scheme, found by ``SigningScheme/findings``.
+///
+/// A test can accept the weaknesses that a partner's rules have, and fail if a change adds another:
+///
+/// ```swift
+/// import Foundation
+///
+/// let file = try Data(contentsOf: URL(filePath: "tea-trade.json"))
+/// let scheme = try SigningScheme(document: Array(file))
+/// let accepted: Set<SchemeFinding.Code> = [.noHost, .noNonce]
+/// let unexpected = scheme.findings.filter { !accepted.contains($0.code) }
+/// precondition(unexpected.isEmpty, "\(unexpected.map(\.message))")
+/// ```
 public struct SchemeFinding: Sendable, Hashable {
     /// The kind of weakness. Later versions may add kinds.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
