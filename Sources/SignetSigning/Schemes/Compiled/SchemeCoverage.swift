@@ -70,21 +70,17 @@ struct SchemeCoverage: Sendable {
     init(
         of scheme: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step]
     ) {
-        var walk = Walk(scheme: scheme, values: values)
+        var walk = Walk(
+            scheme: scheme, values: values,
+            isVisited: [Bool](repeating: false, count: values.count))
         visit(text, value: nil, in: &walk)
     }
 
-    /// The scheme whose steps are visited, and the values that were visited.
+    /// The scheme whose steps are visited, and which of its values were visited.
     private struct Walk {
         let scheme: CompiledScheme
         let values: [CompiledScheme.Step]
         var isVisited: [Bool]
-
-        init(scheme: CompiledScheme, values: [CompiledScheme.Step]) {
-            self.scheme = scheme
-            self.values = values
-            self.isVisited = [Bool](repeating: false, count: values.count)
-        }
     }
 
     private mutating func add(_ element: Element) {

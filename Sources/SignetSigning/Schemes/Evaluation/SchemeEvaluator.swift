@@ -143,7 +143,7 @@ struct SchemeEvaluator {
             return result
         case .hash(let function, let step, let encoding):
             if step.isBody, let digest = function.bodyDigest {
-                // Zeros stand for a body that has not been received yet; the result is not used.
+                // Use zeros for a body that has not been received yet; the result is discarded.
                 let sum = try message.content.digest(digest)
                 return encoding.encode(
                     sum ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount))

@@ -121,20 +121,41 @@ final class SchemeKey: Sendable {
     /// Returns the signature of a text, not yet encoded.
     ///
     /// - Parameter evaluator: Evaluates the templates of the chain or around the secret.
-    func sign(_ text: [UInt8], with evaluator: inout SchemeEvaluator) throws(SigningError)
-        -> [UInt8]
-    {
-        do throws(CryptoFailure) {
-            switch form {
-            case .hmac(let key): return try key.tag(of: text.span)
-            case .asymmetric(let pair, let algorithm):
-                return try pair.sign(text.span, by: algorithm)
-            case .chain, .hash: break
+    func sign(
+        _ text: [UInt8], with evaluator: inout SchemeEvaluator
+    ) throws(SigningError) -> [UInt8] {
+        switch form {
+        case .hmac(let key): return try Self.tag(of: text, key: key)
+        case .chain(let digest, let chain):
+            let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
+            return try Self.tag(of: text, key: key)
+        case .hash(let function, let before, let after):
+            let front = try pieces(of: before, with: &evaluator)
+            let back = try pieces(of: after, with: &evaluator)
+            return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+                var bytes: [UInt8] = []
+                defer { wipe(&bytes) }
+                bytes.reserveCapacity(text.count + 512)
+                Self.append(front, secret: secret, to: &bytes)
+                bytes.append(contentsOf: text)
+                Self.append(back, secret: secret, to: &bytes)
+                return try function.hash(bytes.span)
             }
+        case .asymmetric(let pair, let algorithm):
+            do throws(CryptoFailure) {
+                return try pair.sign(text.span, by: algorithm)
+            } catch {
+                throw SigningError(error)
+            }
+        }
+    }
+
+    private static func tag(of text: [UInt8], key: HMACKey) throws(SigningError) -> [UInt8] {
+        do throws(CryptoFailure) {
+            return try key.tag(of: text.span)
         } catch {
             throw SigningError(error)
         }
-        return try signWithTemplates(text, with: &evaluator)
     }
 
     /// Returns whether one of the signatures is valid for a text. MACs are compared in constant
@@ -161,43 +182,12 @@ final class SchemeKey: Sendable {
         return isFound
     }
 
-    private func signWithTemplates(
-        _ text: [UInt8], with evaluator: inout SchemeEvaluator
-    ) throws(SigningError) -> [UInt8] {
-        switch form {
-        case .chain(let digest, let chain):
-            let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
-            do throws(CryptoFailure) {
-                return try key.tag(of: text.span)
-            } catch {
-                throw SigningError(error)
-            }
-        case .hash(let function, let before, let after):
-            let front = try before.map { template throws(SigningError) in
-                try pieces(of: template, with: &evaluator)
-            }
-            let back = try after.map { template throws(SigningError) in
-                try pieces(of: template, with: &evaluator)
-            }
-            return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
-                var bytes: [UInt8] = []
-                defer { wipe(&bytes) }
-                bytes.reserveCapacity(text.count + 512)
-                Self.append(front ?? [], secret: secret, to: &bytes)
-                bytes.append(contentsOf: text)
-                Self.append(back ?? [], secret: secret, to: &bytes)
-                return try function.hash(bytes.span)
-            }
-        case .hmac, .asymmetric: return []
-        }
-    }
-
     /// Returns the values of a template's parts, with `nil` in place of the secret.
     private func pieces(
-        of template: SchemeTemplate, with evaluator: inout SchemeEvaluator
+        of template: SchemeTemplate?, with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> [[UInt8]?] {
         var pieces: [[UInt8]?] = []
-        for source in template.sources {
+        for source in template?.sources ?? [] {
             pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))
         }
         return pieces
