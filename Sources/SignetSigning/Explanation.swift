@@ -82,7 +82,7 @@ extension Verifier {
                 switch scheme.kind {
                 case .rfc9421: try draftRFC9421(message)
                 case .saltedHMAC: try draftSaltedHMAC(message)
-                case .document(let plan): try draftScheme(plan, message)
+                case .document(let plan): try draftScheme(plan, of: message)
                 }
         } catch {
             draft = nil

@@ -49,7 +49,7 @@ public struct MessageSigner: Sendable {
 
         init(
             base: [UInt8], addedFields: [SignableMessage.Field], names: [String] = [],
-            values: [Range<Int>] = [], origin: SchemeRun? = nil
+            values: [Range<Int>] = [], origin: SchemeEvaluator? = nil
         ) {
             self.base = base
             self.addedFields = addedFields
@@ -69,7 +69,7 @@ public struct MessageSigner: Sendable {
 
         /// What the base was made of, for who asks; it makes no difference between two results.
         private struct Origin: Sendable, Hashable {
-            let run: SchemeRun?
+            let run: SchemeEvaluator?
             static func == (_: Origin, _: Origin) -> Bool { true }
             func hash(into _: inout Hasher) {}
         }

@@ -5,7 +5,7 @@ public import SignetJSON
 public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case rfc9421, saltedHMAC
-        case document(SchemePlan)
+        case document(CompiledScheme)
     }
 
     /// The name that configurations and the tool's `--scheme` use.
@@ -41,6 +41,45 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads a document of the scheme language.
+    ///
+    /// ```swift
+    /// let document = #"""
+    ///     {
+    ///       "signet-scheme": 1,
+    ///       "name": "tea-trade",
+    ///       "settings": {"app": {"required": true}},
+    ///       "inject": [{"header": "X-Tea-Time", "value": "{time}"}],
+    ///       "text": "{set.app}\n{time}\n{method}\n{target}\n{body}",
+    ///       "sign": {"hmac": "sha256"},
+    ///       "place": [{"header": "X-Tea-Sign", "value": "{keyid}:{signature}"}]
+    ///     }
+    ///     """#
+    /// var options = MessageSigner.Options()
+    /// options.settings = ["app": "shop"]
+    /// let signer = try MessageSigner(
+    ///     scheme: SigningScheme(document: Array(document.utf8)),
+    ///     key: KeySource("tea-trade-keys.json").load().key(id: "shop-7"), options: options)
+    /// var message = try SignableMessage(
+    ///     parsing: Array("GET /orders?tea=oolong HTTP/1.1\nHost: api.example.com\n\n".utf8))
+    /// let signed = try signer.sign(&message, now: 1_767_225_600)
+    /// print(signed.addedFields.map(\.name))  // X-Tea-Time and X-Tea-Sign
+    /// ```
+    ///
+    /// A verifier takes the same document and the same settings:
+    ///
+    /// ```swift
+    /// import Foundation
+    ///
+    /// let file = try Data(contentsOf: URL(filePath: "tea-trade.json"))
+    /// var policy = VerificationPolicy()
+    /// policy.settings = ["app": "shop"]
+    /// let verifier = try Verifier(
+    ///     scheme: SigningScheme(document: Array(file)),
+    ///     keys: KeySource("tea-trade-keys.json").load(), policy: policy)
+    /// let message = try SignableMessage(parsing: Array(FileHandle.standardInput.availableData))
+    /// let verified = try await verifier.verify(message, now: Int64(Date().timeIntervalSince1970))
+    /// print(verified.keyID, verified.covered.map(\.identifier))
+    /// ```
     ///
     /// - Parameter document: JSON, at most 256 KiB.
     /// - Throws: `SigningError` with `malformed-scheme`, naming the member, and with `insecure-scheme`
@@ -88,13 +127,13 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SigningError(.malformedScheme, "the scheme is not JSON: \(error.message)")
         }
         guard let object = value.object else {
-            throw SchemeReader.wrong(value, at: "$", wanted: "an object")
+            throw SchemeReader.wrong(value, at: "$", expected: "an object")
         }
         if let engine = object["engine"]?.string {
             self = try Self.engine(engine, object)
             return
         }
-        let plan = SchemePlan(try SchemeParts(object))
+        let plan = CompiledScheme(try SchemeParser(object))
         if let hash = plan.brokenHash, !insecure {
             throw SigningError(
                 .insecureScheme,
@@ -139,8 +178,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 }
 
-extension SchemePlan: Hashable {
-    static func == (left: SchemePlan, right: SchemePlan) -> Bool {
+extension CompiledScheme: Hashable {
+    static func == (left: CompiledScheme, right: CompiledScheme) -> Bool {
         left === right || left.document == right.document
     }
 

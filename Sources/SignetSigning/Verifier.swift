@@ -23,7 +23,7 @@ public final class Verifier: Sendable {
 
     let keys: VerifierKeys
     /// A document's scheme under the policy's settings.
-    let boundScheme: BoundScheme?
+    let configuredScheme: ConfiguredScheme?
     let nonces: (any NonceStore)?
     let plans = PlanCache()
 
@@ -43,7 +43,7 @@ public final class Verifier: Sendable {
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
     ) throws(SigningError) {
-        var bound: BoundScheme?
+        var bound: ConfiguredScheme?
         switch scheme.kind {
         case .rfc9421:
             try policy.requireNoSettings(of: scheme)
@@ -67,10 +67,10 @@ public final class Verifier: Sendable {
                 throw SigningError(
                     .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
             }
-            bound = try BoundScheme(plan, policy.settings)
+            bound = try ConfiguredScheme(plan, settings: policy.settings)
             if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
         }
-        self.boundScheme = bound
+        self.configuredScheme = bound
         self.scheme = scheme
         self.keys = VerifierKeys(keys)
         self.policy = policy
@@ -140,7 +140,7 @@ public final class Verifier: Sendable {
         switch scheme.kind {
         case .rfc9421: try verifyRFC9421(message, now: now)
         case .saltedHMAC: try verifySaltedHMAC(message, now: now)
-        case .document(let plan): try verifyScheme(plan, message, now: now)
+        case .document(let plan): try verifyScheme(plan, of: message, now: now)
         }
     }
 

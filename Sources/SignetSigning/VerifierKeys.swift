@@ -18,13 +18,13 @@ final class VerifierKeys: Sendable {
         }
 
         /// The key as the scheme uses it, made once for a key of this set.
-        func schemeKey(_ key: Key, _ plan: SchemePlan) throws(SigningError) -> SchemeKey {
+        func schemeKey(_ key: Key, for scheme: CompiledScheme) throws(SigningError) -> SchemeKey {
             // A key of the set before is made for this once.
             guard let place = prepared[ObjectIdentifier(key)] else {
-                return try SchemeKey(key, plan)
+                return try SchemeKey(key, for: scheme)
             }
             if let known = place.key.load() { return known }
-            return place.key.storeIfNil(try SchemeKey(key, plan))
+            return place.key.storeIfNil(try SchemeKey(key, for: scheme))
         }
     }
 

@@ -1,13 +1,13 @@
 internal import SignetCrypto
 
-/// The hashes that schemes name, two of them broken.
+/// A hash function that a scheme document can name.
 enum HashFunction: String, Sendable, CaseIterable {
     case sha256, sha512, sha1, md5
 
-    /// Whether collisions are known; a scheme that signs with it is not to be trusted.
+    /// Whether collisions are known. A scheme that signs with such a hash needs `.insecure`.
     var isBroken: Bool { self == .sha1 || self == .md5 }
 
-    /// The same as a digest that a body can be given by.
+    /// The body digest of the same algorithm, if a message can hold one in place of its body.
     var bodyDigest: BodyDigest? {
         switch self {
         case .sha256: .sha256
@@ -26,7 +26,7 @@ enum HashFunction: String, Sendable, CaseIterable {
     }
 }
 
-extension SchemePlan.Encoding {
+extension CompiledScheme.Encoding {
     func encode(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .hex: Self.hex(bytes, ten: 0x61)
@@ -36,7 +36,7 @@ extension SchemePlan.Encoding {
         }
     }
 
-    /// The bytes of a text in this very spelling; hexadecimal digits may be of either case.
+    /// Decodes a text, or returns `nil` if it is invalid. Hexadecimal digits may be of either case.
     func decode(_ text: [UInt8]) -> [UInt8]? {
         switch self {
         case .base64: return Base64.decode(text, .standard)
@@ -55,9 +55,9 @@ extension SchemePlan.Encoding {
         }
     }
 
-    /// - Parameter ten: The digit after 9, an `a` or an `A`.
+    /// - Parameter ten: The digit after 9, `a` or `A`.
     private static func hex(_ bytes: [UInt8], ten: UInt8) -> [UInt8] {
-        // Without a branch: which digits there are is up to chance.
+        // Branch-free: the digits are random, so a branch would often be mispredicted.
         func digit(_ value: UInt8) -> UInt8 {
             ASCII.zero &+ value &+ (value &+ 6) >> 4 &* (ten &- ASCII.zero &- 10)
         }

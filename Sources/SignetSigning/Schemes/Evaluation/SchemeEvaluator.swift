@@ -1,42 +1,42 @@
 internal import SignetCrypto
 
-/// One message under one scheme: gives each part of the plan its value.
-struct SchemeRun {
-    private let scheme: BoundScheme
+/// Evaluates the steps of a scheme for one message.
+struct SchemeEvaluator {
+    let scheme: ConfiguredScheme
     var message: SignableMessage
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
     var time: Int64 = 0
-    /// Of the time's second, as a received message says it.
+    /// The milliseconds of the time's second in a received message.
     var millisecond: Int64 = 0
-    /// Seconds from the time to the end.
+    /// Seconds from the time to the expiration.
     var lifetime: Int64?
-    /// The encoded signature, when it is placed.
+    /// The encoded signature, after signing.
     var signature: [UInt8] = []
-    /// The fields that a received signature names; nil where the plan selects them.
+    /// The fields that a received signature lists, or `nil` if the scheme selects them.
     var receivedNames: [[UInt8]]?
 
     private var values: [[UInt8]?]
     private var fields: SignedFields?
 
-    init(_ scheme: BoundScheme, _ message: SignableMessage) {
+    init(_ scheme: ConfiguredScheme, message: SignableMessage) {
         self.scheme = scheme
         self.message = message
         self.values = [[UInt8]?](repeating: nil, count: scheme.values.count)
     }
 
-    var plan: SchemePlan { scheme.plan }
-    var settings: [[UInt8]?] { scheme.settings }
+    var compiled: CompiledScheme { scheme.compiled }
+    private var settings: [[UInt8]?] { scheme.settings }
 
-    /// The text that is signed.
-    mutating func text() throws(SigningError) -> [UInt8] { try run(scheme.text) }
+    /// Returns the signed text.
+    mutating func text() throws(SigningError) -> [UInt8] { try evaluate(scheme.text) }
 
-    /// The same message with another key's id, and nothing remembered that was made of the last one.
-    func trying(keyID: [UInt8]) -> SchemeRun {
-        var run = self
-        run.keyID = keyID
-        run.values = [[UInt8]?](repeating: nil, count: values.count)
-        return run
+    /// Returns an evaluator of the same message for another key ID, without cached values.
+    func with(keyID: [UInt8]) -> SchemeEvaluator {
+        var evaluator = self
+        evaluator.keyID = keyID
+        evaluator.values = [[UInt8]?](repeating: nil, count: values.count)
+        return evaluator
     }
 
     // MARK: Templates
@@ -102,7 +102,7 @@ struct SchemeRun {
     private func request() throws(SigningError) -> SignableMessage.Request {
         guard let request = message.request else {
             throw SigningError(
-                .unsupportedComponent, "\(plan.name) signs requests, and this is a response")
+                .unsupportedComponent, "\(compiled.name) signs requests, found a response")
         }
         return request
     }
@@ -121,12 +121,12 @@ struct SchemeRun {
 
     mutating func value(_ index: Int) throws(SigningError) -> [UInt8] {
         if let value = values[index] { return value }
-        let value = try run(scheme.values[index])
+        let value = try evaluate(scheme.values[index])
         values[index] = value
         return value
     }
 
-    mutating func run(_ step: SchemePlan.Step) throws(SigningError) -> [UInt8] {
+    mutating func evaluate(_ step: CompiledScheme.Step) throws(SigningError) -> [UInt8] {
         switch step {
         case .template(let template): return try expand(template)
         case .join(let steps, let separator):
@@ -137,18 +137,18 @@ struct SchemeRun {
                 if case .template(let template) = step {
                     try append(template, to: &result)
                 } else {
-                    result.append(contentsOf: try run(step))
+                    result.append(contentsOf: try evaluate(step))
                 }
             }
             return result
         case .hash(let function, let step, let encoding):
             if step.isBody, let digest = function.bodyDigest {
-                // A body that is still to come stands here as zeros; what is made of it is not used.
+                // Use zeros for a body that has not been received yet; the result is discarded.
                 let sum = try message.content.digest(digest)
                 return encoding.encode(
                     sum ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount))
             }
-            let bytes = try run(step)
+            let bytes = try evaluate(step)
             do throws(CryptoFailure) {
                 return encoding.encode(try function.hash(bytes.span))
             } catch {
@@ -165,40 +165,41 @@ struct SchemeRun {
             guard encodes else { return path }
             var encoded: [UInt8] = []
             encoded.reserveCapacity(path.count + 32)
-            PercentCoding.append(path, .unreservedAndSlash, to: &encoded)
+            PercentCoding.append(path, keeping: .unreservedAndSlash, to: &encoded)
             return encoded
         case .parameters(let rule): return try parameters(rule)
         case .choice:
             guard let chosen = chosen(step) else { return [] }
-            return try run(chosen)
+            return try evaluate(chosen)
         }
     }
 
-    /// The choice that holds; nil for another step. The last has no condition, so one always does.
-    func chosen(_ step: SchemePlan.Step) -> SchemePlan.Step? {
+    /// Returns the choice that applies, or `nil` for another step. One always applies: the last has
+    /// no condition.
+    func chosen(_ step: CompiledScheme.Step) -> CompiledScheme.Step? {
         guard case .choice(let choices) = step else { return nil }
         return choices.first { $0.0.holds(settings) }?.1
     }
 
     // MARK: Fields
 
-    /// The fields that are signed, sorted, each with its value.
+    /// Returns the signed fields with their values, sorted by name.
     mutating func signedFields() throws(SigningError) -> [(name: [UInt8], value: [UInt8])] {
         try collectFields()?.pairs ?? []
     }
 
-    /// The names of the fields that are signed, sorted.
+    /// Returns the sorted names of the signed fields.
     mutating func signedNames() throws(SigningError) -> [[UInt8]] {
         if let receivedNames { return receivedNames }
         return try signedFields().map(\.name)
     }
 
-    /// The fields that are signed, once; nil where the plan signs none.
+    /// Returns the signed fields and caches them, or returns `nil` if the scheme signs no fields.
     private mutating func collectFields() throws(SigningError) -> SignedFields? {
         if let fields { return fields }
-        guard let rule = plan.headers else { return nil }
+        guard let rule = compiled.headers else { return nil }
         let collected = try SignedFields(
-            of: message, rule, received: receivedNames, scheme: plan.name)
+            of: message, by: rule, received: receivedNames, scheme: compiled.name)
         fields = collected
         return collected
     }
@@ -206,7 +207,7 @@ struct SchemeRun {
     // MARK: Parameters
 
     private mutating func parameters(
-        _ rule: SchemePlan.ParameterRule
+        _ rule: CompiledScheme.ParameterRule
     ) throws(SigningError) -> [UInt8] {
         var parameters = SchemeParameters()
         for origin in rule.origins {
@@ -220,13 +221,13 @@ struct SchemeRun {
             case .form: break
             case .xml:
                 for (name, value) in try message.xmlChildren()
-                where !plan.placedElements.contains(name) {
-                    parameters.add(name, value, by: rule)
+                where !compiled.placedElements.contains(name) {
+                    parameters.add(name: name, value: value, by: rule)
                 }
             }
         }
         for (name, template) in rule.added {
-            parameters.add(name, try expand(template), by: rule)
+            parameters.add(name: name, value: try expand(template), by: rule)
         }
         return parameters.text(by: rule)
     }

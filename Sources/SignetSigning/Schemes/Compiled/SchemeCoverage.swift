@@ -1,17 +1,17 @@
 internal import SignetCrypto
 
-/// What the text that a scheme signs takes from a message.
+/// The parts of a message that a scheme's signed text contains.
 struct SchemeCoverage: Sendable {
     /// A part of a message.
     enum Part: Sendable, Hashable {
         case method, path, query, authority, body
-        /// A body that lies elsewhere is proved by its digest.
+        /// The digest of a body that the message does not hold.
         case bodyDigest(BodyDigest)
-        /// Parameters are signed as the text that is made of them, not as the bytes they came in.
+        /// Parameters, with the text that is signed for them.
         case parameters(name: String, text: [UInt8])
         case field([UInt8])
 
-        /// The identifier, as RFC 9421 has it where it has one.
+        /// The component's identifier in RFC 9421, or a name of our own if RFC 9421 has none.
         var name: String {
             switch self {
             case .method: "@method"
@@ -25,9 +25,9 @@ struct SchemeCoverage: Sendable {
             }
         }
 
-        /// The value as it stands in a message.
+        /// Returns the part's value in a message.
         ///
-        /// - Parameter fields: The index of that message's fields.
+        /// - Parameter fields: The index of the same message's fields.
         func value(in message: SignableMessage, fields: inout FieldIndex) -> [UInt8] {
             switch self {
             case .method: return Array((message.request?.method ?? "").utf8)
@@ -51,24 +51,36 @@ struct SchemeCoverage: Sendable {
         }
     }
 
-    /// What is covered, in the order of the text.
+    /// A covered part, before the message is known.
     private enum Element: Hashable {
         case part(Part)
-        /// The text of a rule, by its number.
+        /// The text of a parameter rule, by index.
         case parameters(Int)
-        /// The fields that the message or its signature names.
+        /// The fields that the header rule selects or the signature lists.
         case fields
     }
 
+    /// In the order of the signed text.
     private var elements: [Element] = []
-    /// Rules of parameters, by the names of their texts.
-    private var rules: [(name: String, rule: SchemePlan.ParameterRule)] = []
+    /// The parameter rules, each with the name of its text.
+    private var rules: [(name: String, rule: CompiledScheme.ParameterRule)] = []
     private var inlineRules = 0
 
-    /// Follows the steps of a scheme that is bound to its settings.
-    init(_ plan: SchemePlan, text: SchemePlan.Step, values: [SchemePlan.Step]) {
-        var isUsed = [Bool](repeating: false, count: values.count)
-        visit(text, nil, plan, values, &isUsed)
+    /// Collects the parts from the steps of a configured scheme.
+    init(
+        of scheme: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step]
+    ) {
+        var walk = Walk(
+            scheme: scheme, values: values,
+            isVisited: [Bool](repeating: false, count: values.count))
+        visit(text, value: nil, in: &walk)
+    }
+
+    /// The scheme whose steps are visited, and which of its values were visited.
+    private struct Walk {
+        let scheme: CompiledScheme
+        let values: [CompiledScheme.Step]
+        var isVisited: [Bool]
     }
 
     private mutating func add(_ element: Element) {
@@ -77,39 +89,37 @@ struct SchemeCoverage: Sendable {
 
     /// - Parameter value: The name of the value that the step belongs to.
     private mutating func visit(
-        _ step: SchemePlan.Step, _ value: String?, _ plan: SchemePlan, _ values: [SchemePlan.Step],
-        _ isUsed: inout [Bool]
+        _ step: CompiledScheme.Step, value: String?, in walk: inout Walk
     ) {
         switch step {
-        case .template(let template): visit(template, value, plan, values, &isUsed)
+        case .template(let template): visit(template, value: value, in: &walk)
         case .join(let steps, _):
-            for step in steps { visit(step, value, plan, values, &isUsed) }
-        case .hash(_, let inner, _): visit(inner, value, plan, values, &isUsed)
+            for step in steps { visit(step, value: value, in: &walk) }
+        case .hash(_, let inner, _): visit(inner, value: value, in: &walk)
         case .path: add(.part(.path))
         case .parameters(let rule):
             inlineRules += value == nil ? 1 : 0
             let name = value ?? "parameters\(inlineRules > 1 ? "#\(inlineRules)" : "")"
-            if plan.keepsQuery(rule) {
+            if walk.scheme.keepsQuery(rule) {
                 add(.part(.query))
             } else if !rules.contains(where: { $0.name == "{\(name)}" }) {
                 add(.parameters(rules.count))
                 rules.append(("{\(name)}", rule))
             }
-            for (_, template) in rule.added { visit(template, value, plan, values, &isUsed) }
+            for (_, template) in rule.added { visit(template, value: value, in: &walk) }
         case .choice(let choices):
-            for (_, step) in choices { visit(step, value, plan, values, &isUsed) }
+            for (_, step) in choices { visit(step, value: value, in: &walk) }
         }
     }
 
     private mutating func visit(
-        _ template: SchemeTemplate, _ value: String?, _ plan: SchemePlan,
-        _ values: [SchemePlan.Step], _ isUsed: inout [Bool]
+        _ template: SchemeTemplate, value: String?, in walk: inout Walk
     ) {
         for source in template.sources {
             switch source {
-            case .value(let index) where !isUsed[index]:
-                isUsed[index] = true
-                visit(values[index], plan.valueNames[index], plan, values, &isUsed)
+            case .value(let index) where !walk.isVisited[index]:
+                walk.isVisited[index] = true
+                visit(walk.values[index], value: walk.scheme.valueNames[index], in: &walk)
             case .method: add(.part(.method))
             case .target:
                 add(.part(.path))
@@ -125,10 +135,10 @@ struct SchemeCoverage: Sendable {
         }
     }
 
-    /// The parts of one message, each once.
+    /// Returns the covered parts of one message, each once.
     ///
-    /// - Throws: What the message lacks.
-    func parts(of run: inout SchemeRun) throws(SigningError) -> [Part] {
+    /// - Throws: `missing-component` and others, if the message lacks a part.
+    func parts(of evaluator: inout SchemeEvaluator) throws(SigningError) -> [Part] {
         var all: [Part] = []
         all.reserveCapacity(elements.count + 8)
         func add(_ part: Part) {
@@ -136,16 +146,16 @@ struct SchemeCoverage: Sendable {
         }
         for element in elements {
             switch element {
-            case .part(.body): if let body = Self.body(of: run.message) { add(body) }
+            case .part(.body): if let body = Self.body(of: evaluator.message) { add(body) }
             case .part(let part): add(part)
             case .parameters(let index):
                 let (name, rule) = rules[index]
-                if run.message.content == .expected, rule.origins != [.query] { continue }
-                add(.parameters(name: name, text: try run.run(.parameters(rule))))
+                if evaluator.message.content == .expected, rule.origins != [.query] { continue }
+                add(.parameters(name: name, text: try evaluator.evaluate(.parameters(rule))))
             case .fields:
-                // The names are distinct, so each is compared with the other elements only.
+                // The names are distinct, so compare each only with the parts before them.
                 let others = all
-                for name in try run.signedNames() {
+                for name in try evaluator.signedNames() {
                     let part = name == SignableMessage.host ? Part.authority : .field(name)
                     if !others.contains(part) { all.append(part) }
                 }
@@ -154,7 +164,7 @@ struct SchemeCoverage: Sendable {
         return all
     }
 
-    /// What proves a body; nil where it is still to come.
+    /// Returns the part that covers the body, or `nil` if the body has not been received yet.
     private static func body(of message: SignableMessage) -> Part? {
         switch message.content {
         case .bytes: .body
@@ -165,12 +175,13 @@ struct SchemeCoverage: Sendable {
     }
 }
 
-extension SchemePlan {
-    /// Whether the text of a rule says what the query says: every parameter, each told from the next.
+extension CompiledScheme {
+    /// Whether a rule's text keeps all that the query says: it has every parameter, and escapes
+    /// them.
     fileprivate func keepsQuery(_ rule: ParameterRule) -> Bool {
         rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
             && rule.except.allSatisfy { name in
-                placements.contains { $0.place == .query(name) }
+                placements.contains { $0.location == .query(name) }
             }
     }
 }

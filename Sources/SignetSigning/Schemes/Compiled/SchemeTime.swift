@@ -1,4 +1,4 @@
-/// The ways in which schemes write a time; all are UTC.
+/// A format of times in schemes, all in UTC. The raw values are the names of placeholders.
 enum SchemeTime: String, Sendable, CaseIterable {
     /// Seconds since 1970.
     case unix = "time"
@@ -13,10 +13,16 @@ enum SchemeTime: String, Sendable, CaseIterable {
     /// `2026-01-02T03:04:05Z`
     case extended = "time.iso"
 
-    /// Whether a time can be read back from it to the second.
+    /// Whether the format has the time to the second.
     var isWhole: Bool { self != .date && self != .day }
 
-    /// - Parameter millisecond: Of the second, in 0...999; only ``milliseconds`` has room for it.
+    /// Appends a time.
+    ///
+    /// - Parameters:
+    ///   - time: Seconds since 1970.
+    ///   - millisecond: The milliseconds of that second, in 0...999; only ``milliseconds`` writes
+    ///     them.
+    ///   - target: The text to append to.
     func append(_ time: Int64, millisecond: Int64 = 0, to target: inout [UInt8]) {
         switch self {
         case .unix: return target.append(decimal: time)
@@ -42,13 +48,14 @@ enum SchemeTime: String, Sendable, CaseIterable {
         target.append(0x5A)
     }
 
-    /// The millisecond of the second of a text in this very spelling.
+    /// Returns the milliseconds of a valid text's second, 0 in formats without milliseconds.
     func millisecond(of text: [UInt8]) -> Int64 {
         guard self == .milliseconds else { return 0 }
         return text.suffix(3).reduce(0) { $0 * 10 + Int64($1 &- ASCII.zero) }
     }
 
-    /// The time of a text in this very spelling, in 1970 to 9999; nil for anything else.
+    /// Parses a time in seconds since 1970. Returns `nil` if the text is not exactly what `append`
+    /// writes, or if the time is not in the years 1970 to 9999.
     func time(of text: [UInt8]) -> Int64? {
         switch self {
         case .unix, .milliseconds:
@@ -68,7 +75,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
             let time =
                 days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
             guard time >= 0 else { return nil }
-            // Written again it must be the same: no 30th of February, no 25th hour, no other marks.
+            // Formatting must give the same text: this refuses 30 February, hour 25 and other
+            // signs.
             var again: [UInt8] = []
             append(time, to: &again)
             return again == text ? time : nil
@@ -83,7 +91,7 @@ struct CivilDay {
     let day: Int
 
     init(daysSince1970 days: Int64) {
-        // Years are counted from March on, so that a leap day is the last of its year.
+        // Years start in March here, so that a leap day is the last day of its year.
         let shifted = Int(days) + 719_468
         let era = shifted / 146_097
         let dayOfEra = shifted % 146_097
@@ -96,7 +104,8 @@ struct CivilDay {
         self.year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Days from 1970 on of a date in the years 0 to 9999; a month or day out of range gives some other.
+    /// Returns the days from 1970-01-01 to a date in the years 0 to 9999. A month or day out of
+    /// range gives another date.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -2,9 +2,13 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// A scheme document, read and checked once; signing and verifying only follow it.
-final class SchemePlan: Sendable {
-    /// What a program may or must say besides the message.
+/// A parsed and checked scheme document.
+///
+/// ``SchemeParser`` parses a document into the parts of a compiled scheme, ``ConfiguredScheme``
+/// applies the settings of one signer or verifier, and ``SchemeEvaluator`` evaluates it for one
+/// message.
+final class CompiledScheme: Sendable {
+    /// A parameter that a program passes besides the message and the key.
     struct Setting: Sendable {
         let name: String
         let isRequired: Bool
@@ -12,19 +16,20 @@ final class SchemePlan: Sendable {
         let fallback: [UInt8]?
     }
 
-    /// Whether a part of the document applies: every named setting has, or lacks, what is wanted.
+    /// Decides by the settings whether a part of the document applies.
     struct Condition: Sendable {
-        enum Wanted: Sendable {
+        enum Expected: Sendable {
             case value([UInt8])
             case presence(Bool)
         }
-        let tests: [(setting: Int, wanted: Wanted)]
+        /// All of these must hold; a setting is given by its index.
+        let tests: [(setting: Int, expected: Expected)]
 
         static let always = Condition(tests: [])
 
         func holds(_ settings: [[UInt8]?]) -> Bool {
             tests.allSatisfy { test in
-                switch test.wanted {
+                switch test.expected {
                 case .value(let value): settings[test.setting] == value
                 case .presence(let isPresent): (settings[test.setting] != nil) == isPresent
                 }
@@ -32,7 +37,7 @@ final class SchemePlan: Sendable {
         }
     }
 
-    /// How bytes become text.
+    /// An encoding of bytes as text.
     enum Encoding: String, Sendable, CaseIterable {
         case hex
         case upperHex = "hex-upper"
@@ -40,51 +45,52 @@ final class SchemePlan: Sendable {
         case base64URL = "base64url"
     }
 
-    /// A piece of the text that is signed.
+    /// A part of the signed text.
     indirect enum Step: Sendable {
         case template(SchemeTemplate)
         case join([Step], separator: [UInt8])
         case hash(HashFunction, Step, Encoding)
         case path(normalize: Condition?, encodes: Bool)
         case parameters(ParameterRule)
-        /// The first whose condition holds.
+        /// The first step whose condition holds.
         case choice([(Condition, Step)])
     }
 
-    /// Where a text stands in a message.
-    enum Place: Sendable, Hashable {
+    /// A location in a message.
+    enum Location: Sendable, Hashable {
         case header(String)
         case query([UInt8])
-        /// A child of the root of a flat XML body.
+        /// A child of the root element of a flat XML body.
         case xml([UInt8])
     }
 
-    /// A text and its place; written when signing, read back when verifying.
+    /// A location and the text for it. A signer writes the text, a verifier reads it back.
     ///
-    /// Threads share them, and count one reference for each, not one for each of its parts.
-    final class Carrier: Sendable {
+    /// A class, because several threads share it: copying a slot counts one reference, not one for
+    /// each of its parts.
+    final class Slot: Sendable {
         let condition: Condition
-        let place: Place
-        /// One template for the whole, or several for the entries of a list.
+        let location: Location
+        /// One template for the whole text, or one for each entry of a list.
         let templates: [SchemeTemplate]
-        /// Between the entries of a list; nil where there is one template.
+        /// The separator between the entries of a list; `nil` for a single template.
         let separator: [UInt8]?
-        /// The templates as the document writes them, for people.
+        /// The templates as written in the document, for error messages.
         let shape: String
 
         init(
-            condition: Condition, place: Place, templates: [SchemeTemplate],
+            condition: Condition, location: Location, templates: [SchemeTemplate],
             separator: [UInt8]?, shape: String
         ) {
             self.condition = condition
-            self.place = place
+            self.location = location
             self.templates = templates
             self.separator = separator
             self.shape = shape
         }
     }
 
-    /// Which fields are signed, and how their lines look.
+    /// Selects the signed fields and says how their lines are written.
     struct HeaderRule: Sendable {
         let names: [[UInt8]]
         let prefixes: [[UInt8]]
@@ -100,17 +106,17 @@ final class SchemePlan: Sendable {
         }
     }
 
-    /// Which parameters are signed, and how they are written.
+    /// Selects the signed parameters and says how they are written.
     struct ParameterRule: Sendable {
         enum Origin: String, Sendable, CaseIterable { case query, form, xml }
         enum Order: String, Sendable, CaseIterable {
-            /// As they came.
+            /// The order of the message.
             case none
-            /// By name alone; those of one name as they came.
+            /// By name; parameters with the same name keep their order.
             case key
             /// By name, then by value.
             case keyValue = "key-value"
-            /// By the written pairs, which is not the same: `a1=x` comes before `a=1`.
+            /// By the written pairs, so that `a1=x` comes before `a=1`.
             case pair
         }
         let origins: [Origin]
@@ -124,25 +130,26 @@ final class SchemePlan: Sendable {
         let separator: [UInt8]
     }
 
-    /// How the text is signed.
+    /// The algorithm that signs the text.
     enum Algorithm: Sendable {
-        /// The secret with a prefix, then an HMAC over each link of the chain, then one over the text.
+        /// An HMAC over the text. Its key is the secret with a prefix, or is derived from that by
+        /// an HMAC over each link of the chain.
         case hmac(
             DigestAlgorithm, decoding: SecretDecoding, prefix: [UInt8], chain: [SchemeTemplate])
-        /// A hash over the text, with the secret before or behind it.
-        case hash(HashFunction, before: SchemeTemplate?, behind: SchemeTemplate?)
-        /// A signature by the key's own algorithm, one of these.
+        /// A hash of the text, with the secret before or after it.
+        case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
+        /// A signature by the key's own algorithm, which must be one of these.
         case asymmetric([SignatureAlgorithm])
     }
 
-    /// What the bytes of `k` are.
+    /// The form of the secret in the key's member `k`.
     enum SecretDecoding: String, Sendable, CaseIterable {
         case none
-        /// Base64 behind `whsec_`, where that stands (Standard Webhooks).
+        /// Base64 after the prefix `whsec_` (Standard Webhooks); without that prefix, as it is.
         case whsec
     }
 
-    /// How a nonce is made, and what it must not hold.
+    /// Says how to make a nonce, and which bytes it must not contain.
     struct NonceRule: Sendable {
         let prefix: [UInt8]
         let byteCount: Int
@@ -157,27 +164,27 @@ final class SchemePlan: Sendable {
     let valueNames: [String]
     let values: [Step]
     let headers: HeaderRule?
-    let injections: [Carrier]
+    let injections: [Slot]
     let text: Step
     let algorithm: Algorithm
     let encoding: Encoding
-    let placements: [Carrier]
-    /// The elements that the signature stands in, which are no parameters.
+    let placements: [Slot]
+    /// The XML elements of `place`, which are not signed as parameters.
     let placedElements: Set<[UInt8]>
     let nonce: NonceRule
     let signed: SignedSources
 
-    init(_ parts: SchemeParts) {
-        name = parts.name
-        document = parts.document
-        settings = parts.settings
-        valueNames = parts.values.map(\.name)
-        values = parts.values.map(\.step)
-        var headers = parts.headers
+    init(_ parsed: SchemeParser) {
+        name = parsed.name
+        document = parsed.document
+        settings = parsed.settings
+        valueNames = parsed.values.map(\.name)
+        values = parsed.values.map(\.step)
+        var headers = parsed.headers
         var elements: Set<[UInt8]> = []
-        // What holds the signature is no part of what it signs.
-        for carrier in parts.placements {
-            switch carrier.place {
+        // The signature does not cover its own location.
+        for slot in parsed.placements {
+            switch slot.location {
             case .header(let name): headers?.except.append(name.utf8.map(\.lowercased))
             case .xml(let name): elements.insert(name)
             case .query: break
@@ -185,67 +192,60 @@ final class SchemePlan: Sendable {
         }
         self.headers = headers
         placedElements = elements
-        injections = parts.injections
-        text = parts.text
-        algorithm = parts.algorithm
-        encoding = parts.encoding
-        placements = parts.placements
-        nonce = parts.nonce
+        injections = parsed.injections
+        text = parsed.text
+        algorithm = parsed.algorithm
+        encoding = parsed.encoding
+        placements = parsed.placements
+        nonce = parsed.nonce
         signed = SignedSources(
-            text: parts.text, values: parts.values.map(\.step), headers: parts.headers,
-            injections: parts.injections)
+            text: parsed.text, values: parsed.values.map(\.step), headers: parsed.headers,
+            injections: parsed.injections)
     }
 }
 
-extension SchemePlan {
-    /// A hash that is broken for signatures: behind `.insecure` only.
+extension CompiledScheme {
+    /// The hash that signs, if it is broken; such a scheme needs `.insecure`.
     var brokenHash: HashFunction? {
         if case .hash(let function, _, _) = algorithm, function.isBroken { return function }
         return nil
     }
 
-    /// The carriers of the settings, in the order in which a signer writes them.
-    func carriers(
-        _ carriers: [Carrier], _ settings: [[UInt8]?]
-    ) -> [Carrier] {
-        carriers.filter { $0.condition.holds(settings) }
-    }
-
-    /// The values of the settings, by their numbers.
+    /// Returns the values of the settings in their order, `nil` for those without a value.
     ///
-    /// - Throws: `unsupported-option` for a setting that the scheme does not have, `missing-option` for
-    ///   one that it must have, `invalid-value` for one that cannot be.
-    func settings(_ given: [String: String]) throws(SigningError) -> [[UInt8]?] {
+    /// - Throws: `unsupported-option` for an unknown setting, `missing-option` for a missing
+    ///   required one, `invalid-value` for an invalid value.
+    func settingValues(_ given: [String: String]) throws(SigningError) -> [[UInt8]?] {
         for name in given.keys.sorted()
         where !settings.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
             let known = settings.map(\.name).joined(separator: ", ")
             throw SigningError(
                 .unsupportedOption,
-                "\(self.name) has no setting \(printable(name)): "
-                    + (known.isEmpty ? "it has none" : "wanted \(known)"))
+                "\(self.name) has no setting \(printable(name)), expected "
+                    + (known.isEmpty ? "no settings" : "one of \(known)"))
         }
         var values: [[UInt8]?] = []
         for setting in settings {
             guard let text = given[setting.name] else {
                 guard !setting.isRequired else {
                     throw SigningError(
-                        .missingOption, "\(name) wants the setting \(setting.name)")
+                        .missingOption, "\(name) needs the setting \(setting.name)")
                 }
                 values.append(setting.fallback)
                 continue
             }
             let value = Array(text.utf8)
-            guard !value.isEmpty, value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            guard !value.isEmpty, value.allSatisfy(\.isVisible) else {
                 throw SigningError(
                     .invalidValue,
                     "\(name): the setting \(setting.name) must be visible ASCII without spaces")
             }
             if let allowed = setting.allowed, !allowed.contains(value) {
-                let wanted = allowed.map { String(decoding: $0, as: UTF8.self) }
+                let options = allowed.map { String(decoding: $0, as: UTF8.self) }
                 throw SigningError(
                     .invalidValue,
                     "\(name): the setting \(setting.name) must be one of "
-                        + wanted.joined(separator: ", "))
+                        + options.joined(separator: ", "))
             }
             values.append(value)
         }

@@ -1,8 +1,8 @@
-/// Text with places in it: `{name}` stands for a value, `{{` and `}}` for a brace.
+/// A text with placeholders: `{name}` is replaced by a value; `{{` and `}}` are braces.
 ///
-/// The same template writes a field and, when a message is verified, reads it back.
+/// A signer writes a field by a template, and a verifier reads the field back by the same template.
 struct SchemeTemplate: Sendable, Hashable {
-    /// What stands in one place.
+    /// A literal, or the source of a placeholder's value.
     enum Source: Sendable, Hashable {
         case literal([UInt8])
         case method, target, path, query, host, body
@@ -10,22 +10,31 @@ struct SchemeTemplate: Sendable, Hashable {
         case time(SchemeTime)
         case headerLines, headerNames
         case header([UInt8])
-        /// A setting, by its number.
+        /// A setting, by index.
         case setting(Int)
-        /// A value that the document defines, by its number.
+        /// A value that the document defines, by index.
         case value(Int)
+
+        var isLiteral: Bool { if case .literal = self { true } else { false } }
+
+        /// Whether it is the time in a format that has it to the second.
+        var isTimeToTheSecond: Bool {
+            if case .time(let format) = self { format.isWhole } else { false }
+        }
     }
 
-    /// The parts in their order; no two literals side by side.
+    /// The literals and placeholders in order, without adjacent literals.
     let sources: [Source]
 
     init(_ sources: [Source]) { self.sources = sources }
 
-    /// Reads a template.
+    /// Parses a template.
     ///
-    /// - Parameter name: Gives a name's source, or throws.
+    /// - Parameters:
+    ///   - text: The template.
+    ///   - source: Returns the source of a placeholder's name, or throws if the name is unknown.
     init(
-        parsing text: String, _ name: (String) throws(SigningError) -> Source
+        parsing text: String, source: (String) throws(SigningError) -> Source
     ) throws(SigningError) {
         var sources: [Source] = []
         var literal: [UInt8] = []
@@ -33,7 +42,7 @@ struct SchemeTemplate: Sendable, Hashable {
         var index = 0
         func malformed(_ found: String) -> SigningError {
             SigningError(
-                .malformedScheme, "found \(found), wanted {name}, or {{ and }} for the braces")
+                .malformedScheme, "found \(found), expected {name}, or {{ and }} for braces")
         }
         while index < bytes.count {
             let byte = bytes[index]
@@ -49,7 +58,7 @@ struct SchemeTemplate: Sendable, Hashable {
                 if !literal.isEmpty { sources.append(.literal(literal)) }
                 literal = []
                 sources.append(
-                    try name(String(decoding: bytes[(index + 1)..<end], as: UTF8.self)))
+                    try source(String(decoding: bytes[(index + 1)..<end], as: UTF8.self)))
                 index = end + 1
             case 0x7D: throw malformed("} without its {")
             default:
@@ -61,11 +70,12 @@ struct SchemeTemplate: Sendable, Hashable {
         self.sources = sources
     }
 
-    /// Reads a text back: each place takes what stands up to the literal after it, at least one byte.
+    /// Reads the values of the placeholders from a text. A value ends where the next literal
+    /// begins, and has at least one byte.
     ///
-    /// After a comma any number of spaces fits, as in lists of HTTP fields.
+    /// After a comma, any number of spaces matches, as in lists of HTTP fields.
     ///
-    /// - Returns: What stood in each place that is no literal, or nil where the text is of another form.
+    /// - Returns: The value of each placeholder, or `nil` if the text does not match.
     func match(_ text: [UInt8]) -> [(source: Source, value: [UInt8])]? {
         var captures: [(source: Source, value: [UInt8])] = []
         var position = 0
@@ -91,7 +101,7 @@ struct SchemeTemplate: Sendable, Hashable {
         return position == text.count ? captures : nil
     }
 
-    /// Where a literal ends that begins at a position, or nil where another text stands there.
+    /// Returns the end of a literal that begins at a position, or `nil` if it does not begin there.
     private static func skip(_ literal: [UInt8], in text: [UInt8], at start: Int) -> Int? {
         var position = start
         var index = 0

@@ -1,27 +1,27 @@
-extension SchemePlan {
-    /// What the text that is signed is made of, whatever the settings: what stands in one choice only
-    /// does not count.
+extension CompiledScheme {
+    /// The sources that the signed text contains whatever the settings are. A source that occurs in
+    /// only one of several choices does not count.
     struct SignedSources: Sendable {
         private(set) var sources: Set<SchemeTemplate.Source> = []
         private var rules: [ParameterRule] = []
 
         init(
-            text: Step, values: [Step], headers: HeaderRule?, injections: [Carrier]
+            text: Step, values: [Step], headers: HeaderRule?, injections: [Slot]
         ) {
-            gather(text, values)
-            for carrier in injections where isSigned(carrier.place, headers) {
-                for source in carrier.templates.flatMap(\.sources) { add(source, values) }
+            gather(text, values: values)
+            for slot in injections where isSigned(slot.location, headers: headers) {
+                for source in slot.templates.flatMap(\.sources) { add(source, values: values) }
             }
         }
 
-        /// Whether the time is signed to the second.
+        /// Whether the signed text contains the time to the second.
         var hasTime: Bool {
-            sources.contains { if case .time(let format) = $0 { format.isWhole } else { false } }
+            sources.contains(where: \.isTimeToTheSecond)
         }
 
-        /// Whether a text in that place is part of what is signed.
-        private func isSigned(_ place: Place, _ headers: HeaderRule?) -> Bool {
-            switch place {
+        /// Whether the signature covers a text in this location.
+        private func isSigned(_ location: Location, headers: HeaderRule?) -> Bool {
+            switch location {
             case .header(let name):
                 let name = name.utf8.map(\.lowercased)
                 return sources.contains(.header(name))
@@ -35,27 +35,27 @@ extension SchemePlan {
             }
         }
 
-        private mutating func add(_ source: SchemeTemplate.Source, _ values: [Step]) {
+        private mutating func add(_ source: SchemeTemplate.Source, values: [Step]) {
             guard sources.insert(source).inserted, case .value(let index) = source else { return }
-            gather(values[index], values)
+            gather(values[index], values: values)
         }
 
-        private mutating func gather(_ step: Step, _ values: [Step]) {
+        private mutating func gather(_ step: Step, values: [Step]) {
             switch step {
             case .template(let template):
-                for source in template.sources { add(source, values) }
-            case .join(let steps, _): for step in steps { gather(step, values) }
-            case .hash(_, let step, _): gather(step, values)
+                for source in template.sources { add(source, values: values) }
+            case .join(let steps, _): for step in steps { gather(step, values: values) }
+            case .hash(_, let step, _): gather(step, values: values)
             case .path: sources.insert(.path)
             case .parameters(let rule):
                 rules.append(rule)
-                for (_, template) in rule.added { gather(.template(template), values) }
+                for (_, template) in rule.added { gather(.template(template), values: values) }
             case .choice(let choices):
                 var common: Set<SchemeTemplate.Source>?
                 for (_, step) in choices {
                     var one = self
                     one.sources = []
-                    one.gather(step, values)
+                    one.gather(step, values: values)
                     common = common?.intersection(one.sources) ?? one.sources
                 }
                 sources.formUnion(common ?? [])

@@ -1,9 +1,9 @@
-/// The parameters that a scheme signs: one buffer for all names and values, and where each lies in it.
+/// The parameters that a scheme signs. One buffer contains all names and values.
 struct SchemeParameters {
     private struct Pair {
         var name: Range<Int>
         var value: Range<Int>
-        /// Its place among those that came.
+        /// The pair's index in the message's order.
         let number: Int
     }
 
@@ -17,7 +17,7 @@ struct SchemeParameters {
 
     /// Adds the parameters of a query or a form.
     mutating func add(
-        _ text: ArraySlice<UInt8>, plusIsSpace: Bool, by rule: SchemePlan.ParameterRule
+        _ text: ArraySlice<UInt8>, plusIsSpace: Bool, by rule: CompiledScheme.ParameterRule
     ) {
         var start = text.startIndex
         while start < text.endIndex {
@@ -28,25 +28,28 @@ struct SchemeParameters {
                 end += 1
             }
             if end > start {
-                let name = text[start..<(equals ?? end)]
-                let value = equals.map { text[($0 + 1)..<end] } ?? text[end..<end]
-                let first = append(name, plusIsSpace, rule.decodes)
-                keep(first, append(value, plusIsSpace, rule.decodes), rule)
+                let name = append(
+                    text[start..<(equals ?? end)], plusIsSpace: plusIsSpace, decodes: rule.decodes)
+                let value = append(
+                    equals.map { text[($0 + 1)..<end] } ?? text[end..<end],
+                    plusIsSpace: plusIsSpace, decodes: rule.decodes)
+                keep(name: name, value: value, by: rule)
             }
             start = end + 1
         }
     }
 
-    /// Adds a parameter as it is.
+    /// Adds a parameter without decoding it.
     mutating func add(
-        _ name: [UInt8], _ value: [UInt8], by rule: SchemePlan.ParameterRule
+        name: [UInt8], value: [UInt8], by rule: CompiledScheme.ParameterRule
     ) {
-        let first = append(name[...], false, false)
-        keep(first, append(value[...], false, false), rule)
+        let name = append(name[...], plusIsSpace: false, decodes: false)
+        let value = append(value[...], plusIsSpace: false, decodes: false)
+        keep(name: name, value: value, by: rule)
     }
 
     private mutating func append(
-        _ text: ArraySlice<UInt8>, _ plusIsSpace: Bool, _ decodes: Bool
+        _ text: ArraySlice<UInt8>, plusIsSpace: Bool, decodes: Bool
     ) -> Range<Int> {
         let start = buffer.count
         if decodes {
@@ -57,9 +60,9 @@ struct SchemeParameters {
         return start..<buffer.count
     }
 
-    /// Keeps a pair, where the rule does not leave it out; in the form in which it is written.
+    /// Adds a pair, encoded if the rule says so, unless the rule excludes it.
     private mutating func keep(
-        _ name: Range<Int>, _ value: Range<Int>, _ rule: SchemePlan.ParameterRule
+        name: Range<Int>, value: Range<Int>, by rule: CompiledScheme.ParameterRule
     ) {
         guard !(rule.skipsEmpty && value.isEmpty) else { return }
         for other in rule.except where buffer[name].elementsEqual(other) { return }
@@ -74,36 +77,36 @@ struct SchemeParameters {
     private mutating func encode(_ range: Range<Int>) -> Range<Int> {
         if buffer[range].allSatisfy(\.isUnreserved) { return range }
         let start = buffer.count
-        PercentCoding.append(Array(buffer[range]), .unreserved, to: &buffer)
+        PercentCoding.append(Array(buffer[range]), keeping: .unreserved, to: &buffer)
         return start..<buffer.count
     }
 
-    /// The parameters in their order, as the rule writes them.
-    mutating func text(by rule: SchemePlan.ParameterRule) -> [UInt8] {
+    /// Returns the parameters as one text, in the rule's order.
+    mutating func text(by rule: CompiledScheme.ParameterRule) -> [UInt8] {
         switch rule.order {
         case .none: break
         case .key: sort { [$0.name] }
         case .keyValue: sort { [$0.name, $0.value] }
-        case .pair: return writtenPairs(rule)
+        case .pair: return writtenPairs(by: rule)
         }
         var text: [UInt8] = []
         text.reserveCapacity(buffer.count + 2 * pairs.count)
         for index in pairs.indices {
             if index > 0 { text.append(contentsOf: rule.separator) }
-            append(pairs[index], rule, to: &text)
+            append(pairs[index], by: rule, to: &text)
         }
         return text
     }
 
     private func append(
-        _ pair: Pair, _ rule: SchemePlan.ParameterRule, to text: inout [UInt8]
+        _ pair: Pair, by rule: CompiledScheme.ParameterRule, to text: inout [UInt8]
     ) {
         text.append(contentsOf: buffer[pair.name])
         text.append(contentsOf: rule.assign)
         text.append(contentsOf: buffer[pair.value])
     }
 
-    /// Sorts by bytes, and leaves what is equal in its order.
+    /// Sorts by bytes; equal pairs keep their order.
     private mutating func sort(by keys: (Pair) -> [Range<Int>]) {
         guard pairs.count > 1 else { return }
         let buffer = buffer
@@ -116,11 +119,11 @@ struct SchemeParameters {
         }
     }
 
-    private func writtenPairs(_ rule: SchemePlan.ParameterRule) -> [UInt8] {
+    private func writtenPairs(by rule: CompiledScheme.ParameterRule) -> [UInt8] {
         var written: [[UInt8]] = []
         for pair in pairs {
             var text: [UInt8] = []
-            append(pair, rule, to: &text)
+            append(pair, by: rule, to: &text)
             written.append(text)
         }
         written.sort { $0.lexicographicallyPrecedes($1) }

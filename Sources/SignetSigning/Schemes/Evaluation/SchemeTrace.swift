@@ -1,28 +1,25 @@
-/// The parts of the text that a scheme signs, each by the name that the document has for it, for a
-/// person who compares two sides: also what a hash hides, but for the body.
+/// The parts of a scheme's signed text by their names in the document, for comparing two sides. It
+/// also has the parts that a hash hides, except the body.
 struct SchemeTrace {
     private(set) var parts: [MessagePart] = []
-    /// Why there are no more of them.
+    /// The error that ended the list of parts, or `nil` if it is complete.
     private(set) var failure: SigningError?
 
-    private var run: SchemeRun
+    private var evaluator: SchemeEvaluator
     private var isInHash = false
 
-    /// Follows the text once, as far as the message yields it.
-    init(of run: SchemeRun) {
-        self.run = run
-        // What was placed after the text was made is no part of it.
-        for carrier in run.plan.carriers(run.plan.placements, run.settings) {
-            if case .query(let name) = carrier.place { self.run.message.removeQuery(name) }
-        }
+    /// Evaluates the signed text, up to the first part that the message lacks.
+    init(of evaluator: SchemeEvaluator) {
+        self.evaluator = evaluator
+        self.evaluator.message.removeQuery(of: evaluator.scheme.readPlacements)
         do throws(SigningError) {
-            try walk(run.plan.text)
+            try walk(evaluator.compiled.text)
         } catch {
             failure = error
         }
     }
 
-    private mutating func add(_ name: String, _ value: [UInt8]) {
+    private mutating func add(_ name: String, value: [UInt8]) {
         parts.append(MessagePart(identifier: name, value: value))
     }
 
@@ -30,25 +27,25 @@ struct SchemeTrace {
         parts.contains { $0.identifier.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The parts of a step, and the step itself where the document has no name for it.
-    private mutating func walk(_ step: SchemePlan.Step) throws(SigningError) {
+    /// Adds the parts of a step, then the step itself if the document has no name for it.
+    private mutating func walk(_ step: CompiledScheme.Step) throws(SigningError) {
         try inside(step)
         switch step {
         case .hash(let function, let inner, _):
             var name = "..."
             if case .template(let template) = inner, template.sources.count == 1 {
-                name = run.plan.name(of: template.sources[0]) ?? name
+                name = evaluator.compiled.name(of: template.sources[0]) ?? name
             }
-            add("\(function.rawValue)(\(name))", try run.run(step))
-        case .path: add("path", try run.run(step))
-        case .parameters: add("parameters", try run.run(step))
-        case .choice: if let chosen = run.chosen(step) { try walk(chosen) }
+            add("\(function.rawValue)(\(name))", value: try evaluator.evaluate(step))
+        case .path: add("path", value: try evaluator.evaluate(step))
+        case .parameters: add("parameters", value: try evaluator.evaluate(step))
+        case .choice: if let chosen = evaluator.chosen(step) { try walk(chosen) }
         case .template, .join: break
         }
     }
 
-    /// What a step is made of.
-    private mutating func inside(_ step: SchemePlan.Step) throws(SigningError) {
+    /// Adds the parts of a step.
+    private mutating func inside(_ step: CompiledScheme.Step) throws(SigningError) {
         switch step {
         case .template(let template): for source in template.sources { try show(source) }
         case .join(let steps, _): for step in steps { try walk(step) }
@@ -67,27 +64,27 @@ struct SchemeTrace {
         switch source {
         case .literal, .secret, .signature: return
         case .headerLines:
-            for (name, value) in try run.signedFields() {
+            for (name, value) in try evaluator.signedFields() {
                 let name = "{header.\(String(decoding: name, as: UTF8.self))}"
-                if !isShown(name) { add(name, value) }
+                if !isShown(name) { add(name, value: value) }
             }
             return
-        // Its hash says whether it is the same.
+        // The hash, which is a part of its own, shows whether the body is the same.
         case .body where isInHash: return
         default: break
         }
-        guard let name = run.plan.name(of: source), !isShown(name) else { return }
+        guard let name = evaluator.compiled.name(of: source), !isShown(name) else { return }
         if case .value(let index) = source {
-            var step = run.plan.values[index]
-            while let chosen = run.chosen(step) { step = chosen }
+            var step = evaluator.compiled.values[index]
+            while let chosen = evaluator.chosen(step) { step = chosen }
             try inside(step)
         }
-        add(name, try run.bytes(of: source))
+        add(name, value: try evaluator.bytes(of: source))
     }
 }
 
-extension SchemePlan {
-    /// How a template writes a source; nil for a text.
+extension CompiledScheme {
+    /// Returns a source's placeholder, or `nil` for a literal.
     func name(of source: SchemeTemplate.Source) -> String? {
         switch source {
         case .literal: nil

@@ -1,18 +1,18 @@
-/// Percent-encoding and its reverse (RFC 3986, section 2.1).
+/// Percent-encoding and percent-decoding (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// Which bytes stand as they are.
+    /// The bytes that are not encoded.
     enum Keeping: Sendable {
         /// Letters, digits and `-._~` (RFC 3986, section 2.3).
         case unreserved
-        /// The same and `/`.
+        /// The unreserved bytes and `/`.
         case unreservedAndSlash
     }
 
     static func append(
-        _ bytes: some Collection<UInt8>, _ keeping: Keeping, to target: inout [UInt8]
+        _ bytes: some Collection<UInt8>, keeping: Keeping, to target: inout [UInt8]
     ) {
         let keepsSlash = keeping == .unreservedAndSlash
-        // Most texts need nothing.
+        // Most texts need no encoding.
         guard !bytes.allSatisfy({ $0.isUnreserved || (keepsSlash && $0 == ASCII.slash) }) else {
             return target.append(contentsOf: bytes)
         }
@@ -31,10 +31,12 @@ enum PercentCoding {
         value < 10 ? ASCII.zero + value : 0x41 + value - 10
     }
 
-    /// The bytes with each triplet replaced by what it stands for; a percent sign that begins none
-    /// stands for itself.
+    /// Returns the bytes with each percent-encoded triplet decoded. A percent sign without two
+    /// hexadecimal digits after it is kept.
     ///
-    /// - Parameter plusIsSpace: As in a form (WHATWG URL, section 5.1).
+    /// - Parameters:
+    ///   - bytes: The encoded bytes.
+    ///   - plusIsSpace: Whether `+` is decoded as a space, as in a form (WHATWG URL, section 5.1).
     static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -42,7 +44,7 @@ enum PercentCoding {
         return result
     }
 
-    /// Appends what `decoded` gives.
+    /// Appends the result of `decoded`.
     static func appendDecoded(
         _ bytes: ArraySlice<UInt8>, plusIsSpace: Bool, to target: inout [UInt8]
     ) {
@@ -64,8 +66,9 @@ enum PercentCoding {
         }
     }
 
-    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it: it ends with a slash
-    /// only if the given path does, so that `/a/.` becomes `/a` (RFC 3986 would keep `/a/`).
+    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it. It ends with
+    /// a slash only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give
+    /// `/a/`.
     static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
         var segments: [ArraySlice<UInt8>] = []
         for segment in path.split(separator: ASCII.slash) {
@@ -87,7 +90,7 @@ enum PercentCoding {
 }
 
 extension UInt8 {
-    /// What a hexadecimal digit stands for.
+    /// The value of a hexadecimal digit, or `nil` for any other byte.
     var hexValue: UInt8? {
         if isDigit { return self - ASCII.zero }
         let letter = lowercased

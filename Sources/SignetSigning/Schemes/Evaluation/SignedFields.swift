@@ -1,33 +1,37 @@
-/// The fields that a scheme signs: sorted by name, the lines of one name as one, as the text has them.
+/// The fields that a scheme signs, sorted by name, with the lines of one name combined into one.
 struct SignedFields {
-    /// `name:value`, each with its LF.
+    /// `name:value` and a line feed for each field.
     private(set) var lines: [UInt8] = []
-    /// The names, with semicolons between them.
+    /// The names, separated by semicolons.
     private(set) var names: [UInt8] = []
-    /// Where each field's name and value lie in the lines.
+    /// The ranges of each field's name and value in `lines`.
     private var ranges: [(name: Range<Int>, value: Range<Int>)] = []
 
-    /// A field line of the message; its name in lower case lies in a buffer of all names.
+    /// A field line of the message.
     private struct Line {
+        /// The range of the lowercase name in a buffer of all names.
         let name: Range<Int>
-        /// The line's number; nil is the request's authority, which stands for Host.
+        /// The index of the field; `nil` for the request's authority, which replaces Host.
         let field: Int?
     }
 
     /// Collects the fields of a message.
     ///
     /// - Parameters:
-    ///   - rule: Which are taken, and how they look.
-    ///   - received: The names that a signature names, sorted; nil where the rule selects them.
+    ///   - message: The message.
+    ///   - rule: Selects the fields and says how their lines are written.
+    ///   - received: The sorted names that a received signature lists, or `nil` if the rule selects
+    ///     the fields.
     ///   - scheme: The scheme's name, for errors.
-    /// - Throws: `missing-component` for one that is named or required and absent, `malformed-message`
-    ///   for more than 256.
+    /// - Throws: `missing-component` for a missing field that is listed or required,
+    ///   `malformed-message` for more than 256 fields.
     init(
-        of message: SignableMessage, _ rule: SchemePlan.HeaderRule, received: [[UInt8]]?,
+        of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
         var buffer: [UInt8] = []
-        let found = Self.lines(of: message, received == nil ? rule : nil, &buffer)
+        let found = Self.lines(
+            of: message, by: received == nil ? rule : nil, names: &buffer)
         lines.reserveCapacity(512)
         names.reserveCapacity(128)
         ranges.reserveCapacity(found.count)
@@ -35,67 +39,73 @@ struct SignedFields {
         var position = 0
         while position < found.count || next < (received?.count ?? 0) {
             if let received {
-                // Both are sorted: what is not named is passed over, what is named must be there.
+                // Both are sorted: skip fields that are not listed; listed fields must be present.
                 guard next < received.count else { break }
                 while position < found.count,
-                    buffer.precedes(found[position].name, received[next])
+                    buffer.bytes(in: found[position].name, precede: received[next])
                 { position += 1 }
-                guard position < found.count, buffer.equals(found[position].name, received[next])
-                else { throw SchemeRun.missing(received[next]) }
+                guard position < found.count,
+                    buffer.bytes(in: found[position].name, equal: received[next])
+                else { throw SchemeEvaluator.missing(received[next]) }
                 next += 1
             }
             let first = position
             repeat {
                 position += 1
             } while position < found.count
-                && buffer.equals(found[position].name, found[first].name)
-            append(found[first..<position], buffer, message, rule)
-            guard ranges.count <= ReceivedScheme.maximumNames else {
+                && buffer.bytes(in: found[position].name, equalBytesIn: found[first].name)
+            append(found[first..<position], names: buffer, of: message, by: rule)
+            guard ranges.count <= ReceivedSchemeSignature.maximumNames else {
                 throw SigningError(
                     .malformedMessage,
-                    "\(scheme) would sign more than \(ReceivedScheme.maximumNames) fields")
+                    "\(scheme) would sign more than \(ReceivedSchemeSignature.maximumNames) fields"
+                )
             }
         }
         for name in rule.required
-        where !ranges.contains(where: { lines.equals($0.name, name) }) {
-            throw SchemeRun.missing(name)
+        where !ranges.contains(where: { lines.bytes(in: $0.name, equal: name) }) {
+            throw SchemeEvaluator.missing(name)
         }
     }
 
-    /// The lines that a rule selects, or all of them, sorted by name; those of one name as they came.
+    /// Returns the lines that a rule selects, or all lines without a rule, sorted by name. Lines
+    /// with the same name keep their order.
     private static func lines(
-        of message: SignableMessage, _ rule: SchemePlan.HeaderRule?, _ buffer: inout [UInt8]
+        of message: SignableMessage, by rule: CompiledScheme.HeaderRule?,
+        names buffer: inout [UInt8]
     ) -> [Line] {
         var found: [Line] = []
         found.reserveCapacity(message.fields.count + 1)
         buffer.reserveCapacity(message.fields.count * 16 + 16)
-        func add(_ name: some Sequence<UInt8>, _ field: Int?, _ buffer: inout [UInt8]) {
+        func add(_ name: some Sequence<UInt8>, field: Int?, names buffer: inout [UInt8]) {
             let start = buffer.count
             buffer.append(contentsOf: name)
             let range = start..<buffer.count
             var letters = buffer.mutableSpan
             for index in range { letters[index] = letters[index].lowercased }
-            // Host is what the request's authority says.
-            let isHost = buffer.equals(range, SignableMessage.host)
-            guard isHost == (field == nil), rule?.selects(buffer, range) ?? true else {
+            // The request's authority replaces the field Host.
+            let isHost = buffer.bytes(in: range, equal: SignableMessage.host)
+            guard isHost == (field == nil), rule?.selects(nameIn: buffer, at: range) ?? true else {
                 return buffer.removeLast(range.count)
             }
             found.append(Line(name: range, field: field))
         }
-        if message.request?.authority != nil { add(SignableMessage.host, nil, &buffer) }
+        if message.request?.authority != nil {
+            add(SignableMessage.host, field: nil, names: &buffer)
+        }
         for index in message.fields.indices {
-            add(message.fields[index].name.utf8, index, &buffer)
+            add(message.fields[index].name.utf8, field: index, names: &buffer)
         }
         found.sort { left, right in
-            let order = buffer.order(left.name, right.name)
+            let order = buffer.order(of: left.name, and: right.name)
             return order == 0 ? left.name.lowerBound < right.name.lowerBound : order < 0
         }
         return found
     }
 
     private mutating func append(
-        _ group: ArraySlice<Line>, _ buffer: [UInt8], _ message: SignableMessage,
-        _ rule: SchemePlan.HeaderRule
+        _ group: ArraySlice<Line>, names buffer: [UInt8], of message: SignableMessage,
+        by rule: CompiledScheme.HeaderRule
     ) {
         let name = group[group.startIndex].name
         if !names.isEmpty { names.append(ASCII.semicolon) }
@@ -105,14 +115,14 @@ struct SignedFields {
         let end = lines.count
         lines.append(ASCII.colon)
         if group.count > 1, rule.sortsValues {
-            var values = group.map { Self.value($0, message) }
+            var values = group.map { Self.value(of: $0, in: message) }
             if rule.collapsesSpaces { values = values.map(Self.collapsed) }
             values.sort { $0.lexicographicallyPrecedes($1) }
             lines.append(contentsOf: values.joined(separator: [ASCII.comma]))
         } else {
             for index in group.indices {
                 if index > group.startIndex { lines.append(ASCII.comma) }
-                let value = Self.value(group[index], message)
+                let value = Self.value(of: group[index], in: message)
                 if rule.collapsesSpaces {
                     Self.appendCollapsed(value, to: &lines)
                 } else {
@@ -124,21 +134,21 @@ struct SignedFields {
         lines.append(ASCII.lineFeed)
     }
 
-    private static func value(_ line: Line, _ message: SignableMessage) -> [UInt8] {
+    private static func value(of line: Line, in message: SignableMessage) -> [UInt8] {
         guard let field = line.field else { return message.request?.authority ?? [] }
         return message.fields[field].value
     }
 
-    /// Each run of spaces and tabs as one space.
+    /// Appends a value with each run of spaces and tabs as one space.
     private static func appendCollapsed(_ value: [UInt8], to target: inout [UInt8]) {
         var wasBlank = false
-        var isAsItIs = true
+        var isCollapsed = true
         for byte in value {
             let isBlank = byte == ASCII.space || byte == ASCII.tab
-            if byte == ASCII.tab || (isBlank && wasBlank) { isAsItIs = false }
+            if byte == ASCII.tab || (isBlank && wasBlank) { isCollapsed = false }
             wasBlank = isBlank
         }
-        guard !isAsItIs else { return target.append(contentsOf: value) }
+        guard !isCollapsed else { return target.append(contentsOf: value) }
         wasBlank = false
         for byte in value {
             let isBlank = byte == ASCII.space || byte == ASCII.tab
@@ -159,19 +169,18 @@ struct SignedFields {
     }
 }
 
-extension SchemePlan.HeaderRule {
-    /// Whether the field is signed whose name in lower case lies there.
-    func selects(_ buffer: [UInt8], _ name: Range<Int>) -> Bool {
-        for other in except where buffer.equals(name, other) { return false }
+extension CompiledScheme.HeaderRule {
+    /// Whether the rule selects the field whose lowercase name is in a range of a buffer.
+    fileprivate func selects(nameIn buffer: [UInt8], at name: Range<Int>) -> Bool {
+        for other in except where buffer.bytes(in: name, equal: other) { return false }
         if selectsAll { return true }
-        for other in names where buffer.equals(name, other) { return true }
+        for other in names where buffer.bytes(in: name, equal: other) { return true }
         return prefixes.contains { buffer[name].starts(with: $0) }
     }
 }
 
 extension [UInt8] {
-    /// Whether the bytes of a range are others.
-    fileprivate func equals(_ range: Range<Int>, _ other: [UInt8]) -> Bool {
+    fileprivate func bytes(in range: Range<Int>, equal other: [UInt8]) -> Bool {
         guard range.count == other.count else { return false }
         let (bytes, others) = (span, other.span)
         for index in others.indices where bytes[range.lowerBound + index] != others[index] {
@@ -180,12 +189,12 @@ extension [UInt8] {
         return true
     }
 
-    fileprivate func equals(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
-        left.count == right.count && order(left, right) == 0
+    fileprivate func bytes(in left: Range<Int>, equalBytesIn right: Range<Int>) -> Bool {
+        left.count == right.count && order(of: left, and: right) == 0
     }
 
-    /// Whether the bytes of a range come before others.
-    fileprivate func precedes(_ range: Range<Int>, _ other: [UInt8]) -> Bool {
+    /// Whether the bytes in a range come before others.
+    fileprivate func bytes(in range: Range<Int>, precede other: [UInt8]) -> Bool {
         let bytes = span
         for index in 0..<Swift.min(range.count, other.count) {
             let byte = bytes[range.lowerBound + index]
@@ -194,8 +203,8 @@ extension [UInt8] {
         return range.count < other.count
     }
 
-    /// Below zero where the bytes of the left range come first, 0 where both are the same.
-    fileprivate func order(_ left: Range<Int>, _ right: Range<Int>) -> Int {
+    /// Returns a negative number if the bytes of the left range come first, 0 if both are equal.
+    fileprivate func order(of left: Range<Int>, and right: Range<Int>) -> Int {
         let bytes = span
         for index in 0..<Swift.min(left.count, right.count) {
             let (a, b) = (bytes[left.lowerBound + index], bytes[right.lowerBound + index])

@@ -1,0 +1,194 @@
+internal import SignetCrypto
+
+/// A scheme's signature as read from a message, before it is verified.
+struct ReceivedSchemeSignature {
+    /// The maximum number of fields that a signature can cover.
+    static let maximumNames = 256
+
+    /// The decoded signatures; a list can contain several.
+    private(set) var signatures: [[UInt8]] = []
+    private(set) var keyID: String?
+    private(set) var nonce: String?
+    private(set) var time: Int64?
+    private(set) var millisecond: Int64 = 0
+    private(set) var lifetime: Int64?
+    private(set) var headerNames: [[UInt8]]?
+    /// The values that must equal what the scheme computes for the message.
+    private(set) var claimed: [(source: SchemeTemplate.Source, value: [UInt8])] = []
+
+    /// Reads all slots of a scheme.
+    ///
+    /// - Throws: `no-signature` or `missing-component` for a missing slot, `malformed-signature`
+    ///   for a text that does not match, `not-covered` if the signature does not list a required
+    ///   field.
+    init(
+        of message: SignableMessage, scheme: ConfiguredScheme
+    ) throws(SigningError) {
+        let compiled = scheme.compiled
+        for slot in scheme.readPlacements {
+            guard let text = try Self.text(of: slot, in: message) else {
+                throw SigningError(
+                    .noSignature, "the message has no \(slot.location.name) for \(compiled.name)")
+            }
+            try read(text, of: slot, scheme: compiled)
+        }
+        for slot in scheme.readInjections {
+            guard let text = try Self.text(of: slot, in: message) else {
+                throw SigningError(
+                    .missingComponent,
+                    "the message has no \(slot.location.name) for \(compiled.name)")
+            }
+            try read(text, of: slot, scheme: compiled)
+        }
+        guard !signatures.isEmpty else {
+            throw SigningError(.noSignature, "the message has no signature by \(compiled.name)")
+        }
+        guard signatures.count <= 8 else {
+            throw SigningError(
+                .malformedSignature,
+                "found \(signatures.count) signatures in one list, expected at most 8")
+        }
+    }
+
+    /// Returns the text in a slot's location, or `nil` if it is missing.
+    private static func text(
+        of slot: CompiledScheme.Slot, in message: SignableMessage
+    ) throws(SigningError) -> [UInt8]? {
+        let values: [[UInt8]]
+        switch slot.location {
+        case .header(let name):
+            var found: [UInt8]?
+            for field in message.fields where field.name.isSame(ignoringCaseOf: name) {
+                guard found == nil else { throw Self.several(slot.location) }
+                found = field.value
+            }
+            return found
+        case .query(let name): values = message.queryValues(of: name)
+        case .xml(let name):
+            values = try message.xmlChildren().filter { $0.name == name }.map(\.value)
+        }
+        guard values.count <= 1 else { throw several(slot.location) }
+        return values.first
+    }
+
+    private static func several(_ location: CompiledScheme.Location) -> SigningError {
+        SigningError(.malformedSignature, "found \(location.name) more than once")
+    }
+
+    private mutating func read(
+        _ text: [UInt8], of slot: CompiledScheme.Slot, scheme: CompiledScheme
+    ) throws(SigningError) {
+        var malformed: SigningError {
+            SigningError(
+                .malformedSignature,
+                "\(slot.location.name): the text does not match, expected \(printable(slot.shape))")
+        }
+        guard let separator = slot.separator else {
+            guard let captures = slot.templates[0].match(text) else { throw malformed }
+            return try receive(captures, of: slot, scheme: scheme)
+        }
+        let entries = text.split(separator: separator[0]).map { Array($0).trimmingWhiteSpace() }
+        guard entries.count <= 64 else { throw malformed }
+        for template in slot.templates {
+            // Ignore entries that match no template, such as those of other versions. Only the
+            // signature may occur several times.
+            let found = entries.compactMap(template.match)
+            let isSignature = template.sources.contains(.signature)
+            guard isSignature || found.count == 1 else { throw malformed }
+            for captures in found { try receive(captures, of: slot, scheme: scheme) }
+        }
+    }
+
+    private mutating func receive(
+        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], of slot: CompiledScheme.Slot,
+        scheme: CompiledScheme
+    ) throws(SigningError) {
+        func malformed(_ problem: String) -> SigningError {
+            SigningError(.malformedSignature, "\(slot.location.name): \(problem)")
+        }
+        func text(_ value: [UInt8], named name: String) throws(SigningError) -> String {
+            guard value.count <= 256, value.allSatisfy(\.isVisible) else {
+                throw malformed("\(name) must be visible ASCII of at most 256 bytes")
+            }
+            return String(decoding: value, as: UTF8.self)
+        }
+        for (source, value) in captures {
+            switch source {
+            case .signature:
+                guard let signature = scheme.encoding.decode(value) else {
+                    throw malformed("the signature is not valid \(scheme.encoding.rawValue)")
+                }
+                signatures.append(signature)
+            case .keyID:
+                let found = try text(value, named: "the key ID")
+                guard keyID == nil || keyID == found else {
+                    throw malformed("found two different key IDs")
+                }
+                keyID = found
+            case .nonce:
+                let found = try text(value, named: "the nonce")
+                guard nonce == nil || nonce == found else {
+                    throw malformed("found two different nonces")
+                }
+                guard !value.contains(where: scheme.nonce.forbidden.contains) else {
+                    throw malformed("the nonce contains a byte that the scheme forbids")
+                }
+                nonce = found
+            case .time(let format) where format.isWhole:
+                guard let found = format.time(of: value) else {
+                    throw malformed("the time is malformed, or not in the years 1970 to 9999")
+                }
+                guard time == nil || time == found else {
+                    throw malformed("found two different times")
+                }
+                time = found
+                if format == .milliseconds { millisecond = format.millisecond(of: value) }
+                claimed.append((source, value))
+            case .lifetime:
+                guard let found = SchemeTime.unix.time(of: value),
+                    (1...SchemeLimits.lifetime).contains(found)
+                else {
+                    throw malformed("the lifetime must be 1 to \(SchemeLimits.lifetime) seconds")
+                }
+                lifetime = found
+            case .headerNames: headerNames = try names(value, scheme: scheme, malformed: malformed)
+            default: claimed.append((source, value))
+            }
+        }
+    }
+
+    /// Parses the names of the covered fields, which must be lowercase, sorted and distinct, and
+    /// must include the required fields.
+    private func names(
+        _ text: [UInt8], scheme: CompiledScheme, malformed: (String) -> SigningError
+    ) throws(SigningError) -> [[UInt8]] {
+        let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
+            .map { Array($0) }
+        guard names.count <= Self.maximumNames,
+            names.allSatisfy({ name in
+                !name.isEmpty && name.allSatisfy { $0.isToken && $0.lowercased == $0 }
+            }),
+            zip(names, names.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
+        else {
+            throw malformed(
+                "the names of the signed fields must be lowercase, sorted, distinct and at most "
+                    + "\(Self.maximumNames)")
+        }
+        for name in scheme.headers?.required ?? [] where !names.contains(name) {
+            throw SigningError(
+                .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
+        }
+        return names
+    }
+}
+
+extension CompiledScheme.Location {
+    /// The location in words, for error messages.
+    var name: String {
+        switch self {
+        case .header(let name): "field \(name)"
+        case .query(let name): "query parameter \(String(decoding: name, as: UTF8.self))"
+        case .xml(let name): "element \(String(decoding: name, as: UTF8.self))"
+        }
+    }
+}

@@ -1,0 +1,246 @@
+internal import SignetBase
+internal import SignetCrypto
+internal import SignetSystem
+internal import Synchronization
+
+/// A key prepared for one scheme.
+final class SchemeKey: Sendable {
+    private enum Form: Sendable {
+        case hmac(HMACKey)
+        /// The HMAC key is derived again for each day, region and so on.
+        case chain(DigestAlgorithm, [SchemeTemplate])
+        case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
+        case asymmetric(SignatureKey, SignatureAlgorithm)
+    }
+
+    let key: Key
+    private let form: Form
+    private let scheme: CompiledScheme
+    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a
+    /// key.
+    private let stripes = (0..<8).map { _ in Stripe() }
+
+    private final class Stripe: Sendable {
+        /// The derived keys with the links of their chains, the newest last.
+        let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
+    }
+
+    /// Prepares a key.
+    ///
+    /// - Throws: `wrong-key-use`, also for a secret that is not in the scheme's form, or
+    ///   `algorithm-mismatch`.
+    init(_ key: Key, for scheme: CompiledScheme) throws(SigningError) {
+        self.key = key
+        self.scheme = scheme
+        switch scheme.algorithm {
+        case .hmac(let digest, _, _, let chain):
+            try Self.requireAlgorithm(of: key, digest: digest, for: scheme)
+            if chain.isEmpty {
+                form = .hmac(
+                    try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+                        try HMACKey(digest, key: secret)
+                    })
+            } else {
+                try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
+                form = .chain(digest, chain)
+            }
+        case .hash(let function, let before, let after):
+            try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
+            form = .hash(function, before: before, after: after)
+        case .asymmetric(let algorithms):
+            do throws(KeyError) {
+                let (pair, algorithm) = try key.signatureKey()
+                guard algorithms.contains(algorithm) else {
+                    throw KeyError(
+                        code: .wrongUse,
+                        message: "the algorithm of key \(printable(key.id)) is not one that "
+                            + "\(scheme.name) signs with")
+                }
+                form = .asymmetric(pair, algorithm)
+            } catch {
+                throw SigningError(error)
+            }
+        }
+    }
+
+    /// Throws if the key is bound to another algorithm than an HMAC with this digest.
+    private static func requireAlgorithm(
+        of key: Key, digest: DigestAlgorithm, for scheme: CompiledScheme
+    ) throws(SigningError) {
+        let expected: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
+        guard key.algorithm == nil || key.algorithm == expected else {
+            throw SigningError(
+                .algorithmMismatch,
+                "the key is bound to \(printable(key.algorithm ?? "")), \(scheme.name) expects "
+                    + (expected ?? "a key without alg"))
+        }
+    }
+
+    /// Calls a closure with the secret, decoded and prefixed as the scheme says, and wipes it
+    /// afterwards.
+    private static func withSecret<Result>(
+        of key: Key, for scheme: CompiledScheme,
+        _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
+    ) throws(SigningError) -> Result {
+        var decoding = CompiledScheme.SecretDecoding.none
+        var prefix: [UInt8] = []
+        if case .hmac(_, let given, let before, _) = scheme.algorithm {
+            decoding = given
+            prefix = before
+        }
+        do throws(KeyError) {
+            return try key.withSigningSecret { secret throws(KeyError) in
+                var bytes = prefix
+                defer { wipe(&bytes) }
+                for index in secret.indices { bytes.append(secret[index]) }
+                let mark = Array("whsec_".utf8)
+                if decoding == .whsec, bytes.starts(with: mark) {
+                    guard
+                        let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), .standard),
+                        !decoded.isEmpty
+                    else {
+                        throw KeyError(
+                            code: .wrongUse,
+                            message:
+                                "the secret of key \(printable(key.id)) must have valid base64 of "
+                                + "at least one byte after whsec_"
+                        )
+                    }
+                    wipe(&bytes)
+                    bytes = decoded
+                }
+                do throws(CryptoFailure) {
+                    return try body(bytes.span)
+                } catch {
+                    throw KeyError(code: .cryptography, message: error.description)
+                }
+            }
+        } catch {
+            throw SigningError(error)
+        }
+    }
+
+    /// Returns the signature of a text, not yet encoded.
+    ///
+    /// - Parameter evaluator: Evaluates the templates of the chain or around the secret.
+    func sign(
+        _ text: [UInt8], with evaluator: inout SchemeEvaluator
+    ) throws(SigningError) -> [UInt8] {
+        switch form {
+        case .hmac(let key): return try Self.tag(of: text, key: key)
+        case .chain(let digest, let chain):
+            let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
+            return try Self.tag(of: text, key: key)
+        case .hash(let function, let before, let after):
+            let front = try pieces(of: before, with: &evaluator)
+            let back = try pieces(of: after, with: &evaluator)
+            return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+                var bytes: [UInt8] = []
+                defer { wipe(&bytes) }
+                bytes.reserveCapacity(text.count + 512)
+                Self.append(front, secret: secret, to: &bytes)
+                bytes.append(contentsOf: text)
+                Self.append(back, secret: secret, to: &bytes)
+                return try function.hash(bytes.span)
+            }
+        case .asymmetric(let pair, let algorithm):
+            do throws(CryptoFailure) {
+                return try pair.sign(text.span, by: algorithm)
+            } catch {
+                throw SigningError(error)
+            }
+        }
+    }
+
+    private static func tag(of text: [UInt8], key: HMACKey) throws(SigningError) -> [UInt8] {
+        do throws(CryptoFailure) {
+            return try key.tag(of: text.span)
+        } catch {
+            throw SigningError(error)
+        }
+    }
+
+    /// Returns whether one of the signatures is valid for a text. MACs are compared in constant
+    /// time.
+    func verifies(
+        _ signatures: [[UInt8]], of text: [UInt8], with evaluator: inout SchemeEvaluator
+    ) throws(SigningError) -> Bool {
+        if case .asymmetric(let pair, let algorithm) = form {
+            do throws(CryptoFailure) {
+                for signature in signatures {
+                    if try pair.verifies(signature.span, of: text.span, by: algorithm) {
+                        return true
+                    }
+                }
+                return false
+            } catch {
+                throw SigningError(error)
+            }
+        }
+        let expected = try sign(text, with: &evaluator)
+        var isFound = false
+        for signature in signatures
+        where constantTimeEqual(signature.span, expected.span) { isFound = true }
+        return isFound
+    }
+
+    /// Returns the values of a template's parts, with `nil` in place of the secret.
+    private func pieces(
+        of template: SchemeTemplate?, with evaluator: inout SchemeEvaluator
+    ) throws(SigningError) -> [[UInt8]?] {
+        var pieces: [[UInt8]?] = []
+        for source in template?.sources ?? [] {
+            pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))
+        }
+        return pieces
+    }
+
+    private static func append(
+        _ pieces: [[UInt8]?], secret: Span<UInt8>, to bytes: inout [UInt8]
+    ) {
+        for piece in pieces {
+            if let piece {
+                bytes.append(contentsOf: piece)
+            } else {
+                for index in secret.indices { bytes.append(secret[index]) }
+            }
+        }
+    }
+
+    // MARK: The chain
+
+    private func derivedKey(
+        by digest: DigestAlgorithm, chain: [SchemeTemplate],
+        with evaluator: inout SchemeEvaluator
+    ) throws(SigningError) -> HMACKey {
+        var name: [UInt8] = []
+        name.reserveCapacity(64)
+        for (index, link) in chain.enumerated() {
+            if index > 0 { name.append(0) }
+            try evaluator.append(link, to: &name)
+        }
+        let stripe = stripes[ThreadStripe.index(of: stripes.count)]
+        if let known = stripe.derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
+            return known
+        }
+        var links: [[UInt8]] = []
+        for link in chain { links.append(try evaluator.expand(link)) }
+        let key = try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+            var current = try HMAC.tag(of: links[0].span, key: secret, digest)
+            for link in links.dropFirst() {
+                let next = try HMAC.tag(of: link.span, key: current.span, digest)
+                wipe(&current)
+                current = next
+            }
+            let made = try HMACKey(digest, key: current.span)
+            wipe(&current)
+            return made
+        }
+        stripe.derived.withLock { derived in
+            // Enough for one day and a few regions; a key that is dropped can be derived again.
+            if derived.count >= 8 { derived.removeFirst() }
+            derived.append((name, key))
+        }
+        return key
+    }
+}

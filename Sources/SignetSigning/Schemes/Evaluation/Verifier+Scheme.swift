@@ -1,0 +1,183 @@
+internal import SignetCrypto
+
+extension Verifier {
+    /// Verifies a message by a scheme document.
+    func verifyScheme(
+        _ compiled: CompiledScheme, of message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
+        let scheme = try configured(compiled)
+        var (evaluator, received, claims, covered) = try admitScheme(
+            scheme, of: message, now: now)
+        let text = try evaluator.text()
+        let key = try signer(
+            of: text, received: received, scheme: scheme, with: &evaluator, now: now)
+        var computed: [UInt8] = []
+        for (source, value) in received.claimed {
+            computed.removeAll(keepingCapacity: true)
+            try evaluator.append(source, to: &computed)
+            guard computed == value else {
+                throw SigningError(
+                    .signatureMismatch, "a value beside the signature does not match the message")
+            }
+        }
+        let proof = VerifiedMessage(
+            scheme: self.scheme, keyID: key.id,
+            created: compiled.signed.hasTime ? received.time : nil,
+            expires: claims.expires, nonce: claims.nonce, covered: covered, of: evaluator.message,
+            body: covered.contains(.body) ? message.heldBody : nil)
+        claims.keyID = key.id
+        return (proof, claims)
+    }
+
+    /// Checks everything that needs neither cryptography nor the body.
+    private func admitScheme(
+        _ scheme: ConfiguredScheme, of message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (
+        SchemeEvaluator, ReceivedSchemeSignature, SignatureClaims, [SchemeCoverage.Part]
+    ) {
+        let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
+        var evaluator = evaluator(of: message, received: received, scheme: scheme)
+        try requireInjectedFields(of: scheme, in: received.headerNames)
+        let covered = try scheme.coverage.parts(of: &evaluator)
+        for component in policy.required ?? []
+        where !covered.contains(where: { $0.name == component.listed }) {
+            throw SigningError(.notCovered, "\(component.name) is not covered")
+        }
+        let claims = try checkTime(of: received, scheme: scheme.compiled, now: now)
+        try requireNonce(claims)
+        return (evaluator, received, claims, covered)
+    }
+
+    /// Checks the head of a message before its body is received.
+    func admitScheme(
+        _ compiled: CompiledScheme, head: SignableMessage, now: Int64
+    ) throws(SigningError) {
+        var (evaluator, _, _, _) = try admitScheme(configured(compiled), of: head, now: now)
+        // Throws for a scheme that signs the body itself and not a hash of it.
+        _ = try evaluator.text()
+    }
+
+    /// Computes the signed text of a message and its parts, whether or not the signature is valid.
+    func draftScheme(
+        _ compiled: CompiledScheme, of message: SignableMessage
+    ) throws(SigningError) -> Explanation.Draft {
+        let scheme = try configured(compiled)
+        let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
+        var evaluator = evaluator(of: message, received: received, scheme: scheme)
+        let known = keys.current.set.keys
+        if received.keyID == nil, known.count == 1 { evaluator.keyID = Array(known[0].id.utf8) }
+        var draft = Explanation.Draft(base: [], names: [], values: [], failure: nil)
+        let trace = SchemeTrace(of: evaluator)
+        draft.parts = trace.parts
+        draft.failure = trace.failure
+        do throws(SigningError) {
+            draft.base = try evaluator.text()
+        } catch {
+            draft.failure = error
+        }
+        return draft
+    }
+
+    /// Returns the scheme with the policy's settings.
+    private func configured(_ compiled: CompiledScheme) throws(SigningError) -> ConfiguredScheme {
+        if let configuredScheme { return configuredScheme }
+        return try ConfiguredScheme(compiled, settings: policy.settings)
+    }
+
+    private func evaluator(
+        of message: SignableMessage, received: ReceivedSchemeSignature, scheme: ConfiguredScheme
+    ) -> SchemeEvaluator {
+        var evaluator = SchemeEvaluator(scheme, message: message)
+        evaluator.keyID = Array((received.keyID ?? "").utf8)
+        evaluator.nonce = Array((received.nonce ?? "").utf8)
+        evaluator.time = received.time ?? 0
+        evaluator.millisecond = received.millisecond
+        evaluator.lifetime = received.lifetime
+        evaluator.receivedNames = received.headerNames
+        evaluator.message.removeQuery(of: scheme.readPlacements)
+        return evaluator
+    }
+
+    /// Throws if the signature lists its fields and a field that the scheme adds is not among them.
+    private func requireInjectedFields(
+        of scheme: ConfiguredScheme, in names: [[UInt8]]?
+    ) throws(SigningError) {
+        guard let names else { return }
+        for name in scheme.injectedNames where !names.contains(name) {
+            throw SigningError(
+                .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
+        }
+    }
+
+    /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed,
+    /// because anyone could have written it.
+    private func checkTime(
+        of received: ReceivedSchemeSignature, scheme: CompiledScheme, now: Int64
+    ) throws(SigningError) -> SignatureClaims {
+        guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
+        var claims = SignatureClaims(
+            keyID: received.keyID ?? "", created: received.time ?? now, expires: nil,
+            nonce: scheme.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
+        guard let time = received.time else { return claims }
+        guard let lifetime = received.lifetime, scheme.signed.sources.contains(.lifetime) else {
+            try policy.check(claims, now: now)
+            return claims
+        }
+        // The signer chose the expiration, at most a week. It replaces the policy's maximum age.
+        claims.expires = time + lifetime
+        claims.lifetimeEnd = claims.expires
+        guard time - now <= policy.clampedClockSkew else {
+            throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
+        }
+        guard now < time + lifetime else {
+            throw SigningError(.expired, "the signature expired \(now - time - lifetime) s ago")
+        }
+        return claims
+    }
+
+    /// Returns the key that made the signature. If the message names no key, tries all usable keys.
+    private func signer(
+        of text: [UInt8], received: ReceivedSchemeSignature, scheme: ConfiguredScheme,
+        with evaluator: inout SchemeEvaluator, now: Int64
+    ) throws(SigningError) -> Key {
+        let table = keys.current
+        if let id = received.keyID {
+            let key = try key(id, now: now)
+            guard
+                try table.schemeKey(key, for: scheme.compiled).verifies(
+                    received.signatures, of: text, with: &evaluator)
+            else { throw Self.mismatch }
+            return key
+        }
+        var refusal = SigningError(.unknownKey, "the key set has no usable key for this scheme")
+        for key in table.set.keys {
+            let candidate: SchemeKey
+            do throws(SigningError) {
+                try key.requireUsableForSigning(at: now)
+                candidate = try table.schemeKey(key, for: scheme.compiled)
+            } catch {
+                continue
+            }
+            var own = evaluator.with(keyID: Array(key.id.utf8))
+            let signed = scheme.usesKeyID ? try own.text() : text
+            if try candidate.verifies(received.signatures, of: signed, with: &own) { return key }
+            refusal = Self.mismatch
+        }
+        throw refusal
+    }
+
+    private static var mismatch: SigningError {
+        SigningError(.signatureMismatch, "the signature does not fit the message")
+    }
+}
+
+extension SigningScheme {
+    /// Throws if the scheme's signature covers no nonce.
+    func requireSignedNonce() throws(SigningError) {
+        guard !findings.contains(where: { $0.code == .noNonce }) else {
+            throw SigningError(
+                .unsupportedOption,
+                "\(name) doesn't sign a nonce, so nonces can't prevent replays")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import SignetCrypto
+internal import SignetJSON
+
+/// Parses the algorithm and checks that the parts of the document fit together.
+extension SchemeParser {
+    private enum HMACHash: String, CaseIterable {
+        case sha256, sha384, sha512
+
+        var digest: DigestAlgorithm {
+            switch self {
+            case .sha256: .sha256
+            case .sha384: .sha384
+            case .sha512: .sha512
+            }
+        }
+    }
+
+    private enum KeyAlgorithm: String, CaseIterable {
+        case ed25519
+        case ecdsaP256SHA256 = "ecdsa-p256-sha256"
+        case ecdsaP384SHA384 = "ecdsa-p384-sha384"
+        case rsaPSSSHA512 = "rsa-pss-sha512"
+        case rsaPKCS1SHA256 = "rsa-v1_5-sha256"
+
+        var algorithm: SignatureAlgorithm {
+            switch self {
+            case .ed25519: .ed25519
+            case .ecdsaP256SHA256: .ecdsaP256SHA256
+            case .ecdsaP384SHA384: .ecdsaP384SHA384
+            case .rsaPSSSHA512: .rsaPSSSHA512
+            case .rsaPKCS1SHA256: .rsaPKCS1SHA256
+            }
+        }
+    }
+
+    func algorithm(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+        if sign.has("hmac") { return try hmac(sign) }
+        if sign.has("hash") { return try saltedHash(sign) }
+        guard sign.has("key") else {
+            throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
+        }
+        try sign.requireMembers(in: ["key"])
+        var algorithms: [SignatureAlgorithm] = []
+        for (text, path) in try sign.strings("key", count: 1...KeyAlgorithm.allCases.count) {
+            guard let algorithm = KeyAlgorithm.named(text) else {
+                throw SchemeReader.wrong(.string(text), at: path, expected: KeyAlgorithm.oneOfAll)
+            }
+            algorithms.append(algorithm.algorithm)
+        }
+        return .asymmetric(algorithms)
+    }
+
+    private func hmac(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+        try sign.requireMembers(in: ["hmac", "secret", "prefix", "chain"])
+        let hash: HMACHash = try sign.choice("hmac")
+        let decoding: CompiledScheme.SecretDecoding = try sign.choice(
+            "secret", default: CompiledScheme.SecretDecoding.none)
+        let prefix = Array(try sign.optionalString("prefix")?.utf8 ?? "".utf8)
+        guard prefix.isEmpty || decoding == .none else {
+            throw sign.wrong("prefix", expected: "no prefix: the secret is decoded")
+        }
+        var chain: [SchemeTemplate] = []
+        let links = try sign.optionalStrings("chain", count: 0...SchemeLimits.links)
+        for (text, path) in links ?? [] {
+            let link = try template(text, at: path)
+            guard !link.sources.isEmpty else {
+                throw SchemeReader.wrong(
+                    .string(text), at: path, expected: "a string that is not empty")
+            }
+            chain.append(link)
+        }
+        return .hmac(hash.digest, decoding: decoding, prefix: prefix, chain: chain)
+    }
+
+    private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+        try sign.requireMembers(in: ["hash", "before", "behind"])
+        func part(_ member: String) throws(SigningError) -> SchemeTemplate? {
+            guard let text = try sign.optionalString(member) else { return nil }
+            return try template(text, at: sign.path(to: member), allowing: ["secret"])
+        }
+        let before = try part("before")
+        let after = try part("behind")
+        let sources = (before?.sources ?? []) + (after?.sources ?? [])
+        guard sources.contains(.secret) else {
+            throw sign.malformed(
+                "found no {secret}, expected it in \"before\" or \"behind\"")
+        }
+        return .hash(try sign.choice("hash"), before: before, after: after)
+    }
+
+    // MARK: Consistency
+
+    /// Throws if no verifier could check the scheme's signatures.
+    func check(_ root: SchemeReader) throws(SigningError) {
+        let slotSources = (injections + placements).flatMap(\.templates).flatMap(\.sources)
+        guard placements.flatMap(\.templates).contains(where: { $0.sources.contains(.signature) })
+        else {
+            throw SigningError(
+                .malformedScheme,
+                "\(root.path(to: "place")): found no {signature}, expected one")
+        }
+        var used: Set<SchemeTemplate.Source> = []
+        gather(text, into: &used)
+        guard used.contains(where: { !$0.isLiteral }) else {
+            throw SigningError(
+                .malformedScheme,
+                "\(root.path(to: "text")): found the same text for every message, expected a part "
+                    + "of the message")
+        }
+        switch algorithm {
+        case .hmac(_, _, _, let chain):
+            for link in chain { gather(.template(link), into: &used) }
+        case .hash(_, let before, let after):
+            for template in [before, after].compactMap({ $0 }) {
+                gather(.template(template), into: &used)
+            }
+        case .asymmetric: break
+        }
+        for source in slotSources { gather(.template(SchemeTemplate([source])), into: &used) }
+        let usesTime = used.contains { if case .time = $0 { true } else { false } }
+        for (name, isUsed, isSent) in [
+            ("{time}", usesTime, slotSources.contains(where: \.isTimeToTheSecond)),
+            ("{nonce}", used.contains(.nonce), slotSources.contains(.nonce)),
+            ("{lifetime}", used.contains(.lifetime), slotSources.contains(.lifetime)),
+        ] where isUsed && !isSent {
+            throw root.malformed(
+                "found \(name), which a verifier could not read, expected it in \"inject\" or "
+                    + "\"place\" too" + (name == "{time}" ? ", to the second" : ""))
+        }
+    }
+
+    private func gather(
+        _ step: CompiledScheme.Step, into used: inout Set<SchemeTemplate.Source>
+    ) {
+        switch step {
+        case .template(let template):
+            for source in template.sources where used.insert(source).inserted {
+                if case .value(let index) = source { gather(values[index].step, into: &used) }
+            }
+        case .join(let steps, _): for step in steps { gather(step, into: &used) }
+        case .hash(_, let step, _): gather(step, into: &used)
+        case .path: used.insert(.path)
+        case .parameters(let rule):
+            used.insert(rule.origins == [.query] ? .query : .body)
+            for (_, template) in rule.added { gather(.template(template), into: &used) }
+        case .choice(let choices): for (_, step) in choices { gather(step, into: &used) }
+        }
+    }
+}
