@@ -171,7 +171,7 @@ let package = Package(
         tests("SignetSystem", ["SignetBase", "SignetSystem"], hasVectors: false),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
-        tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
+        tests("SignetRPC", ["SignetJSON", "SignetRPC", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(
             "SignetServiceDescription",

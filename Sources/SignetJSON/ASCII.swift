@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The bytes that JSON's grammar knows by name.
 enum ASCII {
     static let backspace: UInt8 = 0x08

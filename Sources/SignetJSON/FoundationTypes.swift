@@ -1,3 +1,4 @@
+internal import SignetBase
 import FoundationEssentials
 
 /// Foundation's types that have a form of their own in JSON.

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON object: members in their order, each name once.
 ///
 /// Names are compared as UTF-8 bytes, so two Unicode forms of one word are two names. Two objects are

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON text that has been validated once (RFC 8259, strictly), and where its values stand.
 ///
 /// The reader yields byte ranges and builds no tree; a tree, a string or a number is made of an

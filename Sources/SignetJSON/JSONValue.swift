@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON value as a tree (RFC 8259).
 ///
 /// Strings are equal where their bytes are, numbers where their texts are, objects where they hold

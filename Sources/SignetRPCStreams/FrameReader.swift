@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetRPC
 
 /// Cuts a stream of bytes into messages. It takes bytes in whatever pieces they come, and each byte is

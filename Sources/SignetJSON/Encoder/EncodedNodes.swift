@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// All nodes of one text that is being encoded, in one array, each linked to its siblings.
 struct EncodedNodes {
     enum Kind: UInt8 { case unset, absent, value, array, object }

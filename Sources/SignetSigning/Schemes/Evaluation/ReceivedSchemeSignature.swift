@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// A scheme's signature as read from a message, before it is verified.
