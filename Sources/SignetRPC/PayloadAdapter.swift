@@ -10,7 +10,7 @@ public protocol PayloadAdapter: Sendable {
     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest
 
     /// Unboxes the reply to a call that this adapter boxed.
-    func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError) -> UnboxedResponse
 }
 
 /// What an adapter makes of a call; the service's URL and common fields come from elsewhere.
@@ -69,7 +69,7 @@ public struct BoxedRequest: Sendable, Hashable {
 }
 
 /// A reply as it came, its body whole.
-public struct RawReply: Sendable, Hashable {
+public struct RawResponse: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
     /// The fields.
@@ -89,7 +89,7 @@ public struct RawReply: Sendable, Hashable {
 }
 
 /// What came back for one call.
-public struct UnboxedReply: Sendable, Hashable {
+public struct UnboxedResponse: Sendable, Hashable {
     /// The result; nil for a notification only.
     public var result: RPCResult?
     /// The HTTP status.
@@ -152,9 +152,9 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case bodyForNotification = "body-for-notification"
             case resultWithStatus = "result-with-status"
-            case duplicateReply = "duplicate-reply"
-            case unknownReply = "unknown-reply"
-            case malformedReply = "malformed-reply"
+            case duplicateResponse = "duplicate-reply"
+            case unknownResponse = "unknown-reply"
+            case malformedResponse = "malformed-reply"
             case stringifiedID = "stringified-id"
             case resultAndError = "result-and-error"
             case furtherWarnings = "further-warnings"
@@ -167,11 +167,11 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         /// A result came with a status that is not 2xx.
         public static let resultWithStatus = Code(value: .resultWithStatus)
         /// A second reply to one call of a batch; the first one counts.
-        public static let duplicateReply = Code(value: .duplicateReply)
+        public static let duplicateResponse = Code(value: .duplicateResponse)
         /// A reply in a batch to no call of it.
-        public static let unknownReply = Code(value: .unknownReply)
+        public static let unknownResponse = Code(value: .unknownResponse)
         /// A reply in a batch that belongs to no call because it is malformed.
-        public static let malformedReply = Code(value: .malformedReply)
+        public static let malformedResponse = Code(value: .malformedResponse)
         /// A number id came back as a string, and the adapter was told to take it.
         public static let stringifiedID = Code(value: .stringifiedID)
         /// A reply has both result and error, and the adapter was told to take it.

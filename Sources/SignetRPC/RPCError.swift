@@ -11,8 +11,8 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         private enum Value: String {
             case rpcError = "rpc-error"
             case httpStatus = "http-status"
-            case malformedReply = "malformed-reply"
-            case replyTooLarge = "reply-too-large"
+            case malformedResponse = "malformed-reply"
+            case responseTooLarge = "reply-too-large"
             case batchIncomplete = "batch-incomplete"
             case invalidParameters = "invalid-params"
             case invalidMethod = "invalid-method"
@@ -40,9 +40,9 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         /// The status is not 2xx and the body is no RPC reply.
         public static let httpStatus = Code(value: .httpStatus)
         /// The reply is not what the protocol demands.
-        public static let malformedReply = Code(value: .malformedReply)
+        public static let malformedResponse = Code(value: .malformedResponse)
         /// The reply's body is longer than the limit.
-        public static let replyTooLarge = Code(value: .replyTooLarge)
+        public static let responseTooLarge = Code(value: .responseTooLarge)
         /// A call of a batch has no reply.
         public static let batchIncomplete = Code(value: .batchIncomplete)
         /// The parameters cannot be said in this protocol; nothing has been sent.
@@ -141,7 +141,7 @@ extension RPCError {
     }
 
     /// A status that is not 2xx, of a reply that says nothing in the protocol.
-    public static func httpStatus(_ reply: RawReply) -> RPCError {
+    public static func httpStatus(_ reply: RawResponse) -> RPCError {
         let problem = ProblemDetails(reply)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return RPCError(
@@ -151,17 +151,17 @@ extension RPCError {
     }
 
     /// A reply that is not what the protocol demands; `what` holds no value of it.
-    public static func malformedReply(_ what: String, status: Int?) -> RPCError {
+    public static func malformedResponse(_ what: String, status: Int?) -> RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(
-            code: .malformedReply, message: "the reply is malformed\(place): \(what)",
+            code: .malformedResponse, message: "the reply is malformed\(place): \(what)",
             status: status)
     }
 
-    static func replyTooLarge(_ reply: RawReply, limit: Int) -> RPCError {
+    static func responseTooLarge(_ reply: RawResponse, limit: Int) -> RPCError {
         RPCError(
-            code: .replyTooLarge,
+            code: .responseTooLarge,
             message: "the reply's body has \(reply.body.count) bytes, the limit is \(limit)",
             status: reply.status)
     }

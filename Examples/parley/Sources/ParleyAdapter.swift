@@ -31,31 +31,32 @@ public struct ParleyAdapter: PayloadAdapter {
     }
 
     /// Unboxes a reply: the body first, then the status, because a regret comes with any of them.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
         guard let ticket = request.expected.ids.first ?? nil else {
             guard reply.isSuccess else { throw .httpStatus(reply) }
-            return UnboxedReply(result: nil, status: reply.status)
+            return UnboxedResponse(result: nil, status: reply.status)
         }
         // Strictly: a member that stands there twice is no reply.
         guard let members = (try? JSONValue(parsing: reply.body))?.object, members["parley"] == 1
         else {
             guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply("it is none of Parley 1", status: reply.status)
+            throw .malformedResponse("it is none of Parley 1", status: reply.status)
         }
         guard members["ticket"] == ticket.json else {
-            throw .malformedReply("its ticket is not the call's", status: reply.status)
+            throw .malformedResponse("its ticket is not the call's", status: reply.status)
         }
         switch (members["answer"], members["regret"]?.object) {
         case (let answer?, nil) where members["regret"] == nil && reply.isSuccess:
-            return UnboxedReply(result: RPCResult(answer), status: reply.status)
+            return UnboxedResponse(result: RPCResult(answer), status: reply.status)
         case (nil, let regret?):
             throw .rpcError(
                 RPCServerError(
                     textCode: regret["why"]?.string ?? "", message: regret["words"]?.string ?? "",
                     data: regret["more"]), status: reply.status)
         default:
-            throw .malformedReply("found not one of answer and regret", status: reply.status)
+            throw .malformedResponse("found not one of answer and regret", status: reply.status)
         }
     }
 }

@@ -75,7 +75,7 @@ struct ParleyTests {
         let adapter = ParleyAdapter()
         let request = try adapter.box(RPCCall("a"))
         let ticket = try #require(try JSONValue(parsing: request.body)["ticket"]?.string)
-        let reply = RawReply(
+        let reply = RawResponse(
             status: status, body: Array(body.replacing("\"T\"", with: "\"\(ticket)\"").utf8))
         let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
         #expect(error?.code.name == code)

@@ -1,7 +1,7 @@
 import SignetJSON
 
 /// What became of the calls of a batch.
-public struct BatchReply: Sendable, Hashable {
+public struct BatchResponse: Sendable, Hashable {
     /// What became of one call.
     public enum Outcome: Sendable, Hashable {
         /// The call has a result.
@@ -87,10 +87,10 @@ extension JSONRPCAdapter {
     /// - Throws: `RPCError` where the reply as a whole is none: `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
     public func unboxBatch(
-        _ reply: RawReply, to request: BoxedRequest
-    ) throws(RPCError) -> BatchReply {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        _ reply: RawResponse, to request: BoxedRequest
+    ) throws(RPCError) -> BatchResponse {
+        guard reply.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(reply, limit: maximumResponseSize)
         }
         var matching = BatchMatching(request.expected.ids, self, reply.status)
         if matching.open.isEmpty {
@@ -102,22 +102,22 @@ extension JSONRPCAdapter {
         case .array:
             var isRPC = false
             for element in reader.elements(of: reader.root) {
-                let answer = JSONRPCReply(element, in: reader, self)
+                let answer = JSONRPCResponse(element, in: reader, self)
                 isRPC = isRPC || answer.isRPC
                 matching.take(answer, reader)
             }
             // A gateway's array says nothing of the calls; its status and its body do.
             guard reply.isSuccess || isRPC else { throw .httpStatus(reply) }
         case .object:
-            let answer = JSONRPCReply(reader.root, in: reader, self)
+            let answer = JSONRPCResponse(reader.root, in: reader, self)
             if case .defect(let defect) = answer.content {
                 guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-                throw .malformedReply(defect, status: reply.status)
+                throw .malformedResponse(defect, status: reply.status)
             }
             matching.take(answer, reader)
         default:
             guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply(
+            throw .malformedResponse(
                 "found a scalar, wanted an array of replies or one reply", status: reply.status)
         }
         return matching.finished([])
@@ -129,7 +129,7 @@ private struct BatchMatching {
     private let ids: [RPCID?]
     private let acceptsStringified: Bool
     private let status: Int
-    private var outcomes: [BatchReply.Outcome?]
+    private var outcomes: [BatchResponse.Outcome?]
     private(set) var open: [RPCID: Int] = [:]
     private var all: [RPCID: Int] = [:]
     private var warnings: [RPCWarning] = []
@@ -145,9 +145,9 @@ private struct BatchMatching {
         self.all = open
     }
 
-    mutating func take(_ answer: JSONRPCReply, _ reader: JSONReader) {
+    mutating func take(_ answer: JSONRPCResponse, _ reader: JSONReader) {
         if answer.hasBoth { warn(.resultAndError) }
-        let outcome: BatchReply.Outcome
+        let outcome: BatchResponse.Outcome
         switch answer.content {
         case .result(let element):
             outcome = .result(RPCResult(validated: reader.bytes(of: element)))
@@ -158,21 +158,21 @@ private struct BatchMatching {
                 return
             }
             outcome = .failure(error)
-        case .defect(let defect): outcome = .failure(.malformedReply(defect, status: status))
+        case .defect(let defect): outcome = .failure(.malformedResponse(defect, status: status))
         }
         guard case .id(let id) = answer.id else {
-            warn(.malformedReply, "a reply of the batch has no id of a call")
+            warn(.malformedResponse, "a reply of the batch has no id of a call")
             return
         }
         if let position = open.removeValue(forKey: id) {
             outcomes[position] = outcome
         } else if all[id] != nil {
-            warn(.duplicateReply, "a call of the batch has a second reply; the first one counts")
+            warn(.duplicateResponse, "a call of the batch has a second reply; the first one counts")
         } else if acceptsStringified, let position = positionOfStringified(id) {
             warn(.stringifiedID)
             outcomes[position] = outcome
         } else {
-            warn(.unknownReply, "a reply of the batch belongs to no call of it")
+            warn(.unknownResponse, "a reply of the batch belongs to no call of it")
         }
     }
 
@@ -190,15 +190,15 @@ private struct BatchMatching {
         if warnings.count < 100 { warnings.append(warning) } else { untold += 1 }
     }
 
-    func finished(_ more: [RPCWarning]) -> BatchReply {
+    func finished(_ more: [RPCWarning]) -> BatchResponse {
         var warnings = warnings
         if untold > 0 {
             warnings.append(
                 RPCWarning(
                     code: .furtherWarnings, message: "there were \(untold) further warnings"))
         }
-        let rest = rejection.map(BatchReply.Outcome.rejected) ?? .unanswered
-        return BatchReply(
+        let rest = rejection.map(BatchResponse.Outcome.rejected) ?? .unanswered
+        return BatchResponse(
             outcomes: outcomes.map { $0 ?? rest }, ids: ids, status: status,
             warnings: warnings + more)
     }

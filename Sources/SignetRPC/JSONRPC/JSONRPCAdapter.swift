@@ -29,7 +29,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Members that each request carries beside the protocol's own; they cannot replace those.
     public var additionalMembers: JSONObject = [:]
     /// The largest body of a reply, in bytes.
-    public var maximumReplySize = 64 << 20
+    public var maximumResponseSize = 64 << 20
     /// How deep a reply may be nested, in 1...512; more counts as 512.
     public var maximumDepth = JSONReader.maximumDepth
     /// The largest count of calls in a batch.
@@ -58,21 +58,22 @@ public struct JSONRPCAdapter: PayloadAdapter {
     ///
     /// - Throws: `RPCError` with code `rpc-error`, `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        guard reply.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(reply, limit: maximumResponseSize)
         }
         guard let first = request.expected.ids.first, let id = first else {
             return try unboxNotification(reply)
         }
         let reader = try read(reply)
-        let answer = JSONRPCReply(reader.root, in: reader, self)
+        let answer = JSONRPCResponse(reader.root, in: reader, self)
         var warnings: [RPCWarning] = answer.hasBoth ? [.resultAndError] : []
         switch answer.content {
         case .defect(let defect):
             guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-            throw .malformedReply(defect, status: reply.status)
+            throw .malformedResponse(defect, status: reply.status)
         case .error(let error):
             if case .null = answer.id { throw .rpcError(error, status: reply.status) }
             try match(answer, id, reply, &warnings)
@@ -85,7 +86,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
                         code: .resultWithStatus,
                         message: "the result came with HTTP status \(reply.status), wanted 2xx"))
             }
-            return UnboxedReply(
+            return UnboxedResponse(
                 result: RPCResult(validated: reader.bytes(of: element)), status: reply.status,
                 warnings: warnings)
         }
@@ -147,15 +148,15 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     /// Reads a body that must be JSON, unless the status says why it is none.
-    func read(_ reply: RawReply) throws(RPCError) -> JSONReader {
+    func read(_ reply: RawResponse) throws(RPCError) -> JSONReader {
         do {
             return try read(reply.body)
         } catch {
             guard reply.isSuccess else { throw .httpStatus(reply) }
             guard !reply.body.isEmpty else {
-                throw .malformedReply("the body is empty", status: reply.status)
+                throw .malformedResponse("the body is empty", status: reply.status)
             }
-            throw .malformedReply(
+            throw .malformedResponse(
                 error.code == .tooLarge
                     ? "the body: \(error.message)"
                     : "the body is no strict JSON: \(error.message)", status: reply.status)
@@ -172,7 +173,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     private func match(
-        _ answer: JSONRPCReply, _ wanted: RPCID, _ reply: RawReply,
+        _ answer: JSONRPCResponse, _ wanted: RPCID, _ reply: RawResponse,
         _ warnings: inout [RPCWarning]
     ) throws(RPCError) {
         if case .id(let id) = answer.id {
@@ -183,15 +184,15 @@ public struct JSONRPCAdapter: PayloadAdapter {
             }
         }
         guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-        throw .malformedReply(
+        throw .malformedResponse(
             "the member id is not the call's id in type and value", status: reply.status)
     }
 
     /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
-    func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
+    func unboxNotification(_ reply: RawResponse) throws(RPCError) -> UnboxedResponse {
         guard reply.isSuccess else {
             guard let reader = try? read(reply) else { throw .httpStatus(reply) }
-            let answer = JSONRPCReply(reader.root, in: reader, self)
+            let answer = JSONRPCResponse(reader.root, in: reader, self)
             guard case .error(let error) = answer.content, answer.namesNoCall || answer.isRPC else {
                 throw .httpStatus(reply)
             }
@@ -205,7 +206,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
                     code: .bodyForNotification,
                     message: "a notification was answered with a body, wanted none")
             ]
-        return UnboxedReply(result: nil, status: reply.status, warnings: warnings)
+        return UnboxedResponse(result: nil, status: reply.status, warnings: warnings)
     }
 }
 

@@ -34,12 +34,14 @@ public struct EnvelopeAdapter: RESTBoxing {
     ///
     /// - Throws: `RPCError` with code `rpc-error` (a code that is not good), `http-status` (not 2xx and no
     ///   such code), `malformed-reply` or `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= rest.maximumReplySize, !reply.body.isEmpty || reply.status == 204
+        guard reply.body.count <= rest.maximumResponseSize,
+            !reply.body.isEmpty || reply.status == 204
         else {
             _ = try rest.unbox(reply, to: request)
-            throw .malformedReply("the body is empty", status: reply.status)
+            throw .malformedResponse("the body is empty", status: reply.status)
         }
         let depth = [codePath, messagePath, dataPath].map(\.count).max() ?? 0
         guard let reader = try? JSONReader(reply.body, recordedDepth: depth) else {
@@ -48,7 +50,7 @@ public struct EnvelopeAdapter: RESTBoxing {
         }
         guard let code = reader.element(at: codePath).map(reader.value), !code.isNull else {
             guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply("the envelope has no code", status: reply.status)
+            throw .malformedResponse("the envelope has no code", status: reply.status)
         }
         let data = dataPath.isEmpty ? reader.root : reader.element(at: dataPath)
         guard goodCodes.contains(code) else {
@@ -59,15 +61,15 @@ public struct EnvelopeAdapter: RESTBoxing {
         }
         guard reply.isSuccess else { throw .httpStatus(reply) }
         guard data != nil || !requiresData else {
-            throw .malformedReply("the envelope has no data", status: reply.status)
+            throw .malformedResponse("the envelope has no data", status: reply.status)
         }
-        return UnboxedReply(
+        return UnboxedResponse(
             result: RPCResult(validated: data.map(reader.bytes) ?? Array("null".utf8)),
             status: reply.status, fields: reply.fields)
     }
 
     private func serverError(
-        _ code: JSONValue, _ message: String, _ data: JSONValue?, _ reply: RawReply
+        _ code: JSONValue, _ message: String, _ data: JSONValue?, _ reply: RawResponse
     ) throws(RPCError) -> RPCServerError {
         switch code {
         case .number(let number) where number.isInteger:
@@ -79,7 +81,7 @@ public struct EnvelopeAdapter: RESTBoxing {
                 textCode: bool ? "true" : "false", message: message, data: data)
         default:
             guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply(
+            throw .malformedResponse(
                 "the envelope's code is of type \(code.typeName), wanted an integer, string or "
                     + "boolean", status: reply.status)
         }

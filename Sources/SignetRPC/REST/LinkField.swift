@@ -25,7 +25,7 @@ public struct LinkField: Sendable, Hashable {
             for value in fields[values: name] {
                 var scanner = Scanner(bytes: Array(value.utf8))
                 guard scanner.readLinks(into: &links) else {
-                    throw .malformedReply(
+                    throw .malformedResponse(
                         "its Link field cannot be read at byte \(scanner.position)", status: status)
                 }
             }
@@ -43,7 +43,7 @@ public struct LinkField: Sendable, Hashable {
             .map(\.target)
         guard let first = targets.first else { return nil }
         guard targets.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
-            throw .malformedReply("its Link fields lead to several places", status: status)
+            throw .malformedResponse("its Link fields lead to several places", status: status)
         }
         return first
     }

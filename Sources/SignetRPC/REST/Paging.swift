@@ -105,7 +105,7 @@ public struct Paging: Sendable, Hashable {
     ///
     /// - Throws: `RPCError` with code `malformed-reply` for one of another type, and for several fields.
     package static func cursor(
-        from source: Source, in reply: UnboxedReply
+        from source: Source, in reply: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {
         var value: JSONValue?
         switch source.place {
@@ -115,7 +115,7 @@ public struct Paging: Sendable, Hashable {
         case .field(let name):
             let texts = reply.fields[values: name]
             guard texts.count < 2 else {
-                throw .malformedReply("its cursor is there twice", status: reply.status)
+                throw .malformedResponse("its cursor is there twice", status: reply.status)
             }
             value = texts.first.map(JSONValue.string)
         }
@@ -123,7 +123,7 @@ public struct Paging: Sendable, Hashable {
         case nil, .null?, .string("")?: return nil
         case .string?, .number?: return value
         default:
-            throw .malformedReply(
+            throw .malformedResponse(
                 "its cursor is of type \(value?.typeName ?? "null"), wanted a string or number",
                 status: reply.status)
         }
@@ -143,7 +143,7 @@ public struct Paging: Sendable, Hashable {
         case .field(let name):
             let text = cursor.scalarText ?? ""
             guard HTTPField.isValidValue(text) else {
-                throw .malformedReply("its cursor holds what no field can hold", status: status)
+                throw .malformedResponse("its cursor holds what no field can hold", status: status)
             }
             request.fields[name] = text
         case .body(let path):

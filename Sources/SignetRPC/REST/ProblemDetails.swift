@@ -36,7 +36,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     }
 
     /// The problem of a reply that says by its Content-Type that it has one; nil for any other.
-    init?(_ reply: RawReply) {
+    init?(_ reply: RawResponse) {
         guard let type = reply.fields[.contentType],
             MediaType(type)?.essence == "application/problem+json",
             let problem = try? ProblemDetails(parsing: reply.body)

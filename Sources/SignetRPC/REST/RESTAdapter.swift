@@ -22,7 +22,7 @@ public struct RESTAdapter: RESTBoxing {
     }
 
     /// The largest body of a reply, in bytes.
-    public var maximumReplySize = 64 << 20
+    public var maximumResponseSize = 64 << 20
     /// What parameters become with POST, PUT and PATCH.
     public var bodyEncoding = BodyEncoding.json
     /// How parameters of these names join the query. Of others an array repeats its name, and an object is
@@ -136,23 +136,24 @@ public struct RESTAdapter: RESTBoxing {
     ///
     /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (no strict JSON) or
     ///   `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        guard reply.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(reply, limit: maximumResponseSize)
         }
         guard reply.isSuccess else { throw .httpStatus(reply) }
         guard !reply.body.isEmpty else {
-            return UnboxedReply(
+            return UnboxedResponse(
                 result: RPCResult(validated: Array("null".utf8)), status: reply.status,
                 fields: reply.fields)
         }
         do {
-            return UnboxedReply(
+            return UnboxedResponse(
                 result: try RPCResult(parsing: reply.body), status: reply.status,
                 fields: reply.fields)
         } catch {
-            throw .malformedReply(
+            throw .malformedResponse(
                 "the body is no strict JSON: \(error.message)", status: reply.status)
         }
     }

@@ -82,7 +82,7 @@ extension ConnectionCore {
         if let method, !isReply || (adapter.version == .v1 && method.kind == .string) {
             return await takeRequest(element, in: reader, size, &seen, answer: answer)
         }
-        let reply = JSONRPCReply(element, in: reader, adapter)
+        let reply = JSONRPCResponse(element, in: reader, adapter)
         if isReply || (hasID && isOpen(reply.id)) {
             answer(nil)
             return take(reply, in: reader, isAlsoRequest: method != nil, &seen)
@@ -93,12 +93,12 @@ extension ConnectionCore {
 
     // MARK: Replies
 
-    private func isOpen(_ id: JSONRPCReply.ID) -> Bool {
+    private func isOpen(_ id: JSONRPCResponse.ID) -> Bool {
         if case .id(let id) = id { calls.isOpen(id) } else { false }
     }
 
     private func take(
-        _ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
+        _ reply: JSONRPCResponse, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
     ) {
         let outcome: Result<RPCResult, any Error>
         switch reply.content {
@@ -111,7 +111,7 @@ extension ConnectionCore {
             if case .null = reply.id {
                 // The peer could not read some message of ours, and does not say which.
                 if calls.count == 0 {
-                    warn(.unknownReply, "an error names no call, and none is open")
+                    warn(.unknownResponse, "an error names no call, and none is open")
                 }
                 if seen.rejection == nil { seen.rejection = error }
                 return
@@ -133,7 +133,7 @@ extension ConnectionCore {
         switch calls.finish(id, outcome) {
         case .finished(let batch): seen.note(batch)
         case .abandoned: break
-        case .duplicate: warn(.duplicateReply, "a call has a second reply; the first one counts")
+        case .duplicate: warn(.duplicateResponse, "a call has a second reply; the first one counts")
         case .unknown: takeUnknown(id, outcome, &seen)
         }
     }
@@ -159,14 +159,14 @@ extension ConnectionCore {
             match = calls.finish(
                 .number(JSONNumber(value)), .failure(malformed(Self.otherID)))
         } else {
-            warn(.unknownReply, "a reply belongs to no call")
+            warn(.unknownResponse, "a reply belongs to no call")
         }
         if case .finished(let batch) = match { seen.note(batch) }
     }
 
     private static let otherID = "the member id is not the call's id in type and value"
 
-    private func malformed(_ what: String) -> RPCError { .malformedReply(what, status: nil) }
+    private func malformed(_ what: String) -> RPCError { .malformedResponse(what, status: nil) }
 
     private func warn(_ code: RPCWarning.Code, _ message: String) {
         options.onWarning?(RPCWarning(code: code, message: message))
@@ -179,7 +179,7 @@ extension ConnectionCore {
     }
 
     private func countMalformed(_ what: String) {
-        warn(.malformedReply, what)
+        warn(.malformedResponse, what)
         let count = malformedCount.add(1, ordering: .relaxed).newValue
         // JSON-RPC 1.0, section 2.1, closes the connection at once.
         if count > options.maximumMalformedMessages || adapter.version == .v1 {

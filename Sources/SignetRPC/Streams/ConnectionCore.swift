@@ -81,7 +81,7 @@ final class ConnectionCore: Sendable {
     }
 
     /// Makes the calls of a batch; each ends by itself, and the last one ends the batch.
-    func batch(_ calls: [RPCCall], timeout: Duration?) async throws -> [BatchReply.Outcome] {
+    func batch(_ calls: [RPCCall], timeout: Duration?) async throws -> [BatchResponse.Outcome] {
         try Task.checkCancellation()
         let (message, ids) = try adapter.message(batch: calls)
         let frame = try framed(message)

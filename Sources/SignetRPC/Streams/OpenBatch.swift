@@ -3,15 +3,15 @@ import Synchronization
 /// The calls of one batch of ours, until the last of them has ended. Then it tells what became of each, once.
 final class OpenBatch: Sendable {
     private struct State {
-        var outcomes: [BatchReply.Outcome?]
+        var outcomes: [BatchResponse.Outcome?]
         var isCancelled = false
         var timer: Task<Void, Never>?
-        var continuation: CheckedContinuation<[BatchReply.Outcome], any Error>?
+        var continuation: CheckedContinuation<[BatchResponse.Outcome], any Error>?
 
         /// Takes the continuation out where nothing is open any more.
         mutating func finished() -> (
-            CheckedContinuation<[BatchReply.Outcome], any Error>,
-            Result<[BatchReply.Outcome], any Error>
+            CheckedContinuation<[BatchResponse.Outcome], any Error>,
+            Result<[BatchResponse.Outcome], any Error>
         )? {
             guard !outcomes.contains(nil), let continuation = continuation.take() else {
                 return nil
@@ -34,7 +34,7 @@ final class OpenBatch: Sendable {
     }
 
     /// Who waits for the end; before the first call can end.
-    func wait(_ continuation: CheckedContinuation<[BatchReply.Outcome], any Error>) {
+    func wait(_ continuation: CheckedContinuation<[BatchResponse.Outcome], any Error>) {
         state.withLock { $0.continuation = continuation }
     }
 

@@ -86,7 +86,7 @@ public final class RPCConnection: Sendable {
     /// Makes several calls in one message; as `RPCPeer.batch(_:timeout:)`.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
-    ) async throws -> [BatchReply.Outcome] {
+    ) async throws -> [BatchResponse.Outcome] {
         try await peer.batch(calls, timeout: timeout)
     }
 

@@ -47,7 +47,7 @@ public struct RPCPeer: Sendable {
     ///   connection; `timeout` where nobody takes a batch of notifications.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
-    ) async throws -> [BatchReply.Outcome] {
+    ) async throws -> [BatchResponse.Outcome] {
         try await core.batch(calls, timeout: timeout)
     }
 

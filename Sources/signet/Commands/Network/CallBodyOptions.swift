@@ -126,7 +126,7 @@ struct CallBodyOptions: ParsableArguments {
         func send(
             _ request: RESTRequest, _ system: NetworkSystem, _ service: Service,
             _ trace: CallTrace?
-        ) async throws -> UnboxedReply {
+        ) async throws -> UnboxedResponse {
             switch self {
             case .bytes(let body):
                 var request = request

@@ -211,7 +211,7 @@ struct CallCommand: AsyncParsableCommand {
 
     // MARK: What came
 
-    private func tell(_ reply: UnboxedReply, _ more: JSONObject) throws {
+    private func tell(_ reply: UnboxedResponse, _ more: JSONObject) throws {
         warn(reply.warnings)
         guard var line = reply.result?.compactBytes else {
             return try common.terminal.result(
@@ -230,7 +230,7 @@ struct CallCommand: AsyncParsableCommand {
         try common.terminal.write(object.close())
     }
 
-    private func tell(_ reply: BatchReply, _ more: JSONObject) throws {
+    private func tell(_ reply: BatchResponse, _ more: JSONObject) throws {
         warn(reply.warnings)
         var outcomes = Array("[".utf8)
         for (id, outcome) in zip(reply.ids, reply.outcomes) {

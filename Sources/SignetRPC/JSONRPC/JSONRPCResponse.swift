@@ -1,7 +1,7 @@
 import SignetJSON
 
 /// One reply object of JSON-RPC, read but not yet joined to its call.
-struct JSONRPCReply {
+struct JSONRPCResponse {
     /// The member `id`.
     enum ID {
         case absent, null, unusable
