@@ -108,7 +108,7 @@ public struct MethodDescription: Sendable, Hashable {
     /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what is
     ///   wanted, or `unsupported-call` for a method that parameters by name cannot call.
     public func check(
-        _ given: RPCParameters?, fields: HTTPFields = [:], body: GivenBody? = nil
+        _ given: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) {
         let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {

@@ -10,7 +10,7 @@ extension ParameterSchema {
     ///   - fields: Names and texts.
     ///   - files: Names of which nothing else is known.
     ///   - spreads: Whether the members of an object stand beside it, as in URL-encoded forms.
-    func mismatch(form fields: [GivenBody.Field], files: [String], spreads: Bool) -> Mismatch? {
+    func mismatch(form fields: [SuppliedBody.Field], files: [String], spreads: Bool) -> Mismatch? {
         let form = FormCheck(fields: fields, files: files, spreads: spreads, document: document)
         var waiting = [value]
         // A schema may refer to itself, in several ways.
@@ -33,11 +33,11 @@ private struct FormCheck {
     private var names: [String] = []
     private var texts: [RPCMethod: [String?]] = [:]  // keyed by bytes
 
-    init(fields: [GivenBody.Field], files: [String], spreads: Bool, document: JSONValue) {
+    init(fields: [SuppliedBody.Field], files: [String], spreads: Bool, document: JSONValue) {
         self.files = files
         self.spreads = spreads
         self.document = document
-        for field in fields + files.map({ GivenBody.Field(name: $0, text: nil) }) {
+        for field in fields + files.map({ SuppliedBody.Field(name: $0, text: nil) }) {
             // `tags[]` and `filter[name]` are ways to write the members of `tags` and `filter`.
             let end = field.name.utf8.firstIndex(of: UInt8(ascii: "[")) ?? field.name.endIndex
             let isWhole = end == field.name.endIndex || end == field.name.startIndex

@@ -78,7 +78,7 @@ public struct ServiceDescription: Sendable, Hashable {
     ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
-        _ call: RPCCall, fields: HTTPFields = [:], body: GivenBody? = nil
+        _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) -> RPCCall {
         let method = try method(named: call.method.name)
         try method.check(call.parameters, fields: fields, body: body)

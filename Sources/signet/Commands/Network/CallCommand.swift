@@ -134,7 +134,7 @@ struct CallCommand: AsyncParsableCommand {
     /// The call, checked where there is a description.
     private func call(
         _ described: ServiceDescription?, _ given: CallContentOptions.Given,
-        _ body: GivenBody? = nil
+        _ body: SuppliedBody? = nil
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
         let parameters = try content.joined(given, for: described?.method(named: name.name))

@@ -4,7 +4,7 @@ import SignetJSON
 ///
 /// A ``MethodDescription`` judges its type, and looks into JSON (`application/json`, `…+json`) and forms. No
 /// value of it is repeated in a message.
-public struct GivenBody: Sendable, Hashable {
+public struct SuppliedBody: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// Not known, as of a stream.
         case unknown
@@ -122,11 +122,11 @@ extension MethodDescription {
 
     /// Whether a body of this type would be looked into; one of another type is judged by that alone.
     public func readsBody(ofType contentType: String) -> Bool {
-        bodyTypes?.isEmpty == false && MediaType(contentType).map(GivenBody.isRead) == true
+        bodyTypes?.isEmpty == false && MediaType(contentType).map(SuppliedBody.isRead) == true
     }
 
     /// Checks a body that is not made of parameters.
-    func check(_ body: GivenBody) throws(RPCError) {
+    func check(_ body: SuppliedBody) throws(RPCError) {
         guard let bodyTypes else {
             throw .invalidParameters("found a body, wanted none: the description has none")
         }
@@ -146,8 +146,8 @@ extension MethodDescription {
         case .bytes(let bytes) where type.isJSON:
             let value = try Self.json(bytes)
             found = schemas.compactMap { $0.mismatch(value, repeatsValues: false) }
-        case .bytes(let bytes) where type.essence == GivenBody.formType:
-            let fields = GivenBody.fields(ofForm: bytes)
+        case .bytes(let bytes) where type.essence == SuppliedBody.formType:
+            let fields = SuppliedBody.fields(ofForm: bytes)
             found = schemas.compactMap { $0.mismatch(form: fields, files: [], spreads: true) }
         case .parts(let fields, let files):
             found = schemas.compactMap { $0.mismatch(form: fields, files: files, spreads: false) }

@@ -4,7 +4,7 @@ import SignetRPC
 import Testing
 
 /// Bodies that are not made of parameters, and what a description says of them.
-struct GivenBodyTests {
+struct SuppliedBodyTests {
     private static let document = ##"""
         {"openapi":"3.1.0","paths":{"/a/{id}":{"parameters":[{"name":"id","in":"path","required":true}],
           "get":{"operationId":"none"},
@@ -30,17 +30,17 @@ struct GivenBodyTests {
           "loop":{"allOf":[{"$ref":"#/components/schemas/loop"},{"$ref":"#/components/schemas/loop"},{"required":["a"]}]}}}}
         """##
 
-    private func check(_ method: RPCMethod, _ body: GivenBody, id: Bool = true) throws {
+    private func check(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) throws {
         let parameters: RPCParameters? = id ? .object(["id": 7]) : nil
         _ = try ServiceDescription(parsing: bytes(Self.document)).checked(
             RPCCall(method, parameters), body: body)
     }
 
-    private static func body(_ text: String, _ type: String) throws -> GivenBody {
-        GivenBody(try .bytes(bytes(text), contentType: type))
+    private static func body(_ text: String, _ type: String) throws -> SuppliedBody {
+        SuppliedBody(try .bytes(bytes(text), contentType: type))
     }
 
-    private func refusal(_ method: RPCMethod, _ body: GivenBody, id: Bool = true) -> String {
+    private func refusal(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) -> String {
         let error = #expect(throws: RPCError.self) { try check(method, body, id: id) }
         #expect(error?.code == .invalidParameters)
         return error?.message ?? ""
@@ -53,8 +53,8 @@ struct GivenBodyTests {
             ("any", "text/csv"), ("drop", "application/json"),
         ] as [(RPCMethod, String)])
     func typesThatTheDescriptionNames(_ method: RPCMethod, _ type: String) throws {
-        try check(method, GivenBody(contentType: type))
-        try check(method, GivenBody(contentType: nil))
+        try check(method, SuppliedBody(contentType: type))
+        try check(method, SuppliedBody(contentType: nil))
     }
 
     @Test(
@@ -70,7 +70,7 @@ struct GivenBodyTests {
             ("none", "application/json", "wanted none"),
         ] as [(RPCMethod, String, String)])
     func typesThatItDoesNotName(_ method: RPCMethod, _ type: String, _ words: String) {
-        let message = refusal(method, GivenBody(contentType: type))
+        let message = refusal(method, SuppliedBody(contentType: type))
         #expect(message.contains(words), "\(message)")
     }
 
@@ -165,14 +165,15 @@ struct GivenBodyTests {
         var form = MultipartForm()
         form.append("tea", named: "item")
         form.append(file: [0xFF], named: "photo", fileName: "a.png")
-        try check("order", GivenBody(form))
-        try check("order", GivenBody(form, files: ["photo", "tags"]))
+        try check("order", SuppliedBody(form))
+        try check("order", SuppliedBody(form, files: ["photo", "tags"]))
         // A file may be anything.
-        try check("order", GivenBody(MultipartForm(), files: ["item", "count"]))
-        #expect(refusal("order", GivenBody(form, files: ["more"])).contains(".more"))
-        #expect(refusal("order", GivenBody(MultipartForm())).contains(".item: found nothing"))
+        try check("order", SuppliedBody(MultipartForm(), files: ["item", "count"]))
+        #expect(refusal("order", SuppliedBody(form, files: ["more"])).contains(".more"))
+        #expect(refusal("order", SuppliedBody(MultipartForm())).contains(".item: found nothing"))
         form.append("many", named: "count")
-        #expect(refusal("order", GivenBody(form)).contains(".count: found string, wanted integer"))
+        #expect(
+            refusal("order", SuppliedBody(form)).contains(".count: found string, wanted integer"))
     }
 
     @Test func ofOneTypeInTwoVersionsOneIsEnough() throws {
