@@ -29,7 +29,7 @@ extension ConnectionCore {
             fault("a batch has \(elements.count) elements, wanted 1...\(adapter.maximumBatchCount)")
             return send(.invalid(.invalidRequest))
         }
-        let answers = BatchAnswers(count: elements.count) { [weak self] in self?.send($0) }
+        let answers = BatchResponses(count: elements.count) { [weak self] in self?.send($0) }
         for element in elements {
             await take(element, in: reader, element.range.count, &seen) { answers.take($0) }
         }
@@ -46,13 +46,13 @@ extension ConnectionCore {
     /// What has been seen of one message.
     private struct Seen {
         /// The batches of which a call was answered.
-        var batches: [OpenBatch] = []
+        var batches: [PendingBatch] = []
         /// The first error that names no call.
         var rejection: RPCError?
         /// The ids of its requests, those that have been answered too.
         var ids: Set<RPCID> = []
 
-        mutating func note(_ batch: OpenBatch?) {
+        mutating func note(_ batch: PendingBatch?) {
             if let batch, !batches.contains(where: { $0 === batch }) { batches.append(batch) }
         }
     }
@@ -61,7 +61,7 @@ extension ConnectionCore {
     private func take(
         _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
         _ seen: inout Seen,
-        answer: @escaping @Sendable (RPCAnswer?) -> Void
+        answer: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard element.kind == .object else {
             fault("found a JSON value that is no object, wanted a request or a reply")
@@ -143,7 +143,7 @@ extension ConnectionCore {
     private func takeUnknown(
         _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ seen: inout Seen
     ) {
-        var match = OpenCalls.Match.unknown
+        var match = PendingCalls.Match.unknown
         if case .string(let text) = id, let number = JSONNumber(text: text),
             calls.isOpen(.number(number))
         {
@@ -191,7 +191,7 @@ extension ConnectionCore {
 
     private func takeRequest(
         _ element: JSONReader.Element, in reader: JSONReader, _ size: Int, _ seen: inout Seen,
-        answer: @escaping @Sendable (RPCAnswer?) -> Void
+        answer: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard let (call, id) = request(reader.value(element)) else {
             countMalformed("found a request that is none")
@@ -208,7 +208,7 @@ extension ConnectionCore {
         let isNew = seen.ids.insert(id).inserted
         if let error = isNew ? incoming.admit(id) : IncomingCalls.isOpen {
             let isKnown = error.kind == .invalidRequest
-            return answer(RPCAnswer(id: isKnown ? .null : id.json, outcome: .failure(error)))
+            return answer(RPCResponse(id: isKnown ? .null : id.json, outcome: .failure(error)))
         }
         await incoming.add(IncomingCalls.Item(call: call, id: id, size: size, answer: answer))
     }
@@ -259,27 +259,27 @@ extension ConnectionCore {
             outcome = .failure(RPCServerError(.internalError))
         }
         let isUnwanted = incoming.finish(id) && !options.cancellation.answersCancelled
-        item.answer(isUnwanted ? nil : RPCAnswer(id: id.json, outcome: outcome))
+        item.answer(isUnwanted ? nil : RPCResponse(id: id.json, outcome: outcome))
     }
 
-    private func send(_ answer: RPCAnswer) {
+    private func send(_ answer: RPCResponse) {
         if let frame = try? framed(answer.object(adapter.version)) {
             outgoing.add(frame)
         } else if let frame = try? framed(
-            RPCAnswer.invalid(.internalError, answer.id).object(adapter.version))
+            RPCResponse.invalid(.internalError, answer.id).object(adapter.version))
         {
             outgoing.add(frame)
         }
     }
 
-    private func send(_ answers: [RPCAnswer]) {
-        let array = { (answers: [RPCAnswer]) in
+    private func send(_ answers: [RPCResponse]) {
+        let array = { (answers: [RPCResponse]) in
             JSONValue.array(answers.map { .object($0.object(self.adapter.version)) })
         }
         if let frame = try? framed(array(answers)) {
             outgoing.add(frame)
         } else if let frame = try? framed(
-            array(answers.map { RPCAnswer.invalid(.internalError, $0.id) }))
+            array(answers.map { RPCResponse.invalid(.internalError, $0.id) }))
         {
             outgoing.add(frame)
         }

@@ -7,7 +7,7 @@ final class ConnectionCore: Sendable {
     let adapter: JSONRPCAdapter
     let options: RPCConnection.Options
     let handler: RPCHandler
-    let calls: OpenCalls
+    let calls: PendingCalls
     let outgoing: OutgoingQueue
     let incoming: IncomingCalls
     let malformedCount = Atomic<Int>(0)
@@ -28,7 +28,7 @@ final class ConnectionCore: Sendable {
         self.adapter = adapter
         self.options = options
         self.handler = handler
-        calls = OpenCalls(limit: options.maximumOpenCalls)
+        calls = PendingCalls(limit: options.maximumOpenCalls)
         outgoing = OutgoingQueue(limit: options.maximumQueuedSize)
         incoming = IncomingCalls(
             limit: options.maximumQueuedSize, servedLimit: options.maximumServedRequests)
@@ -85,7 +85,7 @@ final class ConnectionCore: Sendable {
         try Task.checkCancellation()
         let (message, ids) = try adapter.message(batch: calls)
         let frame = try framed(message)
-        let batch = OpenBatch(ids)
+        let batch = PendingBatch(ids)
         guard ids.contains(where: { $0 != nil }) else {
             if let error = self.calls.ending { throw error }
             try await outgoing.write(frame, timeout: timeout ?? options.timeout)
@@ -122,7 +122,7 @@ final class ConnectionCore: Sendable {
     }
 
     /// Ends what is open of a batch; the peer is told where it may have got it.
-    private func abandon(_ batch: OpenBatch, _ methods: [RPCMethod], _ error: any Error) {
+    private func abandon(_ batch: PendingBatch, _ methods: [RPCMethod], _ error: any Error) {
         let ended = zip(batch.ids, methods).compactMap { id, method in
             id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
         }

@@ -9,7 +9,7 @@ final class IncomingCalls: Sendable {
         let call: RPCCall
         let id: RPCID?
         let size: Int
-        let answer: @Sendable (RPCAnswer?) -> Void
+        let answer: @Sendable (RPCResponse?) -> Void
     }
 
     private struct Served {

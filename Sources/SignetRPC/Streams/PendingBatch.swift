@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The calls of one batch of ours, until the last of them has ended. Then it tells what became of each, once.
-final class OpenBatch: Sendable {
+final class PendingBatch: Sendable {
     private struct State {
         var outcomes: [BatchResponse.Outcome?]
         var isCancelled = false

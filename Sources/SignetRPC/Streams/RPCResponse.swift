@@ -2,13 +2,14 @@ import SignetJSON
 import Synchronization
 
 /// What is answered to a request of the peer.
-struct RPCAnswer: Sendable {
+struct RPCResponse: Sendable {
     /// Null where the request's cannot be told.
     let id: JSONValue
     let outcome: Result<JSONValue, RPCServerError>
 
-    static func invalid(_ standard: RPCServerError.Standard, _ id: JSONValue = .null) -> RPCAnswer {
-        RPCAnswer(id: id, outcome: .failure(RPCServerError(standard)))
+    static func invalid(_ standard: RPCServerError.Standard, _ id: JSONValue = .null) -> RPCResponse
+    {
+        RPCResponse(id: id, outcome: .failure(RPCServerError(standard)))
     }
 
     /// The reply object; with 1.0 both members, one of them null.
@@ -25,18 +26,18 @@ struct RPCAnswer: Sendable {
 }
 
 /// The answers to one batch of the peer, sent together when the last is there.
-final class BatchAnswers: Sendable {
-    private let state: Mutex<(open: Int, answers: [RPCAnswer])>
-    private let send: @Sendable ([RPCAnswer]) -> Void
+final class BatchResponses: Sendable {
+    private let state: Mutex<(open: Int, answers: [RPCResponse])>
+    private let send: @Sendable ([RPCResponse]) -> Void
 
-    init(count: Int, _ send: @escaping @Sendable ([RPCAnswer]) -> Void) {
+    init(count: Int, _ send: @escaping @Sendable ([RPCResponse]) -> Void) {
         self.state = Mutex((count, []))
         self.send = send
     }
 
     /// Takes one element's answer; nil for a notification.
-    func take(_ answer: RPCAnswer?) {
-        let all = state.withLock { state -> [RPCAnswer]? in
+    func take(_ answer: RPCResponse?) {
+        let all = state.withLock { state -> [RPCResponse]? in
             if let answer { state.answers.append(answer) }
             state.open -= 1
             return state.open == 0 ? state.answers : nil

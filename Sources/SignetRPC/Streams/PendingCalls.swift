@@ -2,11 +2,11 @@ import Synchronization
 
 /// The calls of one connection that wait for their replies. Whoever takes a call out of the table ends
 /// it, so each ends exactly once.
-final class OpenCalls: Sendable {
+final class PendingCalls: Sendable {
     /// What a reply's id says.
     enum Match {
         /// The call has ended with it; the batch that it was of.
-        case finished(OpenBatch?)
+        case finished(PendingBatch?)
         case duplicate, abandoned, unknown
     }
 
@@ -17,9 +17,9 @@ final class OpenCalls: Sendable {
     enum Waiter {
         case one(CheckedContinuation<RPCResult, any Error>)
         /// A batch, and the call's place in it.
-        case batch(OpenBatch, Int)
+        case batch(PendingBatch, Int)
 
-        var batch: OpenBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
+        var batch: PendingBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
     }
 
     /// What was taken out of the table.
@@ -57,7 +57,7 @@ final class OpenCalls: Sendable {
 
         mutating func remember(_ id: RPCID, isAnswered: Bool) {
             past[id] = isAnswered
-            guard order.count == OpenCalls.remembered else { return order.append(id) }
+            guard order.count == PendingCalls.remembered else { return order.append(id) }
             past[order[oldest]] = nil
             order[oldest] = id
             oldest = (oldest + 1) % order.count
@@ -89,7 +89,7 @@ final class OpenCalls: Sendable {
     }
 
     /// Lets a batch's calls in, all or none; gives the error where they cannot be.
-    func begin(_ batch: OpenBatch) -> RPCError? {
+    func begin(_ batch: PendingBatch) -> RPCError? {
         begin(
             batch.ids.enumerated().compactMap { place, id in
                 id.map { ($0, .batch(batch, place)) }
@@ -163,7 +163,7 @@ final class OpenCalls: Sendable {
     }
 
     /// Ends the calls of a batch that its answer left out.
-    func settle(_ batch: OpenBatch, _ outcome: CallOutcome) {
+    func settle(_ batch: PendingBatch, _ outcome: CallOutcome) {
         for id in batch.ids { if let id, let ended = abandon(id) { ended.end(outcome) } }
     }
 
