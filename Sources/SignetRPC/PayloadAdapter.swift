@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SignetJSON
 
-/// Turns calls into messages and replies into results.
+/// Turns calls into messages and responses into results.
 ///
 /// An adapter is a value without state of one call: what unboxing must know of the request travels
 /// in `BoxedRequest.expected`. An API with an envelope of its own implements this protocol.
@@ -9,13 +9,14 @@ public protocol PayloadAdapter: Sendable {
     /// Boxes a call. Nothing has been sent where this throws.
     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest
 
-    /// Unboxes the reply to a call that this adapter boxed.
-    func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError) -> UnboxedResponse
+    /// Unboxes the response to a call that this adapter boxed.
+    func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
 }
 
 /// What an adapter makes of a call; the service's URL and common fields come from elsewhere.
 public struct BoxedRequest: Sendable, Hashable {
-    /// Which replies a request expects.
+    /// Which responses a request expects.
     public struct Expected: Sendable, Hashable {
         /// The id of each call in order; nil for a notification.
         public var ids: [RPCID?]
@@ -68,7 +69,7 @@ public struct BoxedRequest: Sendable, Hashable {
     }
 }
 
-/// A reply as it came, its body whole.
+/// A response as it came, its body whole.
 public struct RawResponse: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
@@ -77,7 +78,7 @@ public struct RawResponse: Sendable, Hashable {
     /// The body's bytes, content codings undone.
     public var body: [UInt8]
 
-    /// Makes a reply.
+    /// Makes a response.
     public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
         self.status = status
         self.fields = fields
@@ -94,12 +95,12 @@ public struct UnboxedResponse: Sendable, Hashable {
     public var result: RPCResult?
     /// The HTTP status.
     public var status: Int
-    /// The reply's fields, where the adapter hands them on, as REST does.
+    /// The response's fields, where the adapter hands them on, as REST does.
     public var fields: HTTPFields
     /// What the server did against the protocol without harm.
     public var warnings: [RPCWarning]
 
-    /// Makes a reply.
+    /// Makes a response.
     public init(
         result: RPCResult?, status: Int, fields: HTTPFields = [:], warnings: [RPCWarning] = []
     ) {
@@ -166,15 +167,15 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         public static let bodyForNotification = Code(value: .bodyForNotification)
         /// A result came with a status that is not 2xx.
         public static let resultWithStatus = Code(value: .resultWithStatus)
-        /// A second reply to one call of a batch; the first one counts.
+        /// A second response to one call of a batch; the first one counts.
         public static let duplicateResponse = Code(value: .duplicateResponse)
-        /// A reply in a batch to no call of it.
+        /// A response in a batch to no call of it.
         public static let unknownResponse = Code(value: .unknownResponse)
-        /// A reply in a batch that belongs to no call because it is malformed.
+        /// A response in a batch that belongs to no call because it is malformed.
         public static let malformedResponse = Code(value: .malformedResponse)
         /// A number id came back as a string, and the adapter was told to take it.
         public static let stringifiedID = Code(value: .stringifiedID)
-        /// A reply has both result and error, and the adapter was told to take it.
+        /// A response has both result and error, and the adapter was told to take it.
         public static let resultAndError = Code(value: .resultAndError)
         /// There were more warnings than are kept.
         public static let furtherWarnings = Code(value: .furtherWarnings)
@@ -185,7 +186,7 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the warning.
     public let code: Code
-    /// One line for people, without a value of the reply.
+    /// One line for people, without a value of the response.
     public let message: String
 
     /// Makes a warning.

@@ -44,7 +44,7 @@ public enum RPCParameters: Sendable, Hashable {
         case .object(let object): self = .object(object)
         default:
             throw .invalidParameters(
-                "the parameters are a \(value.typeName), wanted an array or an object")
+                "the parameters are a \(value.typeName), expected an array or an object")
         }
     }
 
@@ -56,7 +56,7 @@ public enum RPCParameters: Sendable, Hashable {
         do {
             value = try JSONValue(parsing: text)
         } catch {
-            throw .invalidParameters("the parameters are no strict JSON: \(error.message)")
+            throw .invalidParameters("the parameters are not strict JSON: \(error.message)")
         }
         try self.init(value)
     }

@@ -1,8 +1,8 @@
 public import SignetJSON
 
-/// Why a call could not be boxed, or why its reply gives no result.
+/// Why a call could not be boxed, or why its response gives no result.
 ///
-/// Neither `message` nor the description nor a dump holds the error's `data` or the reply's body.
+/// Neither `message` nor the description nor a dump holds the error's `data` or the response's body.
 public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The kind of an error.
     ///
@@ -37,13 +37,13 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
         /// The server answered with an RPC error; `RPCError.server` holds it.
         public static let rpcError = Code(value: .rpcError)
-        /// The status is not 2xx and the body is no RPC reply.
+        /// The status is not 2xx and the body is no RPC response.
         public static let httpStatus = Code(value: .httpStatus)
-        /// The reply is not what the protocol demands.
+        /// The response is not what the protocol demands.
         public static let malformedResponse = Code(value: .malformedResponse)
-        /// The reply's body is longer than the limit.
+        /// The response's body is longer than the limit.
         public static let responseTooLarge = Code(value: .responseTooLarge)
-        /// A call of a batch has no reply.
+        /// A call of a batch has no response.
         public static let batchIncomplete = Code(value: .batchIncomplete)
         /// The parameters cannot be said in this protocol; nothing has been sent.
         public static let invalidParameters = Code(value: .invalidParameters)
@@ -69,7 +69,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         /// What a service says of itself is neither OpenRPC 1.x nor OpenAPI 3.x.
         public static let malformedDescription = Code(value: .malformedDescription)
 
-        /// The call's time has passed without a reply; streams only.
+        /// The call's time has passed without a response; streams only.
         public static let timeout = Code(value: .timeout)
         /// The peer ended the stream, or the stream failed; streams only.
         public static let cutOff = Code(value: .cutOff)
@@ -91,19 +91,19 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people; without control characters and never with `data`.
+    /// Found, expected and where, for people; without control characters and never with `data`.
     public let message: String
-    /// The reply's HTTP status, where there was a reply.
+    /// The response's HTTP status, where there was a response.
     public let status: Int?
     /// The server's own error, with code `rpc-error` only.
     public let server: RPCServerError?
-    /// The reply's body with code `http-status`, for those who know what the server writes there.
+    /// The response's body with code `http-status`, for those who know what the server writes there.
     public let body: [UInt8]
-    /// What the reply's body says of the error with code `http-status`, where it is
+    /// What the response's body says of the error with code `http-status`, where it is
     /// `application/problem+json` (RFC 9457).
     public let problem: ProblemDetails?
 
-    /// Makes an error; `message` must hold neither a value of the reply nor a secret.
+    /// Makes an error; `message` must hold neither a value of the response nor a secret.
     public init(
         code: Code, message: String, status: Int? = nil, server: RPCServerError? = nil,
         body: [UInt8] = [], problem: ProblemDetails? = nil
@@ -116,7 +116,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         self.problem = problem
     }
 
-    /// Decodes the body of an error reply, for an API whose errors have a shape of their own.
+    /// Decodes the body of an error response, for an API whose errors have a shape of their own.
     ///
     /// - Throws: `JSONError` where it is no strict JSON, or of another type.
     public func decodeBody<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
@@ -140,30 +140,31 @@ extension RPCError {
             status: status, server: error)
     }
 
-    /// A status that is not 2xx, of a reply that says nothing in the protocol.
-    public static func httpStatus(_ reply: RawResponse) -> RPCError {
-        let problem = ProblemDetails(reply)
+    /// A status that is not 2xx, of a response that says nothing in the protocol.
+    public static func httpStatus(_ response: RawResponse) -> RPCError {
+        let problem = ProblemDetails(response)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return RPCError(
             code: .httpStatus,
-            message: "the server answered with HTTP status \(reply.status)\(title), wanted 2xx",
-            status: reply.status, body: reply.body, problem: problem)
+            message:
+                "the server answered with HTTP status \(response.status)\(title), expected 2xx",
+            status: response.status, body: response.body, problem: problem)
     }
 
-    /// A reply that is not what the protocol demands; `what` holds no value of it.
+    /// A response that is not what the protocol demands; `what` holds no value of it.
     public static func malformedResponse(_ what: String, status: Int?) -> RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(
-            code: .malformedResponse, message: "the reply is malformed\(place): \(what)",
+            code: .malformedResponse, message: "the response is malformed\(place): \(what)",
             status: status)
     }
 
-    static func responseTooLarge(_ reply: RawResponse, limit: Int) -> RPCError {
+    static func responseTooLarge(_ response: RawResponse, limit: Int) -> RPCError {
         RPCError(
             code: .responseTooLarge,
-            message: "the reply's body has \(reply.body.count) bytes, the limit is \(limit)",
-            status: reply.status)
+            message: "the response's body has \(response.body.count) bytes, the limit is \(limit)",
+            status: response.status)
     }
 
     static func invalidParameters(_ what: String) -> RPCError {

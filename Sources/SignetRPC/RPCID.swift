@@ -1,7 +1,7 @@
 public import SignetJSON
 import Synchronization
 
-/// What joins a reply to its call: a string or a number, never null, a boolean or a fraction.
+/// What joins a response to its call: a string or a number, never null, a boolean or a fraction.
 ///
 /// Two ids are the same where type and bytes are: `1`, `"1"` and `1.0` are three.
 public enum RPCID: Sendable, Hashable {

@@ -59,15 +59,15 @@ struct SuppliedBodyTests {
 
     @Test(
         arguments: [
-            ("logo", "image/jpeg", "a body of the type image/jpeg, wanted image/png"),
-            ("logo", "application/octet-stream", "wanted image/png"),
+            ("logo", "image/jpeg", "a body of the type image/jpeg, expected image/png"),
+            ("logo", "application/octet-stream", "expected image/png"),
             (
                 "order", "text/csv",
-                "wanted one of application/json; charset=utf-8, application/x-www-"
+                "expected one of application/json; charset=utf-8, application/x-www-"
             ),
-            ("order", "imagex/png", "wanted one of"),
-            ("drop", "application/problem+json", "wanted"),
-            ("none", "application/json", "wanted none"),
+            ("order", "imagex/png", "expected one of"),
+            ("drop", "application/problem+json", "expected"),
+            ("none", "application/json", "expected none"),
         ] as [(RPCMethod, String, String)])
     func typesThatItDoesNotName(_ method: RPCMethod, _ type: String, _ words: String) {
         let message = refusal(method, SuppliedBody(contentType: type))
@@ -100,26 +100,26 @@ struct SuppliedBodyTests {
 
     @Test(
         arguments: [
-            ("order", "application/json", "", "no strict JSON"),
-            ("order", "application/json", #"{"item":"tea","item":"tea"}"#, "no strict JSON"),
-            ("order", "application/json", "item: tea", "no strict JSON"),
-            ("order", "application/json", "[]", "the body: found array, wanted object"),
+            ("order", "application/json", "", "not strict JSON"),
+            ("order", "application/json", #"{"item":"tea","item":"tea"}"#, "not strict JSON"),
+            ("order", "application/json", "item: tea", "not strict JSON"),
+            ("order", "application/json", "[]", "the body: found array, expected object"),
             ("order", "application/json", "{}", "the body at .item: found nothing"),
             (
                 "order", "application/json", #"{"item":4242424242}"#,
-                ".item: found number, wanted string"
+                ".item: found number, expected string"
             ),
             (
                 "order", "application/json", #"{"item":"x","kind":"4242424242"}"#,
-                #".kind: found another string, wanted one of "tea", "cake""#
+                #".kind: found another string, expected one of "tea", "cake""#
             ),
             (
                 "order", "application/json", #"{"item":"x","count":4242424242}"#,
-                ".count: found another number, wanted at most 99"
+                ".count: found another number, expected at most 99"
             ),
             ("order", "application/json", #"{"item":"x","Count":1}"#, ".Count: found a member"),
-            ("any", "application/json", "4242424242", "found number, wanted object"),
-            ("any", "application/merge+json", "[]", "found array, wanted object"),
+            ("any", "application/json", "4242424242", "found number, expected object"),
+            ("any", "application/merge+json", "[]", "found array, expected object"),
             ("order", "application/x-www-form-urlencoded", "", ".item: found nothing"),
             ("order", "application/x-www-form-urlencoded", "Item=tea", ".item: found nothing"),
             (
@@ -134,11 +134,11 @@ struct SuppliedBodyTests {
             ("order", "application/x-www-form-urlencoded", "item=a&count=%3100", "at most 99"),
             (
                 "order", "application/x-www-form-urlencoded", "item=a&cou%6Et=4242424242",
-                ".count: found another number, wanted at most 99"
+                ".count: found another number, expected at most 99"
             ),
             (
                 "order", "application/x-www-form-urlencoded", "item=a&kind=4242424242",
-                #".kind: found another number, wanted one of "tea", "cake""#
+                #".kind: found another number, expected one of "tea", "cake""#
             ),
             ("order", "application/x-www-form-urlencoded", "item=a&more", ".more: found a field"),
             ("order", "application/x-www-form-urlencoded", "item=a&tags=1&tags=2&tags=3", ".tags"),
@@ -158,7 +158,7 @@ struct SuppliedBodyTests {
         try check("spread", Self.body("street=x&town=y", type), id: false)
         try check("spread", Self.body("address[street]=x", type), id: false)
         let message = refusal("spread", try Self.body("n=x", type), id: false)
-        #expect(message.contains(".n: found string, wanted integer"), "\(message)")
+        #expect(message.contains(".n: found string, expected integer"), "\(message)")
     }
 
     @Test func partsOfAForm() throws {
@@ -173,7 +173,7 @@ struct SuppliedBodyTests {
         #expect(refusal("order", SuppliedBody(MultipartForm())).contains(".item: found nothing"))
         form.append("many", named: "count")
         #expect(
-            refusal("order", SuppliedBody(form)).contains(".count: found string, wanted integer"))
+            refusal("order", SuppliedBody(form)).contains(".count: found string, expected integer"))
     }
 
     @Test func ofOneTypeInTwoVersionsOneIsEnough() throws {

@@ -3,7 +3,7 @@ public import SignetClient
 /// Parley 1, a protocol that nobody speaks but this example.
 ///
 /// A call is `{"parley":1,"ask":METHOD,"with":{…},"ticket":TEXT}`, sent with POST to `/say`; what wants no
-/// answer has `tell` in place of `ask`, and no ticket. The reply repeats the ticket, and has either an
+/// answer has `tell` in place of `ask`, and no ticket. The response repeats the ticket, and has either an
 /// `answer` or a `regret` of `why` (a code), `words` and `more`.
 public struct ParleyAdapter: PayloadAdapter {
     /// Makes an adapter.
@@ -18,7 +18,7 @@ public struct ParleyAdapter: PayloadAdapter {
         case .object(let members): body["with"] = .object(members)
         case .array:
             throw RPCError(
-                code: .invalidParameters, message: "found parameters by position, wanted names")
+                code: .invalidParameters, message: "found parameters by position, expected names")
         }
         // A ticket that cannot be guessed is that of no other call.
         let ticket = String(UInt64.random(in: 0 ... .max), radix: 36)
@@ -30,33 +30,33 @@ public struct ParleyAdapter: PayloadAdapter {
             expected: .init(ids: [call.isNotification ? nil : .string(ticket)]))
     }
 
-    /// Unboxes a reply: the body first, then the status, because a regret comes with any of them.
-    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+    /// Unboxes a response: the body first, then the status, because a regret comes with any of them.
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
         guard let ticket = request.expected.ids.first ?? nil else {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            return UnboxedResponse(result: nil, status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            return UnboxedResponse(result: nil, status: response.status)
         }
-        // Strictly: a member that stands there twice is no reply.
-        guard let members = (try? JSONValue(parsing: reply.body))?.object, members["parley"] == 1
+        // Strictly: a member that stands there twice is no response.
+        guard let members = (try? JSONValue(parsing: response.body))?.object, members["parley"] == 1
         else {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedResponse("it is none of Parley 1", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            throw .malformedResponse("it is none of Parley 1", status: response.status)
         }
         guard members["ticket"] == ticket.json else {
-            throw .malformedResponse("its ticket is not the call's", status: reply.status)
+            throw .malformedResponse("its ticket is not the call's", status: response.status)
         }
         switch (members["answer"], members["regret"]?.object) {
-        case (let answer?, nil) where members["regret"] == nil && reply.isSuccess:
-            return UnboxedResponse(result: RPCResult(answer), status: reply.status)
+        case (let answer?, nil) where members["regret"] == nil && response.isSuccess:
+            return UnboxedResponse(result: RPCResult(answer), status: response.status)
         case (nil, let regret?):
             throw .rpcError(
                 RPCServerError(
                     textCode: regret["why"]?.string ?? "", message: regret["words"]?.string ?? "",
-                    data: regret["more"]), status: reply.status)
+                    data: regret["more"]), status: response.status)
         default:
-            throw .malformedResponse("found not one of answer and regret", status: reply.status)
+            throw .malformedResponse("found not one of answer and regret", status: response.status)
         }
     }
 }

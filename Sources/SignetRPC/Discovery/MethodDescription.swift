@@ -106,7 +106,7 @@ public struct MethodDescription: Sendable, Hashable {
     ///     No value of theirs is repeated.
     ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
     /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what is
-    ///   wanted, or `unsupported-call` for a method that parameters by name cannot call.
+    ///   expected, or `unsupported-call` for a method that parameters by name cannot call.
     public func check(
         _ given: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) {
@@ -118,12 +118,12 @@ public struct MethodDescription: Sendable, Hashable {
         switch given {
         case .array(let values) where !values.isEmpty:
             guard structure != .byName else {
-                throw .invalidParameters("found parameters by position, wanted them by name")
+                throw .invalidParameters("found parameters by position, expected them by name")
             }
             try check(byPosition: values)
         case .object(let members) where !members.isEmpty:
             guard structure != .byPosition else {
-                throw .invalidParameters("found parameters by name, wanted them by position")
+                throw .invalidParameters("found parameters by name, expected them by position")
             }
             try check(byName: members, fields, hasBody)
         default: try check(byName: [:], fields, hasBody)
@@ -133,7 +133,7 @@ public struct MethodDescription: Sendable, Hashable {
     private func check(byPosition values: [JSONValue]) throws(RPCError) {
         guard values.count <= parameters.count else {
             throw .invalidParameters(
-                "found \(values.count) parameters, wanted at most \(parameters.count)")
+                "found \(values.count) parameters, expected at most \(parameters.count)")
         }
         for (index, parameter) in parameters.enumerated() {
             guard index < values.count else {
@@ -164,7 +164,7 @@ public struct MethodDescription: Sendable, Hashable {
             guard let unknown = rest.memberNames.first else { return }
             let known = parameters.filter { $0.place != .body || !hasBody }.map(\.name)
             throw .invalidParameters(
-                "found a parameter \(Printable.name(unknown)), wanted "
+                "found a parameter \(Printable.name(unknown)), expected "
                     + (known.isEmpty ? "none" : "one of \(Self.list(known))"))
         }
         guard !rest.isEmpty || body.isRequired else { return }
@@ -179,7 +179,8 @@ public struct MethodDescription: Sendable, Hashable {
         } catch {
             throw .invalidParameters(
                 "the parameter \(Printable.name(parameter.name)): its \(parameter.place.rawValue) is "
-                    + "found, and its value is none that is wanted (\(parameter.schema.typeName))")
+                    + "found, and its value is none that is expected (\(parameter.schema.typeName))"
+            )
         }
     }
 
@@ -214,13 +215,14 @@ public struct MethodDescription: Sendable, Hashable {
 
     private func missing(_ parameter: Parameter) -> RPCError {
         .invalidParameters(
-            "the parameter \(Printable.name(parameter.name)): found nothing, wanted "
+            "the parameter \(Printable.name(parameter.name)): found nothing, expected "
                 + parameter.schema.typeName)
     }
 
     func refusal(_ found: ParameterSchema.Mismatch, _ what: String) -> RPCError {
         let place = found.place.isEmpty ? "" : " at \(found.place)"
-        return .invalidParameters("\(what)\(place): found \(found.found), wanted \(found.wanted)")
+        return .invalidParameters(
+            "\(what)\(place): found \(found.found), expected \(found.expected)")
     }
 
     static func list(_ names: [String]) -> String {

@@ -58,7 +58,7 @@ private struct FormCheck {
                 continue
             }
             return ParameterSchema.Mismatch(
-                place: Self.step(name), found: "nothing", wanted: "a value")
+                place: Self.step(name), found: "nothing", expected: "a value")
         }
         let isClosed =
             rules["additionalProperties"]?.bool == false && rules["patternProperties"] == nil
@@ -68,7 +68,7 @@ private struct FormCheck {
                 guard isClosed else { continue }
                 return ParameterSchema.Mismatch(
                     place: Self.step(name), found: "a field of this name",
-                    wanted: known.isEmpty
+                    expected: known.isEmpty
                         ? "none" : "one of \(MethodDescription.list(known.memberNames))")
             }
             if let found = mismatch(texts[RPCMethod(name)] ?? [], schema, name) { return found }
@@ -80,7 +80,7 @@ private struct FormCheck {
         _ texts: [String?], _ schema: JSONValue, _ name: String
     ) -> ParameterSchema.Mismatch? {
         let known = texts.compactMap(\.self)
-        let wanted = ParameterSchema(schema, in: document)
+        let expected = ParameterSchema(schema, in: document)
         guard known.count == texts.count, !known.isEmpty else { return nil }
         let asTexts = known.map(JSONValue.string)
         let asJSON = known.map { (try? JSONValue(parsing: Array($0.utf8))) ?? .string($0) }
@@ -94,12 +94,12 @@ private struct FormCheck {
         }
         var last: ParameterSchema.Mismatch?
         for form in forms {
-            guard let found = wanted.mismatch(form, repeatsValues: false) else { return nil }
+            guard let found = expected.mismatch(form, repeatsValues: false) else { return nil }
             last = found
         }
         return last.map {
             ParameterSchema.Mismatch(
-                place: Self.step(name) + $0.place, found: $0.found, wanted: $0.wanted)
+                place: Self.step(name) + $0.place, found: $0.found, expected: $0.expected)
         }
     }
 

@@ -18,14 +18,14 @@ public struct ParameterSchema: Sendable, Hashable {
         self.document = document
     }
 
-    /// What a value is and what was wanted of it.
+    /// What a value is and what was expected of it.
     public struct Mismatch: Sendable, Hashable {
         /// Where in the value, such as `.address.lines[2]`; empty is the value itself.
         public var place: String
         /// What stands there: a type, a length, or what an enumeration does not list, shortened.
         public var found: String
         /// What the schema allows.
-        public var wanted: String
+        public var expected: String
     }
 
     /// Where a value does not fit; nil where it does, or where that cannot be known.
@@ -74,7 +74,9 @@ private struct Check {
     func mismatch(_ value: JSONValue, _ schema: JSONValue, _ place: String, _ depth: Int)
         -> Mismatch?
     {
-        if schema.bool == false { return Mismatch(place: place, found: "a value", wanted: "none") }
+        if schema.bool == false {
+            return Mismatch(place: place, found: "a value", expected: "none")
+        }
         // A schema with an identifier of its own may mean other places by its references.
         guard let rules = schema.object, depth < Self.maximumDepth,
             rules["$id"] == nil || depth == 0, budget.left > 0
@@ -118,7 +120,7 @@ private struct Check {
             ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
         return Mismatch(
             place: place, found: found,
-            wanted: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
+            expected: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
     }
 
     /// A number without a fraction is an integer, however it is written.
@@ -135,7 +137,7 @@ private struct Check {
         let names = allowed.prefix(12).map { Printable.text($0.text, limit: 40) }
         return Mismatch(
             place: place, found: shown(value, limit: 40),
-            wanted: "one of " + names.joined(separator: ", ")
+            expected: "one of " + names.joined(separator: ", ")
                 + (allowed.count > names.count ? ", …" : ""))
     }
 
@@ -161,12 +163,12 @@ private struct Check {
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    wanted: "at least \(Printable.text(least.text, limit: 24))")
+                    expected: "at least \(Printable.text(least.text, limit: 24))")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    wanted: "at most \(Printable.text(most.text, limit: 24))")
+                    expected: "at most \(Printable.text(most.text, limit: 24))")
             }
         }
         if let text = value.string {
@@ -182,10 +184,10 @@ private struct Check {
         _ count: Int, _ what: String, _ suffix: String, _ rules: JSONObject, _ place: String
     ) -> Mismatch? {
         if let least = rules["min\(suffix)"]?.number?.int64, count < least {
-            return Mismatch(place: place, found: "\(count) \(what)", wanted: "at least \(least)")
+            return Mismatch(place: place, found: "\(count) \(what)", expected: "at least \(least)")
         }
         if let most = rules["max\(suffix)"]?.number?.int64, count > most {
-            return Mismatch(place: place, found: "\(count) \(what)", wanted: "at most \(most)")
+            return Mismatch(place: place, found: "\(count) \(what)", expected: "at most \(most)")
         }
         return nil
     }
@@ -216,7 +218,7 @@ private struct Check {
         {
             // What only the server writes is required of its answers alone (OpenAPI 3).
             if known[name].map(resolved)?["readOnly"]?.bool == true { continue }
-            return Mismatch(place: place + Self.step(name), found: "nothing", wanted: "a value")
+            return Mismatch(place: place + Self.step(name), found: "nothing", expected: "a value")
         }
         for (name, member) in members {
             if let schema = known[name] {
@@ -228,7 +230,7 @@ private struct Check {
                 if others.bool == false {
                     return Mismatch(
                         place: place + Self.step(name), found: "a member of this name",
-                        wanted: known.isEmpty ? "none" : "one of \(Self.list(known.memberNames))")
+                        expected: known.isEmpty ? "none" : "one of \(Self.list(known.memberNames))")
                 }
                 if let found = mismatch(member, others, place + Self.step(name), depth + 1) {
                     return found
@@ -263,9 +265,9 @@ private struct Check {
             let here = mismatches.filter { $0.place == place }
             return Mismatch(
                 place: place, found: here.first?.found ?? value.typeName,
-                wanted: here.isEmpty
+                expected: here.isEmpty
                     ? "one of \(schemas.count) forms"
-                    : here.map(\.wanted).joined(separator: ", or "))
+                    : here.map(\.expected).joined(separator: ", or "))
         }
         return nil
     }

@@ -29,7 +29,7 @@ public struct ServiceDescription: Sendable, Hashable {
         do throws(JSONError) {
             document = try JSONValue(parsing: bytes)
         } catch {
-            throw .malformedDescription("it is no strict JSON: \(error.message)")
+            throw .malformedDescription("it is not strict JSON: \(error.message)")
         }
         try self.init(document)
     }
@@ -46,7 +46,7 @@ public struct ServiceDescription: Sendable, Hashable {
             kind = .openAPI
             methods = try OpenAPIReader(document: document).methods()
         } else if document["swagger"] != nil {
-            throw .malformedDescription("found Swagger 2, wanted openapi 3 or openrpc 1")
+            throw .malformedDescription("found Swagger 2, expected openapi 3 or openrpc 1")
         } else {
             throw .malformedDescription("found neither openrpc 1.x nor openapi 3.x")
         }
@@ -57,14 +57,16 @@ public struct ServiceDescription: Sendable, Hashable {
     ///
     /// - Throws: `RPCError` with code `unknown-method`.
     public func method(named name: String) throws(RPCError) -> MethodDescription {
-        let wanted = RPCMethod(name)
-        if let method = methods.first(where: { RPCMethod($0.name) == wanted || $0.method == wanted }
+        let expected = RPCMethod(name)
+        if let method = methods.first(where: {
+            RPCMethod($0.name) == expected || $0.method == expected
+        }
         ) {
             return method
         }
         throw RPCError(
             code: .unknownMethod,
-            message: "found the method \(Printable.name(name)), wanted "
+            message: "found the method \(Printable.name(name)), expected "
                 + (methods.isEmpty
                     ? "none: the description has no methods"
                     : "one of \(MethodDescription.list(methods.map(\.name)))"))

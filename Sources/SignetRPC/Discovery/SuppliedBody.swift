@@ -128,7 +128,7 @@ extension MethodDescription {
     /// Checks a body that is not made of parameters.
     func check(_ body: SuppliedBody) throws(RPCError) {
         guard let bodyTypes else {
-            throw .invalidParameters("found a body, wanted none: the description has none")
+            throw .invalidParameters("found a body, expected none: the description has none")
         }
         guard !bodyTypes.isEmpty, let type = body.contentType.flatMap(MediaType.init) else {
             return
@@ -136,7 +136,7 @@ extension MethodDescription {
         let closest = bodyTypes.map { $0.closeness(to: type) }.max() ?? 0
         guard closest > 0 else {
             throw .invalidParameters(
-                "found a body of the type \(Printable.text(type.essence, limit: 64)), wanted "
+                "found a body of the type \(Printable.text(type.essence, limit: 64)), expected "
                     + (bodyTypes.count == 1 ? "" : "one of ")
                     + Self.list(bodyTypes.map(\.name)))
         }
@@ -162,7 +162,7 @@ extension MethodDescription {
         do throws(JSONError) {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw .invalidParameters("the body is no strict JSON: \(error.message)")
+            throw .invalidParameters("the body is not strict JSON: \(error.message)")
         }
     }
 }

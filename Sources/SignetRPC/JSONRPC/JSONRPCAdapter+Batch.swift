@@ -6,14 +6,14 @@ public struct BatchResponse: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// The call has a result.
         case result(RPCResult)
-        /// The call failed: the server's error, or a malformed reply with the call's id.
+        /// The call failed: the server's error, or a malformed response with the call's id.
         case failure(RPCError)
         /// The server refused the batch with an error that names no call, and answered this call
         /// in no other way.
         case rejected(RPCError)
-        /// No reply names this call.
+        /// No response names this call.
         case unanswered
-        /// A notification, which has no reply.
+        /// A notification, which has no response.
         case notified
     }
 
@@ -27,13 +27,14 @@ public struct BatchResponse: Sendable, Hashable {
     public var warnings: [RPCWarning]
 
     /// The error of the whole: `batch-incomplete` where a call is unanswered, else the first that the
-    /// server gave, else that of the first malformed reply; nil where all went well.
+    /// server gave, else that of the first malformed response; nil where all went well.
     public var error: RPCError? {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
             return RPCError(
                 code: .batchIncomplete,
-                message: "\(unanswered) of \(outcomes.count) calls have no reply", status: status)
+                message: "\(unanswered) of \(outcomes.count) calls have no response", status: status
+            )
         }
         let errors = outcomes.lazy.compactMap { outcome in
             switch outcome {
@@ -82,22 +83,22 @@ extension JSONRPCAdapter {
         return (.array(requests), ids)
     }
 
-    /// Unboxes the reply to a batch. Replies are matched by id only, in whatever order they come.
+    /// Unboxes the response to a batch. Responses are matched by id only, in whatever order they come.
     ///
-    /// - Throws: `RPCError` where the reply as a whole is none: `http-status`, `malformed-reply` or
+    /// - Throws: `RPCError` where the response as a whole is none: `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
     public func unboxBatch(
-        _ reply: RawResponse, to request: BoxedRequest
+        _ response: RawResponse, to request: BoxedRequest
     ) throws(RPCError) -> BatchResponse {
-        guard reply.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(reply, limit: maximumResponseSize)
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
-        var matching = BatchMatching(request.expected.ids, self, reply.status)
+        var matching = BatchMatching(request.expected.ids, self, response.status)
         if matching.open.isEmpty {
-            let warnings = try unboxNotification(reply).warnings
+            let warnings = try unboxNotification(response).warnings
             return matching.finished(warnings)
         }
-        let reader = try read(reply)
+        let reader = try read(response)
         switch reader.root.kind {
         case .array:
             var isRPC = false
@@ -107,24 +108,25 @@ extension JSONRPCAdapter {
                 matching.take(answer, reader)
             }
             // A gateway's array says nothing of the calls; its status and its body do.
-            guard reply.isSuccess || isRPC else { throw .httpStatus(reply) }
+            guard response.isSuccess || isRPC else { throw .httpStatus(response) }
         case .object:
             let answer = JSONRPCResponse(reader.root, in: reader, self)
             if case .defect(let defect) = answer.content {
-                guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-                throw .malformedResponse(defect, status: reply.status)
+                guard response.isSuccess || answer.isRPC else { throw .httpStatus(response) }
+                throw .malformedResponse(defect, status: response.status)
             }
             matching.take(answer, reader)
         default:
-            guard reply.isSuccess else { throw .httpStatus(reply) }
+            guard response.isSuccess else { throw .httpStatus(response) }
             throw .malformedResponse(
-                "found a scalar, wanted an array of replies or one reply", status: reply.status)
+                "found a scalar, expected an array of responses or one response",
+                status: response.status)
         }
         return matching.finished([])
     }
 }
 
-/// Joins the replies of a batch to its calls.
+/// Joins the responses of a batch to its calls.
 private struct BatchMatching {
     private let ids: [RPCID?]
     private let acceptsStringified: Bool
@@ -161,18 +163,20 @@ private struct BatchMatching {
         case .defect(let defect): outcome = .failure(.malformedResponse(defect, status: status))
         }
         guard case .id(let id) = answer.id else {
-            warn(.malformedResponse, "a reply of the batch has no id of a call")
+            warn(.malformedResponse, "a response of the batch has no id of a call")
             return
         }
         if let position = open.removeValue(forKey: id) {
             outcomes[position] = outcome
         } else if all[id] != nil {
-            warn(.duplicateResponse, "a call of the batch has a second reply; the first one counts")
+            warn(
+                .duplicateResponse,
+                "a call of the batch has a second response; the first one counts")
         } else if acceptsStringified, let position = positionOfStringified(id) {
             warn(.stringifiedID)
             outcomes[position] = outcome
         } else {
-            warn(.unknownResponse, "a reply of the batch belongs to no call of it")
+            warn(.unknownResponse, "a response of the batch belongs to no call of it")
         }
     }
 

@@ -3,8 +3,8 @@ public import SignetJSON
 
 /// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.
 ///
-/// The adapter owns content type, method and ids. A reply is matched by its id's type and value; a
-/// body that is an RPC reply is read before the status is judged, and its content type is not judged.
+/// The adapter owns content type, method and ids. A response is matched by its id's type and value; a
+/// body that is an RPC response is read before the status is judged, and its content type is not judged.
 public struct JSONRPCAdapter: PayloadAdapter {
     /// A version of the protocol.
     public enum Version: Sendable, Hashable {
@@ -23,14 +23,14 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Whether a string id of the digits of a call's number counts as that call's, where no call has
     /// that string as its id; some gateways turn numbers into strings.
     public var acceptsStringifiedNumericIDs = false
-    /// Whether a reply of version 2.0 may have both result and error: an error of null leaves the
+    /// Whether a response of version 2.0 may have both result and error: an error of null leaves the
     /// result, any other is the call's. The specification forbids both; some servers write them.
     public var acceptsResultBesideError = false
     /// Members that each request carries beside the protocol's own; they cannot replace those.
     public var additionalMembers: JSONObject = [:]
-    /// The largest body of a reply, in bytes.
+    /// The largest body of a response, in bytes.
     public var maximumResponseSize = 64 << 20
-    /// How deep a reply may be nested, in 1...512; more counts as 512.
+    /// How deep a response may be nested, in 1...512; more counts as 512.
     public var maximumDepth = JSONReader.maximumDepth
     /// The largest count of calls in a batch.
     public var maximumBatchCount = 100
@@ -54,40 +54,41 @@ public struct JSONRPCAdapter: PayloadAdapter {
         return boxed(try request(call, id), BoxedRequest.Expected(ids: [id]))
     }
 
-    /// Unboxes the reply to one call.
+    /// Unboxes the response to one call.
     ///
     /// - Throws: `RPCError` with code `rpc-error`, `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
-    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
-        guard reply.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(reply, limit: maximumResponseSize)
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
         guard let first = request.expected.ids.first, let id = first else {
-            return try unboxNotification(reply)
+            return try unboxNotification(response)
         }
-        let reader = try read(reply)
+        let reader = try read(response)
         let answer = JSONRPCResponse(reader.root, in: reader, self)
         var warnings: [RPCWarning] = answer.hasBoth ? [.resultAndError] : []
         switch answer.content {
         case .defect(let defect):
-            guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-            throw .malformedResponse(defect, status: reply.status)
+            guard response.isSuccess || answer.isRPC else { throw .httpStatus(response) }
+            throw .malformedResponse(defect, status: response.status)
         case .error(let error):
-            if case .null = answer.id { throw .rpcError(error, status: reply.status) }
-            try match(answer, id, reply, &warnings)
-            throw .rpcError(error, status: reply.status)
+            if case .null = answer.id { throw .rpcError(error, status: response.status) }
+            try match(answer, id, response, &warnings)
+            throw .rpcError(error, status: response.status)
         case .result(let element):
-            try match(answer, id, reply, &warnings)
-            if !reply.isSuccess {
+            try match(answer, id, response, &warnings)
+            if !response.isSuccess {
                 warnings.append(
                     RPCWarning(
                         code: .resultWithStatus,
-                        message: "the result came with HTTP status \(reply.status), wanted 2xx"))
+                        message: "the result came with HTTP status \(response.status), expected 2xx"
+                    ))
             }
             return UnboxedResponse(
-                result: RPCResult(validated: reader.bytes(of: element)), status: reply.status,
+                result: RPCResult(validated: reader.bytes(of: element)), status: response.status,
                 warnings: warnings)
         }
     }
@@ -148,18 +149,18 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     /// Reads a body that must be JSON, unless the status says why it is none.
-    func read(_ reply: RawResponse) throws(RPCError) -> JSONReader {
+    func read(_ response: RawResponse) throws(RPCError) -> JSONReader {
         do {
-            return try read(reply.body)
+            return try read(response.body)
         } catch {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            guard !reply.body.isEmpty else {
-                throw .malformedResponse("the body is empty", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            guard !response.body.isEmpty else {
+                throw .malformedResponse("the body is empty", status: response.status)
             }
             throw .malformedResponse(
                 error.code == .tooLarge
                     ? "the body: \(error.message)"
-                    : "the body is no strict JSON: \(error.message)", status: reply.status)
+                    : "the body is not strict JSON: \(error.message)", status: response.status)
         }
     }
 
@@ -173,7 +174,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     private func match(
-        _ answer: JSONRPCResponse, _ wanted: RPCID, _ reply: RawResponse,
+        _ answer: JSONRPCResponse, _ wanted: RPCID, _ response: RawResponse,
         _ warnings: inout [RPCWarning]
     ) throws(RPCError) {
         if case .id(let id) = answer.id {
@@ -183,36 +184,37 @@ public struct JSONRPCAdapter: PayloadAdapter {
                 return
             }
         }
-        guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
+        guard response.isSuccess || answer.isRPC else { throw .httpStatus(response) }
         throw .malformedResponse(
-            "the member id is not the call's id in type and value", status: reply.status)
+            "the member id is not the call's id in type and value", status: response.status)
     }
 
-    /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
-    func unboxNotification(_ reply: RawResponse) throws(RPCError) -> UnboxedResponse {
-        guard reply.isSuccess else {
-            guard let reader = try? read(reply) else { throw .httpStatus(reply) }
+    /// A notification wants no response: any 2xx is good, and a body there harms nothing.
+    func unboxNotification(_ response: RawResponse) throws(RPCError) -> UnboxedResponse {
+        guard response.isSuccess else {
+            guard let reader = try? read(response) else { throw .httpStatus(response) }
             let answer = JSONRPCResponse(reader.root, in: reader, self)
             guard case .error(let error) = answer.content, answer.namesNoCall || answer.isRPC else {
-                throw .httpStatus(reply)
+                throw .httpStatus(response)
             }
-            throw .rpcError(error, status: reply.status)
+            throw .rpcError(error, status: response.status)
         }
         let warnings =
-            reply.body.isEmpty
+            response.body.isEmpty
             ? []
             : [
                 RPCWarning(
                     code: .bodyForNotification,
-                    message: "a notification was answered with a body, wanted none")
+                    message: "a notification was answered with a body, expected none")
             ]
-        return UnboxedResponse(result: nil, status: reply.status, warnings: warnings)
+        return UnboxedResponse(result: nil, status: response.status, warnings: warnings)
     }
 }
 
 extension RPCWarning {
     static let resultAndError = RPCWarning(
-        code: .resultAndError, message: "a reply has both result and error, wanted one of them")
+        code: .resultAndError, message: "a response has both result and error, expected one of them"
+    )
     static let stringifiedID = RPCWarning(
         code: .stringifiedID, message: "the server turned a number id into a string")
 }

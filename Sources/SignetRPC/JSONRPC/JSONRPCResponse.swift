@@ -1,6 +1,6 @@
 import SignetJSON
 
-/// One reply object of JSON-RPC, read but not yet joined to its call.
+/// One response object of JSON-RPC, read but not yet joined to its call.
 struct JSONRPCResponse {
     /// The member `id`.
     enum ID {
@@ -8,11 +8,11 @@ struct JSONRPCResponse {
         case id(RPCID)
     }
 
-    /// What the reply says.
+    /// What the response says.
     enum Content {
         case result(JSONReader.Element)
         case error(RPCServerError)
-        /// Why the reply is none.
+        /// Why the response is none.
         case defect(String)
     }
 
@@ -30,7 +30,8 @@ struct JSONRPCResponse {
     init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
-            self.content = .defect("found a JSON value that is no object, wanted a reply object")
+            self.content = .defect(
+                "found a JSON value that is no object, expected a response object")
             self.isRPC = false
             self.hasBoth = false
             return
@@ -83,10 +84,10 @@ struct JSONRPCResponse {
             switch (result, error) {
             case (let result?, nil): return .result(result)
             case (nil, let error?): return serverError(error, reader)
-            case (nil, nil): return .defect("found neither result nor error, wanted one of them")
+            case (nil, nil): return .defect("found neither result nor error, expected one of them")
             case (let result?, let error?) where takesBoth:
                 return error.kind == .null ? .result(result) : serverError(error, reader)
-            default: return .defect("found both result and error, wanted one of them")
+            default: return .defect("found both result and error, expected one of them")
             }
         }
 
@@ -98,10 +99,10 @@ struct JSONRPCResponse {
             case (let result?, let error?) where error.kind == .null: return .result(result)
             case (let result, let error?) where error.kind != .null:
                 guard result == nil || result?.kind == .null else {
-                    return .defect("found both result and error, wanted one of them to be null")
+                    return .defect("found both result and error, expected one of them to be null")
                 }
                 return serverErrorOfVersion1(error, reader)
-            default: return .defect("found neither result nor error, wanted one of them")
+            default: return .defect("found neither result nor error, expected one of them")
             }
         }
 
@@ -142,7 +143,7 @@ struct JSONRPCResponse {
 }
 
 extension JSONReader {
-    /// An id of a reply; nil for a type that cannot be one.
+    /// An id of a response; nil for a type that cannot be one.
     fileprivate func id(_ element: Element) -> RPCID? {
         if let text = string(element) { return .string(text) }
         return number(element).map(RPCID.number)

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The links of a reply's Link fields (RFC 8288).
+/// The links of a response's Link fields (RFC 8288).
 public struct LinkField: Sendable, Hashable {
     /// One link.
     public struct Link: Sendable, Hashable {
@@ -8,14 +8,14 @@ public struct LinkField: Sendable, Hashable {
         public let target: String
         /// What it is, in lower case; of several `rel` the first one counts (section 3.3).
         public let relations: [String]
-        /// Of which resource it speaks, where that is another one than the reply's.
+        /// Of which resource it speaks, where that is another one than the response's.
         public let anchor: String?
     }
 
     /// The links in their order.
     public let links: [Link]
 
-    /// Reads all Link fields of a reply.
+    /// Reads all Link fields of a response.
     ///
     /// - Throws: `RPCError` with code `malformed-reply` where one cannot be read: a page that is not found
     ///   is never taken for the last one.

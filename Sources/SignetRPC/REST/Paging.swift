@@ -8,7 +8,7 @@ public struct Paging: Sendable, Hashable {
         case cursor(Source, Target)
     }
 
-    /// Where a reply names what the next page is asked for with.
+    /// Where a response names what the next page is asked for with.
     public struct Source: Sendable, Hashable {
         enum Place: Sendable, Hashable {
             case result([String])
@@ -48,12 +48,12 @@ public struct Paging: Sendable, Hashable {
     /// How many pages are read at most; a list that goes on behind them is an error, not the end.
     public var maximumPages = 1000
 
-    /// By the link of a relation in the reply's Link field (RFC 8288), on the service's own origin.
+    /// By the link of a relation in the response's Link field (RFC 8288), on the service's own origin.
     public static func link(relation: String = "next") -> Paging {
         Paging(way: .link(relation: relation))
     }
 
-    /// By a value in the reply that the next request repeats in its query. Null, an empty string and none
+    /// By a value in the response that the next request repeats in its query. Null, an empty string and none
     /// at all are the end.
     ///
     /// - Parameters:
@@ -65,7 +65,7 @@ public struct Paging: Sendable, Hashable {
                 Source(place: .result(path)), Target(place: .query(parameter))))
     }
 
-    /// By a value in the reply that the next request repeats. Null, an empty string and none at all are
+    /// By a value in the response that the next request repeats. Null, an empty string and none at all are
     /// the end.
     ///
     /// In a body a number stays a number, in its own digits.
@@ -101,21 +101,21 @@ public struct Paging: Sendable, Hashable {
         try set("", in: &request, status: nil)
     }
 
-    /// The cursor that a reply names, a string or a number; nil at the end.
+    /// The cursor that a response names, a string or a number; nil at the end.
     ///
     /// - Throws: `RPCError` with code `malformed-reply` for one of another type, and for several fields.
     package static func cursor(
-        from source: Source, in reply: UnboxedResponse
+        from source: Source, in response: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {
         var value: JSONValue?
         switch source.place {
         case .result(let path):
-            value = reply.result?.value
+            value = response.result?.value
             for name in path { value = value?[name] }
         case .field(let name):
-            let texts = reply.fields[values: name]
+            let texts = response.fields[values: name]
             guard texts.count < 2 else {
-                throw .malformedResponse("its cursor is there twice", status: reply.status)
+                throw .malformedResponse("its cursor is there twice", status: response.status)
             }
             value = texts.first.map(JSONValue.string)
         }
@@ -124,14 +124,14 @@ public struct Paging: Sendable, Hashable {
         case .string?, .number?: return value
         default:
             throw .malformedResponse(
-                "its cursor is of type \(value?.typeName ?? "null"), wanted a string or number",
-                status: reply.status)
+                "its cursor is of type \(value?.typeName ?? "null"), expected a string or number",
+                status: response.status)
         }
     }
 
     /// Puts a cursor into the next page's request.
     ///
-    /// - Parameter status: Of the reply that named it.
+    /// - Parameter status: Of the response that named it.
     /// - Throws: `RPCError` with code `malformed-reply` for what no field can hold, or `invalid-params` for a
     ///   body that has no place for it.
     package func set(

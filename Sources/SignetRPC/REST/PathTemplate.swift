@@ -102,7 +102,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "the path's \(Printable.name(name)) is of type \(element.typeName), wanted a "
+                        "the path's \(Printable.name(name)) is of type \(element.typeName), expected a "
                             + "string, number or boolean")
                 }
                 texts.append(text)

@@ -10,7 +10,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     public let type: String
     /// The kind in words.
     public let title: String?
-    /// The HTTP status as the body tells it; that of the reply counts.
+    /// The HTTP status as the body tells it; that of the response counts.
     public let status: Int?
     /// This occurrence in words.
     public let detail: String?
@@ -35,11 +35,11 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         extensions = members
     }
 
-    /// The problem of a reply that says by its Content-Type that it has one; nil for any other.
-    init?(_ reply: RawResponse) {
-        guard let type = reply.fields[.contentType],
+    /// The problem of a response that says by its Content-Type that it has one; nil for any other.
+    init?(_ response: RawResponse) {
+        guard let type = response.fields[.contentType],
             MediaType(type)?.essence == "application/problem+json",
-            let problem = try? ProblemDetails(parsing: reply.body)
+            let problem = try? ProblemDetails(parsing: response.body)
         else { return nil }
         self = problem
     }

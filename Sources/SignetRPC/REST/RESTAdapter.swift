@@ -7,7 +7,7 @@ public protocol RESTBoxing: PayloadAdapter {
     func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest
 }
 
-/// Plain REST: the call's method is the HTTP method, the result is the reply's JSON body.
+/// Plain REST: the call's method is the HTTP method, the result is the response's JSON body.
 ///
 /// A method may name a path below the service's URL, with places for parameters: `GET /orders/{id}`
 /// (``PathTemplate``). Of the other parameters, which are by name, POST, PUT and PATCH make the body, and
@@ -21,7 +21,7 @@ public struct RESTAdapter: RESTBoxing {
         case form
     }
 
-    /// The largest body of a reply, in bytes.
+    /// The largest body of a response, in bytes.
     public var maximumResponseSize = 64 << 20
     /// What parameters become with POST, PUT and PATCH.
     public var bodyEncoding = BodyEncoding.json
@@ -132,29 +132,29 @@ public struct RESTAdapter: RESTBoxing {
             query: try query(request.query), fields: fields, body: request.body.bytes)
     }
 
-    /// Unboxes a reply: the body's JSON, or null where a 2xx has no body.
+    /// Unboxes a response: the body's JSON, or null where a 2xx has no body.
     ///
     /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (no strict JSON) or
     ///   `reply-too-large`.
-    public func unbox(_ reply: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
-        guard reply.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(reply, limit: maximumResponseSize)
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
-        guard reply.isSuccess else { throw .httpStatus(reply) }
-        guard !reply.body.isEmpty else {
+        guard response.isSuccess else { throw .httpStatus(response) }
+        guard !response.body.isEmpty else {
             return UnboxedResponse(
-                result: RPCResult(validated: Array("null".utf8)), status: reply.status,
-                fields: reply.fields)
+                result: RPCResult(validated: Array("null".utf8)), status: response.status,
+                fields: response.fields)
         }
         do {
             return UnboxedResponse(
-                result: try RPCResult(parsing: reply.body), status: reply.status,
-                fields: reply.fields)
+                result: try RPCResult(parsing: response.body), status: response.status,
+                fields: response.fields)
         } catch {
             throw .malformedResponse(
-                "the body is no strict JSON: \(error.message)", status: reply.status)
+                "the body is not strict JSON: \(error.message)", status: response.status)
         }
     }
 

@@ -41,7 +41,7 @@ public struct RESTBody: Sendable, Hashable {
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "\(Printable.name(name)) of the form is of type \(element.typeName), wanted a "
+                        "\(Printable.name(name)) of the form is of type \(element.typeName), expected a "
                             + "string, number or boolean")
                 }
                 if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }

@@ -3,14 +3,14 @@ import Synchronization
 
 /// What the peer says.
 extension ConnectionCore {
-    /// Takes one message: a request, a notification, a reply, or an array of them.
+    /// Takes one message: a request, a notification, a response, or an array of them.
     func take(_ message: [UInt8]) async {
         let reader: JSONReader
         do {
             reader = try adapter.read(message)
         } catch {
             guard error.code == .tooLarge else {
-                fault("a message is no strict JSON: \(error.message)")
+                fault("a message is not strict JSON: \(error.message)")
                 return send(.invalid(.parseError))
             }
             fault("a message: \(error.message)")
@@ -26,14 +26,15 @@ extension ConnectionCore {
         }
         let elements = reader.elements(of: reader.root)
         guard !elements.isEmpty, elements.count <= adapter.maximumBatchCount else {
-            fault("a batch has \(elements.count) elements, wanted 1...\(adapter.maximumBatchCount)")
+            fault(
+                "a batch has \(elements.count) elements, expected 1...\(adapter.maximumBatchCount)")
             return send(.invalid(.invalidRequest))
         }
         let answers = BatchResponses(count: elements.count) { [weak self] in self?.send($0) }
         for element in elements {
             await take(element, in: reader, element.range.count, &seen) { answers.take($0) }
         }
-        // The answer to a batch is one array: what it leaves out has no reply, and an error in it that
+        // The answer to a batch is one array: what it leaves out has no response, and an error in it that
         // names no call is that of such a call.
         for batch in seen.batches {
             calls.settle(batch, seen.rejection.map(CallOutcome.rejected) ?? .unanswered)
@@ -64,11 +65,11 @@ extension ConnectionCore {
         answer: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard element.kind == .object else {
-            fault("found a JSON value that is no object, wanted a request or a reply")
+            fault("found a JSON value that is no object, expected a request or a response")
             return answer(.invalid(.invalidRequest))
         }
         var method: JSONReader.Element?
-        var isReply = false
+        var isResponse = false
         var hasID = false
         for (name, value) in reader.members(of: element) {
             if reader.isString(name, "method") {
@@ -76,39 +77,39 @@ extension ConnectionCore {
             } else if reader.isString(name, "id") {
                 hasID = true
             } else if reader.isString(name, "result") || reader.isString(name, "error") {
-                isReply = true
+                isResponse = true
             }
         }
-        if let method, !isReply || (adapter.version == .v1 && method.kind == .string) {
+        if let method, !isResponse || (adapter.version == .v1 && method.kind == .string) {
             return await takeRequest(element, in: reader, size, &seen, answer: answer)
         }
-        let reply = JSONRPCResponse(element, in: reader, adapter)
-        if isReply || (hasID && isOpen(reply.id)) {
+        let response = JSONRPCResponse(element, in: reader, adapter)
+        if isResponse || (hasID && isOpen(response.id)) {
             answer(nil)
-            return take(reply, in: reader, isAlsoRequest: method != nil, &seen)
+            return take(response, in: reader, isAlsoRequest: method != nil, &seen)
         }
-        fault("found an object that is neither a request nor a reply")
+        fault("found an object that is neither a request nor a response")
         answer(.invalid(.invalidRequest))
     }
 
-    // MARK: Replies
+    // MARK: Responses
 
     private func isOpen(_ id: JSONRPCResponse.ID) -> Bool {
         if case .id(let id) = id { calls.isOpen(id) } else { false }
     }
 
     private func take(
-        _ reply: JSONRPCResponse, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
+        _ response: JSONRPCResponse, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
     ) {
         let outcome: Result<RPCResult, any Error>
-        switch reply.content {
+        switch response.content {
         case _ where isAlsoRequest:
             outcome = .failure(malformed("found a method beside result or error"))
         case .result(let element):
             outcome = .success(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):
             let error = RPCError.rpcError(error, status: nil)
-            if case .null = reply.id {
+            if case .null = response.id {
                 // The peer could not read some message of ours, and does not say which.
                 if calls.count == 0 {
                     warn(.unknownResponse, "an error names no call, and none is open")
@@ -119,26 +120,27 @@ extension ConnectionCore {
             outcome = .failure(error)
         case .defect(let defect): outcome = .failure(malformed(defect))
         }
-        guard case .id(let id) = reply.id else {
-            return fault("found a reply without an id of a call")
+        guard case .id(let id) = response.id else {
+            return fault("found a response without an id of a call")
         }
         defer {
             // Of version 1.0 (section 2.1) an invalid response ends the connection, whosever it is; of 2.0
             // it ends its call alone.
-            if adapter.version == .v1, case .defect(let defect) = reply.content {
+            if adapter.version == .v1, case .defect(let defect) = response.content {
                 countMalformed(defect)
             }
         }
-        if reply.hasBoth { options.onWarning?(.resultAndError) }
+        if response.hasBoth { options.onWarning?(.resultAndError) }
         switch calls.finish(id, outcome) {
         case .finished(let batch): seen.note(batch)
         case .abandoned: break
-        case .duplicate: warn(.duplicateResponse, "a call has a second reply; the first one counts")
+        case .duplicate:
+            warn(.duplicateResponse, "a call has a second response; the first one counts")
         case .unknown: takeUnknown(id, outcome, &seen)
         }
     }
 
-    /// A reply with no call's id may have a call's id in another spelling: it is not the reply, unless
+    /// A response with no call's id may have a call's id in another spelling: it is not the response, unless
     /// that is allowed, but no other will come.
     private func takeUnknown(
         _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ seen: inout Seen
@@ -159,7 +161,7 @@ extension ConnectionCore {
             match = calls.finish(
                 .number(JSONNumber(value)), .failure(malformed(Self.otherID)))
         } else {
-            warn(.unknownResponse, "a reply belongs to no call")
+            warn(.unknownResponse, "a response belongs to no call")
         }
         if case .finished(let batch) = match { seen.note(batch) }
     }
@@ -172,9 +174,9 @@ extension ConnectionCore {
         options.onWarning?(RPCWarning(code: code, message: message))
     }
 
-    /// A message that may have been the reply to any call.
+    /// A message that may have been the response to any call.
     private func fault(_ what: String) {
-        calls.failAll(.reply(.failure(malformed(what))))
+        calls.failAll(.response(.failure(malformed(what))))
         countMalformed(what)
     }
 

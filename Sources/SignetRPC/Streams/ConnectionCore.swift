@@ -126,7 +126,7 @@ final class ConnectionCore: Sendable {
         let ended = zip(batch.ids, methods).compactMap { id, method in
             id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
         }
-        defer { for one in ended { one.call.end(.reply(.failure(error))) } }
+        defer { for one in ended { one.call.end(.response(.failure(error))) } }
         takeBack(ended.lazy.compactMap(\.call.frame).first, ended.map { ($0.id, $0.method) })
     }
 
@@ -142,13 +142,13 @@ final class ConnectionCore: Sendable {
     }
 
     private static func expired(_ timeout: Duration) -> RPCError {
-        RPCError(code: .timeout, message: "the call has no reply within \(timeout)")
+        RPCError(code: .timeout, message: "the call has no response within \(timeout)")
     }
 
     /// Ends a call at once; the peer is told where it may have got the call.
     private func abandon(_ id: RPCID, _ method: RPCMethod, _ error: any Error) {
         guard let ended = calls.abandon(id) else { return }
-        defer { ended.end(.reply(.failure(error))) }
+        defer { ended.end(.response(.failure(error))) }
         takeBack(ended.frame, [(id, method)])
     }
 

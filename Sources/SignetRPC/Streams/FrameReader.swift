@@ -147,7 +147,8 @@ struct FrameHeader {
     private static func malformed(_ found: String) -> RPCError {
         RPCError(
             code: .malformedFrame,
-            message: "found \(found) in a frame's header, wanted \"Content-Length: \" and a number")
+            message:
+                "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
     }
 
     /// RFC 9110, section 5.6.2.

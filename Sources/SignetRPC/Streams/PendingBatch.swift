@@ -53,14 +53,14 @@ final class PendingBatch: Sendable {
         let finished = state.withLock { state in
             state.outcomes[place] =
                 switch outcome {
-                case .reply(.success(let result)): .result(result)
-                case .reply(.failure(let error as RPCError)): .failure(error)
-                case .reply(.failure):
+                case .response(.success(let result)): .result(result)
+                case .response(.failure(let error as RPCError)): .failure(error)
+                case .response(.failure):
                     .failure(RPCError(code: .connectionClosed, message: "the call was cancelled"))
                 case .rejected(let error): .rejected(error)
                 case .unanswered: .unanswered
                 }
-            if case .reply(.failure(is CancellationError)) = outcome { state.isCancelled = true }
+            if case .response(.failure(is CancellationError)) = outcome { state.isCancelled = true }
             return state.finished()
         }
         if let (continuation, result) = finished { continuation.resume(with: result) }
@@ -69,8 +69,8 @@ final class PendingBatch: Sendable {
 
 /// How a call over a stream ends.
 enum CallOutcome {
-    /// Its reply, or why there is none.
-    case reply(Result<RPCResult, any Error>)
+    /// Its response, or why there is none.
+    case response(Result<RPCResult, any Error>)
     /// An error that names no call was the answer.
     case rejected(RPCError)
     /// The answer to its batch leaves it out.
@@ -79,9 +79,9 @@ enum CallOutcome {
     /// For who waits for a single call.
     var result: Result<RPCResult, any Error> {
         switch self {
-        case .reply(let result): result
+        case .response(let result): result
         case .rejected(let error): .failure(error)
-        case .unanswered: .failure(RPCError(code: .batchIncomplete, message: "it has no reply"))
+        case .unanswered: .failure(RPCError(code: .batchIncomplete, message: "it has no response"))
         }
     }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The calls of one connection that wait for their replies. Whoever takes a call out of the table ends
+/// The calls of one connection that wait for their responses. Whoever takes a call out of the table ends
 /// it, so each ends exactly once.
 final class PendingCalls: Sendable {
-    /// What a reply's id says.
+    /// What a response's id says.
     enum Match {
         /// The call has ended with it; the batch that it was of.
         case finished(PendingBatch?)
@@ -49,7 +49,7 @@ final class PendingCalls: Sendable {
         var open: [RPCID: Open] = [:]
         /// The calls that were abandoned before their frame had a number.
         var unqueued: Set<RPCID> = []
-        /// The last calls that ended, and whether a reply was what ended them.
+        /// The last calls that ended, and whether a response was what ended them.
         var past: [RPCID: Bool] = [:]
         var order: [RPCID] = []
         var oldest = 0
@@ -64,7 +64,7 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// How many ended calls are remembered, to tell a late reply from one to no call.
+    /// How many ended calls are remembered, to tell a late response from one to no call.
     private static let remembered = 1024
 
     private let state = Mutex(State())
@@ -75,7 +75,7 @@ final class PendingCalls: Sendable {
     /// Why no call can be made any more; nil while calls can.
     var ending: RPCError? { state.withLock { $0.ending } }
 
-    /// Whether a call waits for a reply with this id.
+    /// Whether a call waits for a response with this id.
     func isOpen(_ id: RPCID) -> Bool { state.withLock { $0.open[id] != nil } }
 
     /// How many calls wait.
@@ -102,7 +102,8 @@ final class PendingCalls: Sendable {
             guard state.open.count + calls.count <= limit else {
                 return RPCError(
                     code: .tooManyCalls,
-                    message: "\(state.open.count) calls wait for replies, and the limit is \(limit)"
+                    message:
+                        "\(state.open.count) calls wait for responses, and the limit is \(limit)"
                 )
             }
             guard !calls.contains(where: { state.open[$0.id] != nil || state.past[$0.id] != nil })
@@ -128,7 +129,7 @@ final class PendingCalls: Sendable {
         return standing
     }
 
-    /// Ends a call with its reply.
+    /// Ends a call with its response.
     func finish(_ id: RPCID, _ outcome: Result<RPCResult, any Error>) -> Match {
         let (ended, match) = state.withLock { state -> (Ended?, Match) in
             if let open = state.open.removeValue(forKey: id) {
@@ -138,11 +139,11 @@ final class PendingCalls: Sendable {
             guard let isAnswered = state.past[id] else { return (nil, .unknown) }
             return (nil, isAnswered ? .duplicate : .abandoned)
         }
-        ended?.end(.reply(outcome))
+        ended?.end(.response(outcome))
         return match
     }
 
-    /// Takes out a call whose reply nobody wants any more; nil where it has ended.
+    /// Takes out a call whose response nobody wants any more; nil where it has ended.
     func abandon(_ id: RPCID) -> Ended? {
         state.withLock { state in
             guard let open = state.open.removeValue(forKey: id) else { return nil }
@@ -152,7 +153,7 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// Ends every open call, since a message came that may have been the reply to any of them.
+    /// Ends every open call, since a message came that may have been the response to any of them.
     func failAll(_ outcome: CallOutcome) {
         let ended = state.withLock { state in
             defer { state.open = [:] }
@@ -170,6 +171,6 @@ final class PendingCalls: Sendable {
     /// Ends every open call, and lets none in any more; the first error counts.
     func end(_ error: RPCError) {
         state.withLock { $0.ending = $0.ending ?? error }
-        failAll(.reply(.failure(error)))
+        failAll(.response(.failure(error)))
     }
 }

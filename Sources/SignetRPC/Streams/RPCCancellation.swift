@@ -1,6 +1,6 @@
 import SignetJSON
 
-/// How one side tells the other that it wants no reply to a request any more.
+/// How one side tells the other that it wants no response to a request any more.
 public struct RPCCancellation: Sendable, Hashable {
     private enum Value: Sendable { case none, languageServer, modelContext }
 
@@ -18,7 +18,7 @@ public struct RPCCancellation: Sendable, Hashable {
     /// Whether a request that the peer cancelled is answered.
     var answersCancelled: Bool { value != .modelContext }
 
-    /// What is sent for a call that ended before its reply.
+    /// What is sent for a call that ended before its response.
     func notification(of id: RPCID, _ method: RPCMethod) -> RPCCall? {
         switch value {
         case .none: nil

@@ -1,9 +1,9 @@
 /// JSON-RPC over a stream of bytes, both sides' calls at once: language servers, Model Context Protocol
 /// servers, programs of one's own.
 ///
-/// Each call ends exactly once: with its reply, matched by its id's type and value; with its deadline;
-/// with its task's cancellation; or with the connection. A late reply is passed over. A message that
-/// may have been the reply to any call, such as one that is no JSON, ends every open call as
+/// Each call ends exactly once: with its response, matched by its id's type and value; with its deadline;
+/// with its task's cancellation; or with the connection. A late response is passed over. A message that
+/// may have been the response to any call, such as one that is no JSON, ends every open call as
 /// `malformed-reply`; bytes that are no frame end the connection. It ends with the last reference too.
 public final class RPCConnection: Sendable {
     /// What holds for a connection.
@@ -18,7 +18,7 @@ public final class RPCConnection: Sendable {
         public var maximumMessageSize = 64 << 20
         /// The longest header of a frame, in bytes.
         public var maximumHeaderSize = 8 << 10
-        /// How many calls may wait for replies at once.
+        /// How many calls may wait for responses at once.
         public var maximumOpenCalls = 1_000
         /// How many requests of the peer are served at once; more are answered with −32000.
         public var maximumServedRequests = 100

@@ -3,12 +3,12 @@
 public struct RPCPeer: Sendable {
     let core: ConnectionCore
 
-    /// Calls a method and waits for its reply, while other calls go on.
+    /// Calls a method and waits for its response, while other calls go on.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - parameters: By position or by name; nil is none.
-    ///   - timeout: How long the reply may take, with the time until the peer takes the call; nil is the
+    ///   - timeout: How long the response may take, with the time until the peer takes the call; nil is the
     ///     connection's own.
     /// - Throws: `CancellationError` at once where the task is cancelled. Else `RPCError`: what boxing
     ///   throws, `rpc-error`, `malformed-reply`, `timeout`, `message-too-large` or `too-many-calls` for
@@ -32,14 +32,14 @@ public struct RPCPeer: Sendable {
 
     /// Makes several calls in one message (JSON-RPC 2.0, section 6), and waits until each has ended.
     ///
-    /// Each reply is matched by its id, in whatever order they come. The peer answers a batch with one
+    /// Each response is matched by its id, in whatever order they come. The peer answers a batch with one
     /// array: a call that it leaves out is `.unanswered`; one that is still open when an error names no
     /// call is `.rejected`. A call whose time has passed, or whose connection has ended, is a `.failure`
     /// with that error. Language servers and Model Context Protocol servers take no batches.
     ///
     /// - Parameters:
     ///   - calls: At most as many as the adapter's `maximumBatchCount`.
-    ///   - timeout: How long the replies may take together; nil is the connection's own for a call.
+    ///   - timeout: How long the responses may take together; nil is the connection's own for a call.
     /// - Returns: One outcome for each call, in the calls' order.
     /// - Throws: `CancellationError` at once where the task is cancelled; the peer is told for each call.
     ///   `RPCError` where nothing was sent: `empty-batch`, `batch-too-large`, `unsupported-call` (version
@@ -53,7 +53,7 @@ public struct RPCPeer: Sendable {
 
     /// Sends a notification, and returns when it has been handed to the stream.
     ///
-    /// - Throws: As `call(_:_:timeout:)` without what belongs to replies; `timeout` where the peer does not
+    /// - Throws: As `call(_:_:timeout:)` without what belongs to responses; `timeout` where the peer does not
     ///   take it within the connection's time for calls.
     public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
         try await core.notify(RPCCall(method, parameters, isNotification: true))

@@ -12,7 +12,7 @@ struct RPCResponse: Sendable {
         RPCResponse(id: id, outcome: .failure(RPCServerError(standard)))
     }
 
-    /// The reply object; with 1.0 both members, one of them null.
+    /// The response object; with 1.0 both members, one of them null.
     func object(_ version: JSONRPCAdapter.Version) -> JSONObject {
         switch (version, outcome) {
         case (.v2, .success(let value)): ["jsonrpc": "2.0", "result": value, "id": id]
