@@ -83,7 +83,7 @@ extension ConnectionCore {
         if let method, !isResponse || (adapter.version == .v1 && method.kind == .string) {
             return await takeRequest(element, in: reader, size, &seen, answer: answer)
         }
-        let response = JSONRPCResponse(element, in: reader, adapter)
+        let response = JSONRPCResponse(element, in: reader, adapter: adapter)
         if isResponse || (hasID && isOpen(response.id)) {
             answer(nil)
             return take(response, in: reader, isAlsoRequest: method != nil, &seen)

@@ -50,7 +50,7 @@ final class ConnectionCore: Sendable {
     func call(_ call: RPCCall, timeout: Duration?) async throws -> RPCResult {
         try Task.checkCancellation()
         let id = try adapter.nextID()
-        let frame = try framed(adapter.request(call, id))
+        let frame = try framed(adapter.request(for: call, id: id))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if let error = calls.begin(id, continuation) {
@@ -77,7 +77,7 @@ final class ConnectionCore: Sendable {
         try Task.checkCancellation()
         if let error = calls.ending { throw error }
         try await outgoing.write(
-            framed(adapter.request(call, nil)), timeout: options.timeout)
+            framed(adapter.request(for: call, id: nil)), timeout: options.timeout)
     }
 
     /// Makes the calls of a batch; each ends by itself, and the last one ends the batch.
@@ -154,7 +154,7 @@ final class ConnectionCore: Sendable {
 
     private func tellCancelled(_ id: RPCID, _ method: RPCMethod) {
         guard let notification = options.cancellation.notification(of: id, method),
-            let frame = try? framed(adapter.request(notification, nil))
+            let frame = try? framed(adapter.request(for: notification, id: nil))
         else { return }
         outgoing.addIfRoom(frame)
     }

@@ -23,12 +23,12 @@ public struct RPCCancellation: Sendable, Hashable {
         switch value {
         case .none: nil
         case .languageServer:
-            RPCCall("$/cancelRequest", .object(["id": id.json]), isNotification: true)
+            RPCCall("$/cancelRequest", parameters: .object(["id": id.json]), isNotification: true)
         case .modelContext:
             method == "initialize"
                 ? nil
                 : RPCCall(
-                    "notifications/cancelled", .object(["requestId": id.json]),
+                    "notifications/cancelled", parameters: .object(["requestId": id.json]),
                     isNotification: true)
         }
     }

@@ -17,7 +17,7 @@ public struct RPCPeer: Sendable {
     public func call(
         _ method: RPCMethod, _ parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {
-        try await core.call(RPCCall(method, parameters), timeout: timeout)
+        try await core.call(RPCCall(method, parameters: parameters), timeout: timeout)
     }
 
     /// Calls a method and decodes its result; otherwise as `call(_:_:timeout:)`.
@@ -56,6 +56,6 @@ public struct RPCPeer: Sendable {
     /// - Throws: As `call(_:_:timeout:)` without what belongs to responses; `timeout` where the peer does not
     ///   take it within the connection's time for calls.
     public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
-        try await core.notify(RPCCall(method, parameters, isNotification: true))
+        try await core.notify(RPCCall(method, parameters: parameters, isNotification: true))
     }
 }
