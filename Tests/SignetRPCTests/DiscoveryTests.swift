@@ -239,9 +239,9 @@ struct DiscoveryTests {
         arguments: [
             ("a", "{}", ["x-one": "7"], "\"sid\": found nothing"),
             ("a", "{}", ["cookie": "sid=abc"], "\"x-one\": found nothing"),
-            ("a", "{}", ["x-one": "70", "cookie": "sid=abc"], "its header is found"),
-            ("a", "{}", ["x-one": "seven", "cookie": "sid=abc"], "its header is found"),
-            ("a", "{}", ["x-one": "7", "cookie": "sid=abcd"], "its cookie is found"),
+            ("a", "{}", ["x-one": "70", "cookie": "sid=abc"], "invalid value in its header"),
+            ("a", "{}", ["x-one": "seven", "cookie": "sid=abc"], "invalid value in its header"),
+            ("a", "{}", ["x-one": "7", "cookie": "sid=abcd"], "invalid value in its cookie"),
             ("a", "{}", ["x-one": "7", "cookie": "SID=abc; xsid=abc"], "\"sid\": found nothing"),
             ("a", #"{"x-one":10,"sid":"a"}"#, [:], "found 10, expected at most 9"),
             ("a", #"{"x-one":7,"sid":"abcd"}"#, [:], "found 4 characters"),

@@ -1,29 +1,41 @@
 public import HTTPTypes
 public import SignetJSON
 
-/// What a service says of itself: an OpenRPC document (1.x), or an OpenAPI document (3.x) in JSON.
+/// A service's description of its methods: an OpenRPC document (1.x) or an OpenAPI document (3.x) in JSON.
 ///
-/// Methods can be listed, and a call's parameters checked before it is sent. Only what the document says
-/// for certain is refused (``ParameterSchema``).
+/// ```swift
+/// import SignetRPC
+///
+/// let document = """
+///     {"openrpc":"1.2.6","info":{"title":"Orders"},"methods":[{"name":"orders.get","params":
+///     [{"name":"id","required":true,"schema":{"type":"integer","minimum":1}}]}]}
+///     """
+/// let service = try ServiceDescription(parsing: Array(document.utf8))
+/// for method in service.methods { print(method.line) }  // orders.get(id: integer)
+/// let call = RPCCall("orders.get", parameters: .object(["id": 7]))
+/// let request = try JSONRPCAdapter().box(service.checked(call))  // id 0 would throw
+/// ```
+///
+/// A call is only refused if the description excludes it with certainty (``ParameterSchema``).
 public struct ServiceDescription: Sendable, Hashable {
     /// A kind of document.
     public enum Kind: String, Sendable, Hashable {
-        /// OpenRPC, of JSON-RPC 2.0 services.
+        /// OpenRPC, for JSON-RPC 2.0 services.
         case openRPC = "openrpc"
-        /// OpenAPI, of REST services.
+        /// OpenAPI, for REST services.
         case openAPI = "openapi"
     }
 
     /// The kind of document.
     public let kind: Kind
-    /// The service's title, in its own words.
+    /// The service's title according to the document.
     public let title: String?
     /// The methods, in the document's order.
     public let methods: [MethodDescription]
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: `RPCError` with code `malformed-description` that says where it is none.
+    /// - Throws: `RPCError` with code `malformed-description` if the document is not a usable description.
     public init(parsing bytes: [UInt8]) throws(RPCError) {
         let document: JSONValue
         do throws(JSONError) {
@@ -34,7 +46,7 @@ public struct ServiceDescription: Sendable, Hashable {
         try self.init(document)
     }
 
-    /// Takes a document that was read.
+    /// Creates a description from a parsed document.
     ///
     /// - Throws: As `init(parsing:)`.
     public init(_ document: JSONValue) throws(RPCError) {
@@ -52,16 +64,15 @@ public struct ServiceDescription: Sendable, Hashable {
         }
     }
 
-    /// The method of a name; with OpenAPI the operation's id, or method and path such as
-    /// `GET /orders/{id}`.
+    /// Returns the method with a name. With OpenAPI the name is the operation's id, or method and path such
+    /// as `GET /orders/{id}`.
     ///
     /// - Throws: `RPCError` with code `unknown-method`.
     public func method(named name: String) throws(RPCError) -> MethodDescription {
-        let expected = RPCMethod(name)
+        let sought = RPCMethod(name)
         if let method = methods.first(where: {
-            RPCMethod($0.name) == expected || $0.method == expected
-        }
-        ) {
+            RPCMethod($0.name) == sought || $0.method == sought
+        }) {
             return method
         }
         throw RPCError(
@@ -72,12 +83,12 @@ public struct ServiceDescription: Sendable, Hashable {
                     : "one of \(MethodDescription.list(methods.map(\.name)))"))
     }
 
-    /// A call whose method and parameters fit the description, with the method as it is boxed.
+    /// Returns a call with the method as it is boxed, if method and parameters fit the description.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - fields: What else the request carries, where a parameter may stand too.
-    ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
+    ///   - fields: The request's other fields, which may contain parameters too.
+    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of it.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
         _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil
@@ -89,7 +100,7 @@ public struct ServiceDescription: Sendable, Hashable {
         return call
     }
 
-    /// The adapter by which a REST method's parameters go where its description says.
+    /// Returns an adapter that puts a REST method's parameters where the description says.
     public func adapter(
         for method: MethodDescription, from adapter: RESTAdapter = RESTAdapter()
     ) -> RESTAdapter {
@@ -113,6 +124,6 @@ extension RPCError {
     static func malformedDescription(_ what: String) -> RPCError {
         RPCError(
             code: .malformedDescription,
-            message: "the service's description cannot be used: \(what)")
+            message: "the service's description is invalid: \(what)")
     }
 }
