@@ -205,7 +205,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     }
 
     /// The defect of a response whose id is not the call's.
-    static let otherID = "the id does not equal the call's id in type and value"
+    package static let otherID = "the id does not equal the call's id in type and value"
 
     /// Unboxes the response to a notification. Any 2xx is a success; a body is only a warning.
     func unboxNotification(_ response: RawResponse) throws(RPCError) -> UnboxedResponse {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The calls of one batch of ours, until the last of them has ended. Then it tells what became of each, once.
+/// One outgoing batch. When its last call has ended, it resumes the caller with all outcomes, once.
 final class PendingBatch: Sendable {
     private struct State {
         var outcomes: [BatchResponse.Outcome?]
@@ -8,7 +8,7 @@ final class PendingBatch: Sendable {
         var timer: Task<Void, Never>?
         var continuation: CheckedContinuation<[BatchResponse.Outcome], any Error>?
 
-        /// Takes the continuation out where nothing is open any more.
+        /// Removes and returns the continuation and its result if no call is pending any more.
         mutating func finished() -> (
             CheckedContinuation<[BatchResponse.Outcome], any Error>,
             Result<[BatchResponse.Outcome], any Error>
@@ -28,30 +28,30 @@ final class PendingBatch: Sendable {
     let ids: [RPCID?]
     private let state: Mutex<State>
 
-    init(_ ids: [RPCID?]) {
+    init(ids: [RPCID?]) {
         self.ids = ids
         state = Mutex(State(outcomes: ids.map { $0 == nil ? .notified : nil }))
     }
 
-    /// Who waits for the end; before the first call can end.
+    /// Stores the caller's continuation. Call this before the first call can end.
     func wait(_ continuation: CheckedContinuation<[BatchResponse.Outcome], any Error>) {
         state.withLock { $0.continuation = continuation }
     }
 
-    /// Notes the timer, or ends it where the last call has ended meanwhile.
-    func note(timer: Task<Void, Never>) {
-        let isOpen = state.withLock { state in
+    /// Stores the timer, or cancels it if the last call has ended meanwhile.
+    func attach(timer: Task<Void, Never>) {
+        let isPending = state.withLock { state in
             guard state.continuation != nil else { return false }
             state.timer = timer
             return true
         }
-        if !isOpen { timer.cancel() }
+        if !isPending { timer.cancel() }
     }
 
-    /// Says what became of one call; each is told once.
-    func end(_ place: Int, _ outcome: CallOutcome) {
+    /// Ends the call at a position; at most once for each call.
+    func endCall(at position: Int, with outcome: CallOutcome) {
         let finished = state.withLock { state in
-            state.outcomes[place] =
+            state.outcomes[position] =
                 switch outcome {
                 case .response(.success(let result)): .result(result)
                 case .response(.failure(let error as RPCError)): .failure(error)
@@ -67,21 +67,22 @@ final class PendingBatch: Sendable {
     }
 }
 
-/// How a call over a stream ends.
+/// The outcome of a call over a stream.
 enum CallOutcome {
-    /// Its response, or why there is none.
+    /// The response's result, or the error that ended the call.
     case response(Result<RPCResult, any Error>)
-    /// An error that names no call was the answer.
+    /// The peer sent an error that names no call.
     case rejected(RPCError)
-    /// The answer to its batch leaves it out.
+    /// The response to the call's batch omits it.
     case unanswered
 
-    /// For who waits for a single call.
+    /// The result for the caller of a single call.
     var result: Result<RPCResult, any Error> {
         switch self {
         case .response(let result): result
         case .rejected(let error): .failure(error)
-        case .unanswered: .failure(RPCError(code: .batchIncomplete, message: "it has no response"))
+        case .unanswered:
+            .failure(RPCError(code: .batchIncomplete, message: "the call has no response"))
         }
     }
 }

@@ -1,43 +1,43 @@
 import Synchronization
 
-/// The calls of one connection that wait for their responses. Whoever takes a call out of the table ends
-/// it, so each ends exactly once.
+/// A connection's calls that wait for their responses. The code that removes a call from the table also ends
+/// it, so each call ends exactly once.
 final class PendingCalls: Sendable {
-    /// What a response's id says.
-    enum Match {
-        /// The call has ended with it; the batch that it was of.
-        case finished(PendingBatch?)
+    /// The outcome of matching a response's id.
+    enum Completion {
+        /// The response ended a call; the batch to which the call belonged.
+        case completed(PendingBatch?)
         case duplicate, abandoned, unknown
     }
 
-    /// What has become of a call whose frame was being queued.
-    enum Standing { case open, abandoned, over }
+    /// The state of a call after its frame was queued.
+    enum Status { case pending, abandoned, ended }
 
-    /// Who waits for a call.
+    /// The caller that waits for a call.
     enum Waiter {
         case one(CheckedContinuation<RPCResult, any Error>)
-        /// A batch, and the call's place in it.
+        /// A batch, and the call's position in it.
         case batch(PendingBatch, Int)
 
         var batch: PendingBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
     }
 
-    /// What was taken out of the table.
+    /// A call removed from the table.
     struct Ended {
         let frame: UInt64?
         fileprivate let timer: Task<Void, Never>?
         fileprivate let waiter: Waiter
 
-        func end(_ outcome: CallOutcome) {
+        func end(with outcome: CallOutcome) {
             timer?.cancel()
             switch waiter {
             case .one(let continuation): continuation.resume(with: outcome.result)
-            case .batch(let batch, let place): batch.end(place, outcome)
+            case .batch(let batch, let position): batch.endCall(at: position, with: outcome)
             }
         }
     }
 
-    private struct Open {
+    private struct Pending {
         let waiter: Waiter
         var frame: UInt64?
         var timer: Task<Void, Never>?
@@ -46,10 +46,10 @@ final class PendingCalls: Sendable {
     }
 
     private struct State {
-        var open: [RPCID: Open] = [:]
-        /// The calls that were abandoned before their frame had a number.
+        var pending: [RPCID: Pending] = [:]
+        /// The calls that were abandoned before their frame was queued.
         var unqueued: Set<RPCID> = []
-        /// The last calls that ended, and whether a response was what ended them.
+        /// The last calls that ended, and whether a response ended them.
         var past: [RPCID: Bool] = [:]
         var order: [RPCID] = []
         var oldest = 0
@@ -64,7 +64,7 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// How many ended calls are remembered, to tell a late response from one to no call.
+    /// The number of ended calls remembered, to distinguish a late response from one to no call.
     private static let remembered = 1024
 
     private let state = Mutex(State())
@@ -72,105 +72,107 @@ final class PendingCalls: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Why no call can be made any more; nil while calls can.
+    /// The error that ended the connection; nil before.
     var ending: RPCError? { state.withLock { $0.ending } }
 
-    /// Whether a call waits for a response with this id.
-    func isOpen(_ id: RPCID) -> Bool { state.withLock { $0.open[id] != nil } }
+    /// Returns whether a call waits for a response with this id.
+    func isPending(_ id: RPCID) -> Bool { state.withLock { $0.pending[id] != nil } }
 
-    /// How many calls wait.
-    var count: Int { state.withLock { $0.open.count } }
+    /// The number of waiting calls.
+    var count: Int { state.withLock { $0.pending.count } }
 
-    /// Lets a call in; gives the error where it cannot be, and leaves its continuation alone then.
-    func begin(
-        _ id: RPCID, _ continuation: CheckedContinuation<RPCResult, any Error>
+    /// Adds a call. If that fails, returns the error and doesn't resume the continuation.
+    func add(
+        _ id: RPCID, continuation: CheckedContinuation<RPCResult, any Error>
     ) -> RPCError? {
-        begin([(id, .one(continuation))])
+        add([(id, .one(continuation))])
     }
 
-    /// Lets a batch's calls in, all or none; gives the error where they cannot be.
-    func begin(_ batch: PendingBatch) -> RPCError? {
-        begin(
-            batch.ids.enumerated().compactMap { place, id in
-                id.map { ($0, .batch(batch, place)) }
+    /// Adds all calls of a batch, or none. If that fails, returns the error.
+    func add(_ batch: PendingBatch) -> RPCError? {
+        add(
+            batch.ids.enumerated().compactMap { position, id in
+                id.map { ($0, .batch(batch, position)) }
             })
     }
 
-    private func begin(_ calls: [(id: RPCID, waiter: Waiter)]) -> RPCError? {
+    private func add(_ calls: [(id: RPCID, waiter: Waiter)]) -> RPCError? {
         state.withLock { state in
             if let ending = state.ending { return ending }
-            guard state.open.count + calls.count <= limit else {
+            guard state.pending.count + calls.count <= limit else {
                 return RPCError(
                     code: .tooManyCalls,
                     message:
-                        "\(state.open.count) calls wait for responses, and the limit is \(limit)"
+                        "\(state.pending.count) calls wait for responses, the limit is \(limit)"
                 )
             }
-            guard !calls.contains(where: { state.open[$0.id] != nil || state.past[$0.id] != nil })
+            guard
+                !calls.contains(where: { state.pending[$0.id] != nil || state.past[$0.id] != nil })
             else {
-                return RPCError(code: .invalidID, message: "the id generator gave one id twice")
+                return RPCError(code: .invalidID, message: "the id generator repeated an id")
             }
-            for call in calls { state.open[call.id] = Open(waiter: call.waiter) }
+            for call in calls { state.pending[call.id] = Pending(waiter: call.waiter) }
             return nil
         }
     }
 
-    /// Notes which frame carries a call, and its timer; says what has become of the call meanwhile.
-    func note(_ id: RPCID, frame: UInt64?, timer: Task<Void, Never>?) -> Standing {
-        let standing = state.withLock { state -> Standing in
-            guard state.open[id] != nil else {
-                return state.unqueued.remove(id) == nil ? .over : .abandoned
+    /// Stores a call's frame number and timer, and returns the call's status. If it has ended meanwhile, cancels
+    /// the timer.
+    func attach(frame: UInt64?, timer: Task<Void, Never>?, to id: RPCID) -> Status {
+        let status = state.withLock { state -> Status in
+            guard state.pending[id] != nil else {
+                return state.unqueued.remove(id) == nil ? .ended : .abandoned
             }
-            state.open[id]?.frame = frame
-            state.open[id]?.timer = timer
-            return .open
+            state.pending[id]?.frame = frame
+            state.pending[id]?.timer = timer
+            return .pending
         }
-        if standing != .open { timer?.cancel() }
-        return standing
+        if status != .pending { timer?.cancel() }
+        return status
     }
 
-    /// Ends a call with its response.
-    func finish(_ id: RPCID, _ outcome: Result<RPCResult, any Error>) -> Match {
-        let (ended, match) = state.withLock { state -> (Ended?, Match) in
-            if let open = state.open.removeValue(forKey: id) {
+    /// Ends the call with an id, if there is one, with its response.
+    func complete(_ id: RPCID, with outcome: Result<RPCResult, any Error>) -> Completion {
+        let (ended, completion) = state.withLock { state -> (Ended?, Completion) in
+            if let pending = state.pending.removeValue(forKey: id) {
                 state.remember(id, isAnswered: true)
-                return (open.ended, .finished(open.waiter.batch))
+                return (pending.ended, .completed(pending.waiter.batch))
             }
             guard let isAnswered = state.past[id] else { return (nil, .unknown) }
             return (nil, isAnswered ? .duplicate : .abandoned)
         }
-        ended?.end(.response(outcome))
-        return match
+        ended?.end(with: .response(outcome))
+        return completion
     }
 
-    /// Takes out a call whose response nobody wants any more; nil where it has ended.
+    /// Removes a call that no longer waits for its response; returns nil if it has ended.
     func abandon(_ id: RPCID) -> Ended? {
         state.withLock { state in
-            guard let open = state.open.removeValue(forKey: id) else { return nil }
+            guard let pending = state.pending.removeValue(forKey: id) else { return nil }
             state.remember(id, isAnswered: false)
-            if open.frame == nil { state.unqueued.insert(id) }
-            return open.ended
+            if pending.frame == nil { state.unqueued.insert(id) }
+            return pending.ended
         }
     }
 
-    /// Ends every open call, since a message came that may have been the response to any of them.
-    func failAll(_ outcome: CallOutcome) {
+    /// Ends every pending call, for a message that may have been the response to any of them.
+    func endAll(with outcome: CallOutcome) {
         let ended = state.withLock { state in
-            defer { state.open = [:] }
-            for id in state.open.keys { state.remember(id, isAnswered: false) }
-            return state.open.values.map(\.ended)
+            defer { state.pending = [:] }
+            for id in state.pending.keys { state.remember(id, isAnswered: false) }
+            return state.pending.values.map(\.ended)
         }
-        for call in ended { call.end(outcome) }
+        for call in ended { call.end(with: outcome) }
     }
 
-    /// Ends the calls of a batch that its answer left out.
-    func settle(_ batch: PendingBatch, _ outcome: CallOutcome) {
-        for id in batch.ids { if let id, let ended = abandon(id) { ended.end(outcome) } }
+    /// Ends the calls of a batch that its response omitted.
+    func endRest(of batch: PendingBatch, with outcome: CallOutcome) {
+        for id in batch.ids { if let id, let ended = abandon(id) { ended.end(with: outcome) } }
     }
 
-    /// Ends every open call, and lets none in any more; the first error counts.
+    /// Ends every pending call and refuses new ones. The first error counts.
     func end(_ error: RPCError) {
         state.withLock { $0.ending = $0.ending ?? error }
-        failAll(.response(.failure(error)))
+        endAll(with: .response(.failure(error)))
     }
 }

@@ -1,18 +1,19 @@
 import SignetJSON
 import Synchronization
 
-/// What is answered to a request of the peer.
+/// A response to a request of the peer.
 struct RPCResponse: Sendable {
-    /// Null where the request's cannot be told.
+    /// The request's id; null if the request has no readable one.
     let id: JSONValue
     let outcome: Result<JSONValue, RPCServerError>
 
-    static func invalid(_ standard: RPCServerError.Standard, _ id: JSONValue = .null) -> RPCResponse
-    {
+    static func invalid(
+        _ standard: RPCServerError.Standard, id: JSONValue = .null
+    ) -> RPCResponse {
         RPCResponse(id: id, outcome: .failure(RPCServerError(standard)))
     }
 
-    /// The response object; with 1.0 both members, one of them null.
+    /// Returns the response object; with version 1.0 it has both members, one of them null.
     func object(_ version: JSONRPCAdapter.Version) -> JSONObject {
         switch (version, outcome) {
         case (.v2, .success(let value)): ["jsonrpc": "2.0", "result": value, "id": id]
@@ -25,9 +26,9 @@ struct RPCResponse: Sendable {
     }
 }
 
-/// The answers to one batch of the peer, sent together when the last is there.
+/// The responses to one batch of the peer, sent together when all are complete.
 final class BatchResponses: Sendable {
-    private let state: Mutex<(open: Int, answers: [RPCResponse])>
+    private let state: Mutex<(pending: Int, responses: [RPCResponse])>
     private let send: @Sendable ([RPCResponse]) -> Void
 
     init(count: Int, _ send: @escaping @Sendable ([RPCResponse]) -> Void) {
@@ -35,12 +36,12 @@ final class BatchResponses: Sendable {
         self.send = send
     }
 
-    /// Takes one element's answer; nil for a notification.
-    func take(_ answer: RPCResponse?) {
+    /// Adds the response to one element; nil for a notification.
+    func add(_ response: RPCResponse?) {
         let all = state.withLock { state -> [RPCResponse]? in
-            if let answer { state.answers.append(answer) }
-            state.open -= 1
-            return state.open == 0 ? state.answers : nil
+            if let response { state.responses.append(response) }
+            state.pending -= 1
+            return state.pending == 0 ? state.responses : nil
         }
         if let all, !all.isEmpty { send(all) }
     }
