@@ -97,7 +97,7 @@ public enum RPCParameters: Sendable, Hashable {
 public struct RPCCall: Sendable, Hashable {
     /// The method; with REST, the HTTP method.
     public var method: RPCMethod
-    /// The parameters, or nil if there are none.
+    /// The parameters, or nil if there aren't any.
     public var parameters: RPCParameters?
     /// Whether the server must not respond (JSON-RPC 2.0, section 4.1).
     public var isNotification: Bool

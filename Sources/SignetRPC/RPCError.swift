@@ -92,7 +92,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
     /// The kind of the error.
     public let code: Code
-    /// What was found, what was expected and where. It holds no control characters and no `data`.
+    /// Found, expected and where, for people. It holds no control characters and no `data`.
     public let message: String
     /// The response's HTTP status; nil without a response.
     public let status: Int?

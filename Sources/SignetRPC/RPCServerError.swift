@@ -85,7 +85,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
             code: JSONNumber(standard.rawValue), message: message ?? standard.message, data: data)
     }
 
-    /// Decodes `data`; returns nil if there is none.
+    /// Decodes `data`; returns nil if there isn't one.
     ///
     /// - Throws: `JSONError` that names path and byte offset but no value.
     public func decodeData<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value? {

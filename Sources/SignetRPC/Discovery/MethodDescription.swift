@@ -60,7 +60,7 @@ public struct MethodDescription: Sendable, Hashable {
     public let parameters: [Parameter]
     /// Whether the parameters are given by position, by name or either way.
     public let structure: Structure
-    /// The body that parameters become; nil if there is none.
+    /// The body that parameters become; nil if there isn't one.
     let body: Body?
     /// The types of bodies that the method takes: nil for no body, empty if the types are unknown.
     let bodyTypes: [BodyType]?

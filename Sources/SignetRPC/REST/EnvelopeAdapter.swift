@@ -91,7 +91,7 @@ public struct EnvelopeAdapter: RESTBoxing {
 }
 
 extension JSONReader {
-    /// Returns the element that member names lead to from the root; nil if there is none.
+    /// Returns the element that member names lead to from the root; nil if there isn't one.
     fileprivate func element(at path: [String]) -> Element? {
         var element = root
         for name in path {

@@ -34,7 +34,7 @@ public struct LinkField: Sendable, Hashable {
         self.links = links
     }
 
-    /// Returns the target of the link with a relation; nil if there is none. Links that belong to another
+    /// Returns the target of the link with a relation; nil if there isn't one. Links that belong to another
     /// resource are ignored.
     ///
     /// - Throws: `RPCError` with code `malformed-reply` if several links have different targets.

@@ -81,7 +81,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// Returns the path with the parameters' values in place of the names, and the remaining parameters.
     ///
     /// - Parameters:
-    ///   - parameters: By name; nil if there are none.
+    ///   - parameters: By name; nil if there aren't any.
     ///   - keepsUsed: Whether the parameters in the path also remain.
     /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path names any.
     package func filled(

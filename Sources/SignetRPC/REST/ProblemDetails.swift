@@ -44,7 +44,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         self = problem
     }
 
-    /// Decodes an extension member; returns nil if there is none.
+    /// Decodes an extension member; returns nil if there isn't one.
     ///
     /// - Throws: `JSONError` that names path and type.
     public func decode<Value: Decodable>(

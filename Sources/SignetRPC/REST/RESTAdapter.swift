@@ -185,7 +185,7 @@ public struct RESTAdapter: RESTBoxing {
         return removed
     }
 
-    /// Returns percent-encoded pairs, joined by `&`; nil if there are none.
+    /// Returns percent-encoded pairs, joined by `&`; nil if there aren't any.
     ///
     /// - Throws: `invalid-params`, also if a member of an exploded object would get another parameter's
     ///   name in the query.

@@ -28,7 +28,7 @@ enum RESTFields {
         return HTTPField(name: field, value: text)
     }
 
-    /// Returns parameters as one Cookie field (RFC 6265, section 4.2.1); nil if there are none.
+    /// Returns parameters as one Cookie field (RFC 6265, section 4.2.1); nil if there aren't any.
     ///
     /// - Throws: `invalid-params` for a name or value that is invalid in a cookie.
     static func cookies(_ parameters: JSONObject) throws(RPCError) -> HTTPField? {

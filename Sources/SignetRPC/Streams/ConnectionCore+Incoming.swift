@@ -49,7 +49,7 @@ extension ConnectionCore {
         }
     }
 
-    /// What one message has contained so far.
+    /// The parts of one message received so far.
     private struct BatchProgress {
         /// The batches that received a response to one of their calls.
         var batches: [PendingBatch] = []

@@ -18,7 +18,7 @@ public struct RPCCancellation: Sendable, Hashable {
     /// Whether a request that the peer cancelled gets a response.
     var respondsToCancelled: Bool { value != .modelContext }
 
-    /// Returns the notification to send for a call that ended before its response; nil if there is none.
+    /// Returns the notification to send for a call that ended before its response; nil if there isn't one.
     func notification(of id: RPCID, method: RPCMethod) -> RPCCall? {
         switch value {
         case .none: nil

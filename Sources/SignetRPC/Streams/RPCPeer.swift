@@ -6,7 +6,7 @@ public struct RPCPeer: Sendable {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - parameters: The parameters, or nil if there are none.
+    ///   - parameters: The parameters, or nil if there aren't any.
     ///   - timeout: The time until the response arrives, including the time until the peer reads the call;
     ///     nil for the connection's timeout.
     /// - Throws: `CancellationError` at once if the task is cancelled, else `RPCError`. For this call:
