@@ -1,4 +1,4 @@
-"""A host that speaks Parley 1, on loopback: python3 server.py PORT"""
+"""A host for Parley 1, on loopback: python3 server.py PORT"""
 import http.server
 import json
 import sys
@@ -13,10 +13,10 @@ class Host(http.server.BaseHTTPRequestHandler):
         response, status = {"parley": 1, "ticket": call.get("ticket")}, 200
         given = call.get("with", {})
         if self.path != "/parley/say" or call.get("parley") != 1:
-            return self.answer(404, b"<html>no")
+            return self.respond(404, b"<html>no")
         if "tell" in call:
             self.told.append(call["tell"])
-            return self.answer(204, b"")
+            return self.respond(204, b"")
         if call["ask"] == "tea.order" and given.get("cups", 0) < 10:
             response["answer"] = {"cups": given["cups"], "told": self.told}
         elif call["ask"] == "tea.order":
@@ -24,9 +24,9 @@ class Host(http.server.BaseHTTPRequestHandler):
             status = 409
         elif call["ask"] == "wrong.ticket":
             response.update(ticket="another", answer=1)
-        self.answer(status, json.dumps(response).encode())
+        self.respond(status, json.dumps(response).encode())
 
-    def answer(self, status, body):
+    def respond(self, status, body):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -58,11 +58,11 @@ public struct BoxedRequest: Sendable, Hashable {
 
     /// The HTTP method.
     public var method: HTTPRequest.Method
-    /// The path to append to the service's URL: escaped, beginning with `/`, without a query; nil to
-    /// append nothing.
+    /// The path to append to the service's URL: escaped, beginning with `/`, without a query; nil
+    /// to append nothing.
     public var path: String?
-    /// The pairs to add to the URL's query: percent-encoded `name=value` pairs joined by `&`, without
-    /// `?`; nil to add none.
+    /// The pairs to add to the URL's query: percent-encoded `name=value` pairs joined by `&`,
+    /// without `?`; nil to add none.
     public var query: String?
     /// The request's own fields, such as Content-Type and Accept.
     public var fields: HTTPFields
@@ -121,7 +121,8 @@ public struct UnboxedResponse: Sendable, Hashable {
     public var result: RPCResult?
     /// The HTTP status.
     public var status: Int
-    /// The response's fields if the adapter passes them on, as ``RESTAdapter`` does; otherwise empty.
+    /// The response's fields if the adapter passes them on, as ``RESTAdapter`` does; otherwise
+    /// empty.
     public var fields: HTTPFields
     /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
@@ -161,7 +162,8 @@ public struct RPCResult: Sendable, Hashable {
         (try? JSONValue(parsing: bytes)) ?? .null  // validated before, so it is valid again
     }
 
-    /// The bytes of `value.serialized()`, made without a tree, which may take many times the text's size.
+    /// The bytes of `value.serialized()`, made without a tree, which may take many times the text's
+    /// size.
     package var compactBytes: [UInt8] { JSONReader.compact(validated: bytes) }
 
     /// Decodes the result.

@@ -50,8 +50,8 @@ public enum RPCParameters: Sendable, Hashable {
 
     /// Parses parameters from strict JSON text.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` and the byte offset if the text is not strict
-    ///   JSON, or neither an array nor an object.
+    /// - Throws: `RPCError` with code `invalid-params` and the byte offset if the text is not
+    ///   strict JSON, or neither an array nor an object.
     public init(parsing text: [UInt8]) throws(RPCError) {
         let value: JSONValue
         do {

@@ -2,7 +2,8 @@ public import SignetJSON
 
 /// An error in boxing a call, in its response, or on a connection's stream.
 ///
-/// `message`, the description and a dump contain neither the error's `data` nor the response's body.
+/// `message`, the description and a dump contain neither the error's `data` nor the response's
+/// body.
 public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The kind of an error.
     ///
@@ -51,23 +52,26 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         public static let invalidMethod = Code(value: .invalidMethod)
         /// The method begins with `rpc.`, which is reserved; nothing has been sent.
         public static let reservedMethod = Code(value: .reservedMethod)
-        /// An additional member has the name of one of the protocol's members; nothing has been sent.
+        /// An additional member has the name of one of the protocol's members; nothing has been
+        /// sent.
         public static let reservedMember = Code(value: .reservedMember)
-        /// The generator's id is out of range, or the generator repeated one; nothing has been sent.
+        /// The generator's id is out of range, or the generator repeated one; nothing has been
+        /// sent.
         public static let invalidID = Code(value: .invalidID)
         /// The batch contains no call; nothing has been sent.
         public static let emptyBatch = Code(value: .emptyBatch)
         /// The batch contains more calls than the limit; nothing has been sent.
         public static let batchTooLarge = Code(value: .batchTooLarge)
-        /// The protocol doesn't have this kind of call, for example REST has no notifications; nothing
-        /// has been sent.
+        /// The protocol doesn't have this kind of call, for example REST has no notifications;
+        /// nothing has been sent.
         public static let unsupportedCall = Code(value: .unsupportedCall)
         /// A path, or a value in it, is invalid or would name another resource; nothing has been
         /// sent.
         public static let invalidPath = Code(value: .invalidPath)
         /// The service's description doesn't contain the method; nothing has been sent.
         public static let unknownMethod = Code(value: .unknownMethod)
-        /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x document.
+        /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x
+        /// document.
         public static let malformedDescription = Code(value: .malformedDescription)
 
         /// No response arrived in time. Streams only.
@@ -141,7 +145,8 @@ extension RPCError {
             status: status, server: error)
     }
 
-    /// Returns an error for a status that is not 2xx, if the body is not a response of the protocol.
+    /// Returns an error for a status that is not 2xx, if the body is not a response of the
+    /// protocol.
     public static func httpStatus(_ response: RawResponse) -> RPCError {
         let problem = ProblemDetails(response)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
@@ -152,7 +157,8 @@ extension RPCError {
             status: response.status, body: response.body, problem: problem)
     }
 
-    /// Returns an error for a response that violates the protocol. `what` must contain no value from it.
+    /// Returns an error for a response that violates the protocol. `what` must contain no value
+    /// from it.
     public static func malformedResponse(_ what: String, status: Int?) -> RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
@@ -178,8 +184,8 @@ enum Printable {
     /// Returns a parameter's name for a message, shortened and in quotation marks.
     static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
 
-    /// Returns the text, cut after `limit` scalars, with characters escaped that could move the cursor or
-    /// reverse the line.
+    /// Returns the text, cut after `limit` scalars, with characters escaped that could move the
+    /// cursor or reverse the line.
     static func text(_ text: String, limit: Int = 200) -> String {
         var result = ""
         for scalar in text.unicodeScalars.prefix(limit) {

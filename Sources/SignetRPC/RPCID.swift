@@ -30,8 +30,8 @@ public enum RPCID: Sendable, Hashable {
     }
 }
 
-/// A source of ids: numbers in 1..<2^53, which every peer can represent exactly, or strings of 1 to 128
-/// bytes.
+/// A source of ids: numbers in 1..<2^53, which every peer can represent exactly, or strings of 1 to
+/// 128 bytes.
 public struct RPCIDGenerator: Sendable {
     /// The largest id: 2^53 − 1.
     public static let largest: Int64 = 1 << 53 - 1
@@ -73,8 +73,8 @@ public struct RPCIDGenerator: Sendable {
 
     /// Returns the next id.
     ///
-    /// - Throws: `RPCError` with code `invalid-id` if the source returns a number outside 1..<2^53, or a
-    ///   string that is empty or longer than 128 bytes.
+    /// - Throws: `RPCError` with code `invalid-id` if the source returns a number outside 1..<2^53,
+    ///   or a string that is empty or longer than 128 bytes.
     public func next() throws(RPCError) -> RPCID {
         guard let id = make() else {
             throw RPCError(

@@ -2,8 +2,8 @@ public import SignetJSON
 
 /// An error reported by the server (JSON-RPC 2.0, section 5.1).
 ///
-/// `data` often contains what must not be logged (an exception's arguments, a traceback), so neither the
-/// description nor a dump shows it.
+/// `data` often contains what must not be logged (an exception's arguments, a traceback), so
+/// neither the description nor a dump shows it.
 public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable
 {
     /// The codes defined by the protocols.
@@ -58,7 +58,8 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
     public let code: JSONNumber
     /// The code in protocols whose codes are text, such as `"OUT_OF_STOCK"`; `code` is then 0.
     public let textCode: String?
-    /// The server's message, unchanged. For people use `description`, which escapes control characters.
+    /// The server's message, unchanged. For people use `description`, which escapes control
+    /// characters.
     public let message: String
     /// The server's additional data. It is never printed.
     public let data: JSONValue?
@@ -79,7 +80,8 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         self.data = data
     }
 
-    /// Creates an error with a standard code; if `message` is nil, with the code's standard message.
+    /// Creates an error with a standard code; if `message` is nil, with the code's standard
+    /// message.
     public init(_ standard: Standard, message: String? = nil, data: JSONValue? = nil) {
         self.init(
             code: JSONNumber(standard.rawValue), message: message ?? standard.message, data: data)

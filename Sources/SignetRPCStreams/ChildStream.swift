@@ -2,9 +2,11 @@ internal import Dispatch
 public import SignetRPC
 internal import Synchronization
 
-/// A stream to a program that it starts, such as a language server: the program's standard input and output.
+/// A stream to a program that it starts, such as a language server: the program's standard input
+/// and output.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 /// import SignetRPCStreams
 ///
@@ -16,9 +18,10 @@ internal import Synchronization
 /// let status = await stream.ended()
 /// ```
 ///
-/// The program shares this program's standard error and none of its other descriptors. Closing the stream
-/// ends the program's input. If the program doesn't end within the grace period, it receives SIGTERM, and
-/// after another grace period SIGKILL. It leaves neither a process nor a zombie behind.
+/// The program shares this program's standard error and none of its other descriptors. Closing the
+/// stream ends the program's input. If the program doesn't end within the grace period, it receives
+/// SIGTERM, and after another grace period SIGKILL. It leaves neither a process nor a zombie
+/// behind.
 public final class ChildStream: RPCByteStream {
     /// The program's process identifier.
     public let processIdentifier: Int32
@@ -70,7 +73,8 @@ public final class ChildStream: RPCByteStream {
         }
     }
 
-    /// Waits until the program has ended and returns its exit status; 128 plus the signal if one ended it.
+    /// Waits until the program has ended and returns its exit status; 128 plus the signal if one
+    /// ended it.
     public func ended() async -> Int32 { await child.ended() }
 
     private func open() throws(RPCStreamError) -> DescriptorStream {
@@ -81,7 +85,8 @@ public final class ChildStream: RPCByteStream {
     }
 }
 
-/// A child process. It is never sent a signal after it was reaped, when its PID may be another process's.
+/// A child process. It is never sent a signal after it was reaped, when its PID may be another
+/// process's.
 private final class Child: Sendable {
     private struct State {
         var status: Int32?

@@ -4,6 +4,7 @@ public import SignetRPC
 /// A stream over open descriptors: a pipe for each direction, or a socket.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 /// import SignetRPCStreams
 ///
@@ -12,8 +13,8 @@ public import SignetRPC
 /// let order = try await connection.call("orders.get", parameters: .array([7]))
 /// ```
 ///
-/// Each direction uses a thread of its own while something is read or written. If the peer doesn't read, only
-/// the writer waits.
+/// Each direction uses a thread of its own while something is read or written. If the peer doesn't
+/// read, only the writer waits.
 public final class DescriptorStream: RPCByteStream {
     private let descriptors: Descriptors
     private let reading = DispatchQueue(label: "signet.stream.read")
@@ -21,8 +22,8 @@ public final class DescriptorStream: RPCByteStream {
 
     init(_ descriptors: Descriptors) { self.descriptors = descriptors }
 
-    /// Takes ownership of two descriptors, such as 0 and 1 of a program that is a server itself. Pass a
-    /// socket twice. They are closed with the stream.
+    /// Takes ownership of two descriptors, such as 0 and 1 of a program that is a server itself.
+    /// Pass a socket twice. They are closed with the stream.
     ///
     /// - Throws: `RPCStreamError` if the system has no more descriptors; both are then closed.
     public convenience init(reading: Int32, writing: Int32) throws(RPCStreamError) {
@@ -31,16 +32,17 @@ public final class DescriptorStream: RPCByteStream {
 
     /// Connects to a server's Unix domain socket. The file's mode determines who may connect.
     ///
-    /// - Throws: `RPCStreamError` with the system's error; `ETIMEDOUT` if the server doesn't accept the
-    ///   connection within five seconds.
+    /// - Throws: `RPCStreamError` with the system's error; `ETIMEDOUT` if the server doesn't accept
+    ///   the connection within five seconds.
     public convenience init(socketAt path: String) throws(RPCStreamError) {
         self.init(try Descriptors.connected(toSocketAt: path))
     }
 
     /// Connects to a server on a TCP port of this machine, at 127.0.0.1 or else ::1.
     ///
-    /// Other machines cannot be reached, because the stream is neither encrypted nor authenticated. Even on
-    /// this machine any user's program may listen on the port, so prefer a Unix domain socket.
+    /// Other machines cannot be reached, because the stream is neither encrypted nor authenticated.
+    /// Even on this machine any user's program may listen on the port, so prefer a Unix domain
+    /// socket.
     ///
     /// - Throws: As `init(socketAt:)`.
     public convenience init(loopbackPort port: UInt16) throws(RPCStreamError) {

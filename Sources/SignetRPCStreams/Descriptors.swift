@@ -6,8 +6,8 @@ internal import CSignetStreams
     internal import Musl
 #endif
 
-/// A descriptor for each direction, and one that ends waits on them. All are closed with the last reference,
-/// so that their numbers aren't reused while a thread waits on them.
+/// A descriptor for each direction, and one that ends waits on them. All are closed with the last
+/// reference, so that their numbers aren't reused while a thread waits on them.
 final class Descriptors: Sendable {
     private let input: Int32
     private let output: Int32

@@ -69,8 +69,8 @@ public struct MethodDescription: Sendable, Hashable {
     /// Why its body cannot be made of parameters; nil if it can.
     let bodyHindrance: String?
 
-    /// The method in one line: its name, its parameters (with `?` for optional ones) and its summary, with
-    /// control characters escaped.
+    /// The method in one line: its name, its parameters (with `?` for optional ones) and its
+    /// summary, with control characters escaped.
     public var line: String {
         let list = parameters.map { parameter in
             let name = Printable.text(parameter.name, limit: 64)
@@ -102,11 +102,13 @@ public struct MethodDescription: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - supplied: The parameters.
-    ///   - fields: The request's other fields, which may contain a parameter that is a field or a cookie.
-    ///     Messages repeat no value of theirs.
-    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of it.
-    /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what was
-    ///   expected, or `unsupported-call` for a method that cannot be called with parameters by name.
+    ///   - fields: The request's other fields, which may contain a parameter that is a field or a
+    ///     cookie. Messages repeat no value of theirs.
+    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
+    ///     it.
+    /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and
+    ///   what was expected, or `unsupported-call` for a method that cannot be called with
+    ///   parameters by name.
     public func check(
         _ supplied: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) {
@@ -188,7 +190,8 @@ public struct MethodDescription: Sendable, Hashable {
 
     private func check(_ value: JSONValue, for parameter: Parameter) throws(RPCError) {
         guard let found = parameter.schema.mismatch(value) else { return }
-        // In a URL or a field everything is text, and an array of one element is written like the element.
+        // In a URL or a field everything is text, and an array of one element is written like the
+        // element.
         if parameter.place != .parameters, parameter.place != .body {
             for other in Self.otherForms(of: value) where parameter.schema.mismatch(other) == nil {
                 return
@@ -235,7 +238,8 @@ public struct MethodDescription: Sendable, Hashable {
 }
 
 extension MethodDescription.Parameter {
-    /// Returns the parameter's value in a request's fields; nil if it is not a field or cookie there.
+    /// Returns the parameter's value in a request's fields; nil if it is not a field or cookie
+    /// there.
     fileprivate func text(in fields: HTTPFields) -> String? {
         switch place {
         case .header: return HTTPField.Name(name).flatMap { fields[$0] }

@@ -76,7 +76,8 @@ struct OpenAPIReader {
             bodyHindrance: bodyHindrance)
     }
 
-    /// Returns a parameter's place; nil if the caller cannot set it, such as a field that the client sets.
+    /// Returns a parameter's place; nil if the caller cannot set it, such as a field that the
+    /// client sets.
     private static func place(_ place: String, ofParameter name: String) -> MethodDescription
         .Parameter.Place?
     {

@@ -1,15 +1,17 @@
 import SignetJSON
 
 extension ParameterSchema {
-    /// Returns the first mismatch of a form; nil if it fits, or may fit. The mismatch repeats no value.
+    /// Returns the first mismatch of a form; nil if it fits, or may fit. The mismatch repeats no
+    /// value.
     ///
-    /// All values in a form are text, and a name may occur several times. Only `required`, `properties` and
-    /// `additionalProperties` of the schema and its `allOf` are checked.
+    /// All values in a form are text, and a name may occur several times. Only `required`,
+    /// `properties` and `additionalProperties` of the schema and its `allOf` are checked.
     ///
     /// - Parameters:
     ///   - fields: Names and texts.
     ///   - files: The names of the fields with files.
-    ///   - spreads: Whether an object's members may be fields of their own, as in URL-encoded forms.
+    ///   - spreads: Whether an object's members may be fields of their own, as in URL-encoded
+    ///     forms.
     func mismatch(form fields: [SuppliedBody.Field], files: [String], spreads: Bool) -> Mismatch? {
         let form = FormCheck(fields: fields, files: files, spreads: spreads, document: document)
         var waiting = [value]

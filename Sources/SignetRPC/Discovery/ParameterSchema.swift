@@ -1,12 +1,13 @@
 public import SignetJSON
 
-/// The common core of JSON Schema, as service descriptions use it, to find a wrong parameter before it is
-/// sent.
+/// The common core of JSON Schema, as service descriptions use it, to find a wrong parameter before
+/// it is sent.
 ///
-/// The keywords checked are `type`, `enum`, `const`, `nullable`, `minimum`, `maximum`, `minLength`, `maxLength`,
-/// `minItems`, `maxItems`, `items`, `prefixItems`, `required`, `properties`, `additionalProperties`, `allOf`,
-/// `anyOf`, `oneOf` and `$ref` within the document. All others are ignored, and doubtful values
-/// pass: a value that the schema allows is never refused, but one that it forbids may pass.
+/// The keywords checked are `type`, `enum`, `const`, `nullable`, `minimum`, `maximum`, `minLength`,
+/// `maxLength`, `minItems`, `maxItems`, `items`, `prefixItems`, `required`, `properties`,
+/// `additionalProperties`, `allOf`, `anyOf`, `oneOf` and `$ref` within the document. All others are
+/// ignored, and doubtful values pass: a value that the schema allows is never refused, but one that
+/// it forbids may pass.
 public struct ParameterSchema: Sendable, Hashable {
     /// The schema: an object or a boolean.
     public let value: JSONValue
@@ -32,13 +33,15 @@ public struct ParameterSchema: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false if it may be secret.
+    ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false if it may be
+    ///     secret.
     public func mismatch(_ value: JSONValue, repeatsValues: Bool = true) -> Mismatch? {
         Check(document: document, repeatsValues: repeatsValues).mismatch(
             value, against: self.value, at: "", depth: 0)
     }
 
-    /// The types that the schema itself names, such as `string` or `integer|null`; `any` if it names none.
+    /// The types that the schema itself names, such as `string` or `integer|null`; `any` if it
+    /// names none.
     public var typeName: String {
         let schema = Check(document: document, repeatsValues: false).resolved(value)
         if let types = Check.types(schema) {
@@ -70,7 +73,8 @@ private struct Check {
         repeatsValues ? Printable.text(value.text, limit: limit) : "another \(value.typeName)"
     }
 
-    /// The number of schemas still to check, which ends those that refer to themselves several times.
+    /// The number of schemas still to check, which ends those that refer to themselves several
+    /// times.
     private final class Budget {
         var left = 20_000
     }
@@ -314,8 +318,8 @@ private struct Check {
 }
 
 extension JSONValue {
-    /// Returns the target of a reference such as `#/a/b` (RFC 6901, section 6); nil if it leads elsewhere
-    /// or has no target.
+    /// Returns the target of a reference such as `#/a/b` (RFC 6901, section 6); nil if it leads
+    /// elsewhere or has no target.
     func target(ofReference reference: String) -> JSONValue? {
         guard reference.utf8.first == UInt8(ascii: "#") else { return nil }
         guard let pointer = Self.undoingPercent(reference.utf8.dropFirst()) else { return nil }

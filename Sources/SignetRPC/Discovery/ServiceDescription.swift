@@ -1,9 +1,11 @@
 public import HTTPTypes
 public import SignetJSON
 
-/// A service's description of its methods: an OpenRPC document (1.x) or an OpenAPI document (3.x) in JSON.
+/// A service's description of its methods: an OpenRPC document (1.x) or an OpenAPI document (3.x)
+/// in JSON.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// let document = """
@@ -35,7 +37,8 @@ public struct ServiceDescription: Sendable, Hashable {
 
     /// Parses a document.
     ///
-    /// - Throws: `RPCError` with code `malformed-description` if the document is not a usable description.
+    /// - Throws: `RPCError` with code `malformed-description` if the document is not a usable
+    ///   description.
     public init(parsing bytes: [UInt8]) throws(RPCError) {
         let document: JSONValue
         do throws(JSONError) {
@@ -64,8 +67,8 @@ public struct ServiceDescription: Sendable, Hashable {
         }
     }
 
-    /// Returns the method with a name. With OpenAPI the name is the operation's id, or method and path such
-    /// as `GET /orders/{id}`.
+    /// Returns the method with a name. With OpenAPI the name is the operation's id, or method and
+    /// path such as `GET /orders/{id}`.
     ///
     /// - Throws: `RPCError` with code `unknown-method`.
     public func method(named name: String) throws(RPCError) -> MethodDescription {
@@ -88,7 +91,8 @@ public struct ServiceDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - call: The call.
     ///   - fields: The request's other fields, which may contain parameters too.
-    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of it.
+    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
+    ///     it.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
         _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil

@@ -2,8 +2,8 @@ import SignetJSON
 
 /// A body that is not made of parameters, described for a check before it is sent.
 ///
-/// A ``MethodDescription`` checks its media type and, if it is JSON (`application/json`, `…+json`) or a form,
-/// its content. Messages repeat no value of it.
+/// A ``MethodDescription`` checks its media type and, if it is JSON (`application/json`, `…+json`)
+/// or a form, its content. Messages repeat no value of it.
 public struct SuppliedBody: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// Not known in advance, such as a stream's.
@@ -107,12 +107,13 @@ extension MethodDescription {
         }
     }
 
-    /// The names of the body's possible types, media types or ranges such as `image/*`, in the description's
-    /// order; nil if the method takes no body, and empty if the description names none.
+    /// The names of the body's possible types, media types or ranges such as `image/*`, in the
+    /// description's order; nil if the method takes no body, and empty if the description names
+    /// none.
     public var bodyTypeNames: [String]? { bodyTypes?.map(\.name) }
 
-    /// The body's only possible type as the description spells it; nil if there are several, or only a
-    /// range.
+    /// The body's only possible type as the description spells it; nil if there are several, or
+    /// only a range.
     public var onlyBodyType: String? {
         guard let types = bodyTypes, types.count == 1, MediaType(types[0].name) != nil,
             !types[0].name.utf8.contains(UInt8(ascii: "*"))

@@ -3,6 +3,7 @@ import SignetJSON
 /// The outcomes of the calls of a batch.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// let adapter = JSONRPCAdapter()
@@ -23,8 +24,8 @@ public struct BatchResponse: Sendable, Hashable {
         case result(RPCResult)
         /// The server's error, or a malformed response with the call's id.
         case failure(RPCError)
-        /// The server rejected the batch with an error that names no call, and sent no response with
-        /// this call's id.
+        /// The server rejected the batch with an error that names no call, and sent no response
+        /// with this call's id.
         case rejected(RPCError)
         /// No response has this call's id.
         case unanswered
@@ -41,8 +42,8 @@ public struct BatchResponse: Sendable, Hashable {
     /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
 
-    /// The batch's error: `batch-incomplete` if a call is unanswered, else the server's first error, else
-    /// the first malformed response; nil if every call succeeded.
+    /// The batch's error: `batch-incomplete` if a call is unanswered, else the server's first
+    /// error, else the first malformed response; nil if every call succeeded.
     public var error: RPCError? {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
@@ -65,7 +66,8 @@ extension JSONRPCAdapter {
     /// Boxes calls and notifications as one array (JSON-RPC 2.0, section 6).
     ///
     /// - Throws: `RPCError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
-    ///   1.0), `invalid-id` (the generator repeated an id), or an error that boxing one call throws.
+    ///   1.0), `invalid-id` (the generator repeated an id), or an error that boxing one call
+    ///   throws.
     public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
         let (message, ids) = try message(batch: calls)
         return boxed(
@@ -126,7 +128,8 @@ extension JSONRPCAdapter {
                 isRPC = isRPC || message.isRPC
                 matching.receive(message, from: reader)
             }
-            // If no element is a JSON-RPC response, the array came from a gateway: its status counts.
+            // If no element is a JSON-RPC response, the array came from a gateway: its status
+            // counts.
             guard response.isSuccess || isRPC else { throw .httpStatus(response) }
         case .object:
             let message = JSONRPCResponse(reader.root, in: reader, adapter: self)

@@ -3,10 +3,11 @@ public import SignetJSON
 
 /// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.
 ///
-/// The adapter sets content type, HTTP method and ids. It matches a response to its call by the id's type
-/// and value. It reads a JSON-RPC response whatever the HTTP status and the content type.
+/// The adapter sets content type, HTTP method and ids. It matches a response to its call by the
+/// id's type and value. It reads a JSON-RPC response whatever the HTTP status and the content type.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// struct Order: Decodable {
@@ -36,11 +37,12 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Whether methods whose names begin with `rpc.`, such as `rpc.discover`, may be called.
     public var allowsReservedMethods = false
-    /// Whether a string id with the digits of a call's numeric id is accepted as that id, if no call has
-    /// the string itself as its id. Some gateways turn numbers into strings.
+    /// Whether a string id with the digits of a call's numeric id is accepted as that id, if no
+    /// call has the string itself as its id. Some gateways turn numbers into strings.
     public var acceptsStringifiedNumericIDs = false
-    /// Whether a response of version 2.0 may have both result and error. A null error is then ignored;
-    /// any other error counts. The specification forbids both, but some servers write them.
+    /// Whether a response of version 2.0 may have both result and error. A null error is then
+    /// ignored; any other error counts. The specification forbids both, but some servers write
+    /// them.
     public var acceptsResultBesideError = false
     /// Members added to each request. They cannot replace the protocol's own.
     public var additionalMembers: JSONObject = [:]
@@ -63,8 +65,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Boxes a call as a POST with a JSON body. If this throws, nothing has been sent.
     ///
-    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0 with
-    ///   parameters by name) or `invalid-id`.
+    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0
+    ///   with parameters by name) or `invalid-id`.
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         let id = call.isNotification ? nil : try ids.next()
         return boxed(try request(for: call, id: id), expecting: BoxedRequest.Expected(ids: [id]))
@@ -164,7 +166,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
             body: body, expected: expected)
     }
 
-    /// Parses a response's body. If that fails, a status that is not 2xx is the error that is thrown.
+    /// Parses a response's body. If that fails, a status that is not 2xx is the error that is
+    /// thrown.
     func read(_ response: RawResponse) throws(RPCError) -> JSONReader {
         do {
             return try read(response.body)
@@ -180,8 +183,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
         }
     }
 
-    /// Parses a message or an array of messages. Only the positions of each message's own members are
-    /// recorded: a result can be large, and the caller decides when to parse it.
+    /// Parses a message or an array of messages. Only the positions of each message's own members
+    /// are recorded: a result can be large, and the caller decides when to parse it.
     func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
         let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
         return try JSONReader(

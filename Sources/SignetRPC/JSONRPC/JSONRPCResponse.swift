@@ -18,8 +18,8 @@ struct JSONRPCResponse {
 
     let id: ID
     let content: Content
-    /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`, or all
-    /// three members that version 1.0 requires. Other APIs have ids and errors too.
+    /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`,
+    /// or all three members that version 1.0 requires. Other APIs have ids and errors too.
     let isRPC: Bool
     /// Whether it has both result and error, and the adapter accepts that.
     let hasBoth: Bool

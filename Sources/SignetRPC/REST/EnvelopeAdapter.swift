@@ -3,8 +3,8 @@ public import SignetJSON
 /// REST whose responses are wrapped in an object such as `{"code":0,"message":"ok","data":…}`.
 ///
 /// If a response's code is good, its data is the result. Any other code is the service's error
-/// (`rpc-error`), whatever the HTTP status. A response without a code is malformed. Codes are compared by
-/// type and text: `0`, `"0"` and `0.0` are three codes.
+/// (`rpc-error`), whatever the HTTP status. A response without a code is malformed. Codes are
+/// compared by type and text: `0`, `"0"` and `0.0` are three codes.
 public struct EnvelopeAdapter: RESTBoxing {
     /// Boxes requests, and limits the size of responses.
     public var rest: RESTAdapter
@@ -16,7 +16,8 @@ public struct EnvelopeAdapter: RESTBoxing {
     public var dataPath = ["data"]
     /// The codes that mean success.
     public var goodCodes: [JSONValue] = [0]
-    /// Whether a successful response must have data. If not, the result of one without data is null.
+    /// Whether a successful response must have data. If not, the result of one without data is
+    /// null.
     public var requiresData = false
 
     /// Creates an adapter.
@@ -32,8 +33,9 @@ public struct EnvelopeAdapter: RESTBoxing {
 
     /// Unwraps a response. The result of a 204 without a body is null.
     ///
-    /// - Throws: `RPCError` with code `rpc-error` if the code is not good, `http-status` if the status is
-    ///   not 2xx and the envelope has no error code, `malformed-reply` or `reply-too-large`.
+    /// - Throws: `RPCError` with code `rpc-error` if the code is not good, `http-status` if the
+    ///   status is not 2xx and the envelope has no error code, `malformed-reply` or
+    ///   `reply-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {

@@ -18,8 +18,8 @@ public struct LinkField: Sendable, Hashable {
 
     /// Parses all Link fields of a response.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` if a field cannot be parsed, so that an unreadable
-    ///   link to a next page is never taken for the end of the list.
+    /// - Throws: `RPCError` with code `malformed-reply` if a field cannot be parsed, so that an
+    ///   unreadable link to a next page is never taken for the end of the list.
     public init(_ fields: HTTPFields, status: Int = 200) throws(RPCError) {
         var links: [Link] = []
         if let name = HTTPField.Name("Link") {
@@ -34,8 +34,8 @@ public struct LinkField: Sendable, Hashable {
         self.links = links
     }
 
-    /// Returns the target of the link with a relation; nil if there isn't one. Links that belong to another
-    /// resource are ignored.
+    /// Returns the target of the link with a relation; nil if there isn't one. Links that belong to
+    /// another resource are ignored.
     ///
     /// - Throws: `RPCError` with code `malformed-reply` if several links have different targets.
     public func target(of relation: String, status: Int = 200) throws(RPCError) -> String? {

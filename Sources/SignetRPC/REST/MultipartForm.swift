@@ -1,6 +1,7 @@
 /// A form of fields and files, sent as `multipart/form-data` (RFC 7578).
 ///
 /// ```swift
+/// import HTTPTypes
 /// import SignetRPC
 ///
 /// var form = MultipartForm()
@@ -9,9 +10,9 @@
 /// let request = RESTRequest(.post, "/orders/7/photos", body: try .multipart(form))
 /// ```
 ///
-/// In names and file names `"`, CR and LF become `%22`, `%0D` and `%0A`, as browsers escape them (WHATWG
-/// HTML, section 4.10.21.8), and a backslash becomes `%5C`, because some parsers take it for an escape.
-/// Other control characters are refused.
+/// In names and file names `"`, CR and LF become `%22`, `%0D` and `%0A`, as browsers escape them
+/// (WHATWG HTML, section 4.10.21.8), and a backslash becomes `%5C`, because some parsers take it
+/// for an escape. Other control characters are refused.
 public struct MultipartForm: Sendable, Hashable {
     /// One field or file.
     public struct Part: Sendable, Hashable {

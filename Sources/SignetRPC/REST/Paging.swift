@@ -57,14 +57,14 @@ public struct Paging: Sendable, Hashable {
     /// The maximum number of pages to read. A list with more pages is an error, not the end.
     public var maximumPages = 1000
 
-    /// Follows the link with a relation in the response's Link field (RFC 8288), on the service's own
-    /// origin.
+    /// Follows the link with a relation in the response's Link field (RFC 8288), on the service's
+    /// own origin.
     public static func link(relation: String = "next") -> Paging {
         Paging(way: .link(relation: relation))
     }
 
-    /// Copies a value from the response into the next request's query. The list ends if the value is null,
-    /// an empty string or missing.
+    /// Copies a value from the response into the next request's query. The list ends if the value
+    /// is null, an empty string or missing.
     ///
     /// - Parameters:
     ///   - path: The member names that lead to the value, from the result's root.
@@ -75,8 +75,8 @@ public struct Paging: Sendable, Hashable {
                 Source(place: .result(path)), Target(place: .query(parameter))))
     }
 
-    /// Copies a value from the response into the next request. The list ends if the value is null, an
-    /// empty string or missing.
+    /// Copies a value from the response into the next request. The list ends if the value is null,
+    /// an empty string or missing.
     ///
     /// In a body a number stays a number, with the same digits.
     public static func cursor(from source: Source, to target: Target) -> Paging {
@@ -85,8 +85,9 @@ public struct Paging: Sendable, Hashable {
 
     /// Refuses a request that cannot read a list.
     ///
-    /// - Throws: `RPCError` with code `unsupported-call` for a method other than GET (or, with the cursor in
-    ///   the body, other than POST), or `invalid-params` for a body that the cursor cannot be put into.
+    /// - Throws: `RPCError` with code `unsupported-call` for a method other than GET (or, with the
+    ///   cursor in the body, other than POST), or `invalid-params` for a body that the cursor
+    ///   cannot be put into.
     package func check(_ request: RESTRequest) throws(RPCError) {
         guard case .cursor(_, let target) = way, case .body = target.place else {
             guard request.method == .get else {
@@ -111,7 +112,8 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type, or for several fields.
+    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type, or for
+    ///   several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {

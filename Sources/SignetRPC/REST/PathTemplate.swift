@@ -1,16 +1,18 @@
 public import SignetJSON
 
-/// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple expansion).
+/// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple
+/// expansion).
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// let template: PathTemplate = "/orders/{id}/items/{item}"
 /// let path = try template.expanded(["id": 7, "item": "a/b"])  // "/orders/7/items/a%2Fb"
 /// ```
 ///
-/// `{a,b}` takes two values and `{list}` an array, joined by commas. `*`, `:N`, reserved expansion and all
-/// other operators are refused, because with them a value could leave its place.
+/// `{a,b}` takes two values and `{list}` an array, joined by commas. `*`, `:N`, reserved expansion
+/// and all other operators are refused, because with them a value could leave its place.
 public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible
 {
     private enum Piece: Sendable, Hashable {
@@ -69,21 +71,24 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         pieces.flatMap(\.names)
     }
 
-    /// Returns the path with values in place of the names: strings, numbers, booleans or arrays of them.
+    /// Returns the path with values in place of the names: strings, numbers, booleans or arrays of
+    /// them.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if a name has no value or one of another type, or
-    ///   `invalid-path` if a value is empty or makes a dot segment.
+    /// - Throws: `RPCError` with code `invalid-params` if a name has no value or one of another
+    ///   type, or `invalid-path` if a value is empty or makes a dot segment.
     public func expanded(_ values: JSONObject) throws(RPCError) -> String {
         if let defect { throw defect }
         return try expandedValues(of: values)
     }
 
-    /// Returns the path with the parameters' values in place of the names, and the remaining parameters.
+    /// Returns the path with the parameters' values in place of the names, and the remaining
+    /// parameters.
     ///
     /// - Parameters:
     ///   - parameters: By name; nil if there aren't any.
     ///   - keepsUsed: Whether the parameters in the path also remain.
-    /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path names any.
+    /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path
+    ///   names any.
     package func filled(
         from parameters: RPCParameters?, keepingUsed keepsUsed: Bool = false
     ) throws(RPCError) -> (path: String, rest: RPCParameters?) {

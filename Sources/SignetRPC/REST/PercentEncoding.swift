@@ -7,8 +7,8 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a text as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2): a space becomes
-    /// a plus sign; ASCII letters, digits and `*-._` stay.
+    /// Appends a text as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2): a space
+    /// becomes a plus sign; ASCII letters, digits and `*-._` stay.
     static func appendForm(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {

@@ -3,8 +3,8 @@ public import SignetJSON
 
 /// A server's description of an error (RFC 9457, `application/problem+json`).
 ///
-/// `detail` and the extensions may contain what must not be logged, so the description shows only the
-/// title, shortened and with control characters escaped.
+/// `detail` and the extensions may contain what must not be logged, so the description shows only
+/// the title, shortened and with control characters escaped.
 public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The type of the problem, a URI reference; `about:blank` if the server names none.
     public let type: String
@@ -19,8 +19,8 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     /// All other members.
     public let extensions: JSONObject
 
-    /// Parses a body; returns nil if it is not an object. A member of another type than RFC 9457 defines
-    /// is ignored (section 3.1).
+    /// Parses a body; returns nil if it is not an object. A member of another type than RFC 9457
+    /// defines is ignored (section 3.1).
     ///
     /// - Throws: `JSONError` if the body is not strict JSON.
     public init?(parsing body: [UInt8]) throws(JSONError) {
@@ -35,7 +35,8 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         extensions = members
     }
 
-    /// Creates the problem of a response with Content-Type `application/problem+json`; nil for any other.
+    /// Creates the problem of a response with Content-Type `application/problem+json`; nil for any
+    /// other.
     init?(_ response: RawResponse) {
         guard let type = response.fields[.contentType],
             MediaType(type)?.essence == "application/problem+json",

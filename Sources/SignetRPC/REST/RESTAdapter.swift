@@ -9,10 +9,12 @@ public protocol RESTBoxing: PayloadAdapter {
 
 /// Plain REST: a call's method is the HTTP method, its result the response's JSON body.
 ///
-/// A method may include a path below the service's URL, with places for parameters (``PathTemplate``). With
-/// POST, PUT and PATCH the other parameters become the body, with other methods the query.
+/// A method may include a path below the service's URL, with places for parameters
+/// (``PathTemplate``). With POST, PUT and PATCH the other parameters become the body, with other
+/// methods the query.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// let adapter = RESTAdapter()
@@ -36,13 +38,13 @@ public struct RESTAdapter: RESTBoxing {
     public var maximumResponseSize = 64 << 20
     /// The encoding of parameters that become the body of a POST, PUT or PATCH.
     public var bodyEncoding = BodyEncoding.json
-    /// The query styles of parameters, by name. Without a style an array repeats its name, and an object
-    /// is refused.
+    /// The query styles of parameters, by name. Without a style an array repeats its name, and an
+    /// object is refused.
     public var queryStyles: [String: QueryStyle] = [:]
     /// The names of parameters that become part of the query with every method.
     public var queryParameters: Set<String> = []
-    /// The names of parameters that become fields of the request. An array's values are separated by
-    /// commas (OpenAPI's style `simple`).
+    /// The names of parameters that become fields of the request. An array's values are separated
+    /// by commas (OpenAPI's style `simple`).
     public var headerParameters: Set<String> = []
     /// The names of parameters that become cookies (RFC 6265, section 4.2), unescaped.
     public var cookieParameters: Set<String> = []
@@ -52,12 +54,12 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Boxes a call. If this throws, nothing has been sent.
     ///
-    /// Names and values in the query are percent-encoded, except for unreserved characters (RFC 3986,
-    /// section 2.3).
+    /// Names and values in the query are percent-encoded, except for unreserved characters (RFC
+    /// 3986, section 2.3).
     ///
     /// - Throws: `RPCError` with code `invalid-method` (not a token of RFC 9110, section 5.6.2),
-    ///   `invalid-path`, `invalid-params` (parameters by position, an object or null for the query, or a
-    ///   value that is invalid in a field or cookie) or `unsupported-call` (a notification).
+    ///   `invalid-path`, `invalid-params` (parameters by position, an object or null for the query,
+    ///   or a value that is invalid in a field or cookie) or `unsupported-call` (a notification).
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         var (request, parameters) = try requestAndRest(of: call)
         switch (request.method, parameters) {
@@ -76,8 +78,8 @@ public struct RESTAdapter: RESTBoxing {
         return try box(request)
     }
 
-    /// Returns a call's request with a body of its own. All parameters that don't belong to the path, a
-    /// field or a cookie become part of the query, whatever the method.
+    /// Returns a call's request with a body of its own. All parameters that don't belong to the
+    /// path, a field or a cookie become part of the query, whatever the method.
     ///
     /// - Throws: As `box(_:)` of a call.
     public func request(
@@ -89,8 +91,8 @@ public struct RESTAdapter: RESTBoxing {
         return request
     }
 
-    /// Returns a call's method, path and fields as a request, and the remaining parameters; nil if there
-    /// were none, or if the path, fields and cookies used them all.
+    /// Returns a call's method, path and fields as a request, and the remaining parameters; nil if
+    /// there were none, or if the path, fields and cookies used them all.
     private func requestAndRest(of call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
         guard !call.isNotification else {
             throw RPCError(code: .unsupportedCall, message: "REST has no notifications")
@@ -146,8 +148,8 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Unboxes a response. The result is the body's JSON, or null if a 2xx response has no body.
     ///
-    /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON) or
-    ///   `reply-too-large`.
+    /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
+    ///   or `reply-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
@@ -187,8 +189,8 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Returns percent-encoded pairs, joined by `&`; nil if there aren't any.
     ///
-    /// - Throws: `invalid-params`, also if a member of an exploded object would get another parameter's
-    ///   name in the query.
+    /// - Throws: `invalid-params`, also if a member of an exploded object would get another
+    ///   parameter's name in the query.
     private func query(_ object: JSONObject) throws(RPCError) -> String? {
         var pairs: [String] = []
         var owners: [RPCMethod: String] = [:]  // keyed by bytes

@@ -23,7 +23,8 @@ public struct RESTBody: Sendable, Hashable {
 
     /// Encodes a value as a JSON body.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be encoded.
+    /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be
+    ///   encoded.
     public static func json(encoding value: some Encodable) throws(RPCError) -> RESTBody {
         do throws(JSONError) {
             return RESTBody(try StrictJSONEncoder().encode(value), contentType: "application/json")
@@ -32,8 +33,8 @@ public struct RESTBody: Sendable, Hashable {
         }
     }
 
-    /// Creates a body of fields as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2). An array
-    /// repeats its name.
+    /// Creates a body of fields as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2).
+    /// An array repeats its name.
     ///
     /// - Throws: `RPCError` with code `invalid-params` for an object or null.
     public static func form(_ fields: JSONObject) throws(RPCError) -> RESTBody {
@@ -54,8 +55,8 @@ public struct RESTBody: Sendable, Hashable {
         return RESTBody(bytes, contentType: "application/x-www-form-urlencoded")
     }
 
-    /// Creates a body of fields and files as `multipart/form-data` (RFC 7578), with a boundary that none of
-    /// them contains.
+    /// Creates a body of fields and files as `multipart/form-data` (RFC 7578), with a boundary that
+    /// none of them contains.
     ///
     /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
     public static func multipart(_ form: MultipartForm) throws(RPCError) -> RESTBody {
@@ -81,6 +82,8 @@ public struct RESTBody: Sendable, Hashable {
 /// A REST request given part by part, for those that parameters by name cannot express.
 ///
 /// ```swift
+/// import HTTPTypes
+/// import SignetJSON
 /// import SignetRPC
 ///
 /// let id = "7/../8"
@@ -97,7 +100,8 @@ public struct RESTRequest: Sendable, Hashable {
     public var path: RESTPath
     /// The query's parameters, written in the adapter's styles.
     public var query: JSONObject
-    /// The request's own fields. Accept defaults to `application/json`, and Content-Type is the body's.
+    /// The request's own fields. Accept defaults to `application/json`, and Content-Type is the
+    /// body's.
     public var fields: HTTPFields
     /// The body.
     public var body: RESTBody

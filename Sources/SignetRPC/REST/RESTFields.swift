@@ -5,8 +5,8 @@ import SignetJSON
 enum RESTFields {
     /// Returns a parameter as a field; nil for an empty array.
     ///
-    /// - Throws: `invalid-params` for an invalid field name, for a value that is not text, and for a comma
-    ///   in one of several values, which would make two of it.
+    /// - Throws: `invalid-params` for an invalid field name, for a value that is not text, and for
+    ///   a comma in one of several values, which would make two of it.
     static func field(named name: String, value: JSONValue) throws(RPCError) -> HTTPField? {
         guard let field = HTTPField.Name(name) else {
             throw .invalidParameters("\(Printable.name(name)) is not a valid field name")

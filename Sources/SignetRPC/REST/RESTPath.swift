@@ -1,8 +1,8 @@
 /// The path of a REST resource, written as a string with values: `"/orders/\(id)/items"`.
 ///
-/// Literal text is used unchanged. Each interpolated value is percent-encoded (RFC 6570, section 3.2.2), so
-/// it cannot add a segment, a query or a fragment. A value that would make its segment empty, `.` or `..`
-/// cannot be escaped and is refused.
+/// Literal text is used unchanged. Each interpolated value is percent-encoded (RFC 6570, section
+/// 3.2.2), so it cannot add a segment, a query or a fragment. A value that would make its segment
+/// empty, `.` or `..` cannot be escaped and is refused.
 public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text = ""
     private var defect: String?
@@ -67,7 +67,8 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         text += values.map(PercentEncoding.encode).joined(separator: ",")
     }
 
-    /// Refuses invalid paths (RFC 3986, section 3.3), and those that a server would resolve to another one.
+    /// Refuses invalid paths (RFC 3986, section 3.3), and those that a server would resolve to
+    /// another one.
     private static func check(_ text: String) throws(RPCError) {
         guard !text.isEmpty else { return }
         let bytes = Array(text.utf8)

@@ -38,8 +38,8 @@ extension ConnectionCore {
                 element, in: reader, size: element.range.count, progress: &progress
             ) { responses.add($0) }
         }
-        // The response to a batch is one array. A call that it omits has no response, and an error without an
-        // id in it belongs to such a call.
+        // The response to a batch is one array. A call that it omits has no response, and an error
+        // without an id in it belongs to such a call.
         for batch in progress.batches {
             calls.endRest(
                 of: batch, with: progress.rejection.map(CallOutcome.rejected) ?? .unanswered)
@@ -131,7 +131,8 @@ extension ConnectionCore {
             return fault("found a response without a call's id")
         }
         defer {
-            // With version 1.0 (section 2.1) an invalid response ends the connection, with 2.0 only its call.
+            // With version 1.0 (section 2.1) an invalid response ends the connection, with 2.0 only
+            // its call.
             if adapter.version == .v1, case .defect(let defect) = response.content {
                 countMalformed(defect)
             }
@@ -148,8 +149,9 @@ extension ConnectionCore {
         }
     }
 
-    /// Receives a response to no pending call. If its id is a call's id in another spelling, no other response
-    /// will come, so the call ends: with the response if the adapter accepts that spelling, else with an error.
+    /// Receives a response to no pending call. If its id is a call's id in another spelling, no
+    /// other response will come, so the call ends: with the response if the adapter accepts that
+    /// spelling, else with an error.
     private func receiveUnknown(
         _ id: RPCID, outcome: Result<RPCResult, any Error>, progress: inout BatchProgress
     ) {
@@ -220,7 +222,8 @@ extension ConnectionCore {
         await incoming.add(IncomingCalls.Item(call: call, id: id, size: size, respond: respond))
     }
 
-    /// Returns a request's call and id, nil for a notification's id; returns nil if the request is invalid.
+    /// Returns a request's call and id, nil for a notification's id; returns nil if the request is
+    /// invalid.
     private func request(_ value: JSONValue) -> (RPCCall, RPCID?)? {
         guard let object = value.object, let method = object["method"]?.string else { return nil }
         if adapter.version == .v2, object["jsonrpc"] != "2.0" { return nil }

@@ -149,8 +149,8 @@ final class ConnectionCore: Sendable {
         withdraw(ended.frame, calls: [(id, method)])
     }
 
-    /// Removes a frame from the queue. If it may have been sent, sends the peer cancellations of its calls.
-    /// A frame without a number is withdrawn by the task that queues it.
+    /// Removes a frame from the queue. If it may have been sent, sends the peer cancellations of
+    /// its calls. A frame without a number is withdrawn by the task that queues it.
     private func withdraw(_ frame: UInt64?, calls: [(id: RPCID, method: RPCMethod)]) {
         guard let frame, !outgoing.remove(frame) else { return }
         for call in calls {

@@ -1,5 +1,5 @@
-/// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is inspected
-/// once.
+/// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is
+/// inspected once.
 struct FrameReader {
     private let framing: RPCFraming
     private let maximumHeaderSize: Int
@@ -33,7 +33,8 @@ struct FrameReader {
 
     /// Returns the next complete message; nil if more bytes are needed.
     ///
-    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`. No later message can be read.
+    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`. No later message
+    ///   can be read.
     mutating func next() throws(RPCError) -> [UInt8]? {
         switch framing.value {
         case .lines: try nextLine()
@@ -166,7 +167,8 @@ struct FrameHeader {
         return front[...last]
     }
 
-    /// Returns whether the charset, if there is one, is UTF-8, which older programs write as `utf8`.
+    /// Returns whether the charset, if there is one, is UTF-8, which older programs write as
+    /// `utf8`.
     private static func isUTF8(_ value: ArraySlice<UInt8>) -> Bool {
         let parameters = value.split(separator: 0x3B, omittingEmptySubsequences: false).dropFirst()
         return parameters.allSatisfy { parameter in

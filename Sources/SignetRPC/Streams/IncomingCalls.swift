@@ -1,8 +1,8 @@
 import SignetJSON
 import Synchronization
 
-/// The peer's requests and notifications, in order, until the handler receives them. If the peer sends
-/// faster than the handler works, the connection is read more slowly.
+/// The peer's requests and notifications, in order, until the handler receives them. If the peer
+/// sends faster than the handler works, the connection is read more slowly.
 final class IncomingCalls: Sendable {
     /// A request or notification; `id` is nil for the latter.
     struct Item: Sendable {
@@ -97,7 +97,8 @@ final class IncomingCalls: Sendable {
         }
     }
 
-    /// Stores the task that serves a request, or cancels it if the peer has cancelled the request meanwhile.
+    /// Stores the task that serves a request, or cancels it if the peer has cancelled the request
+    /// meanwhile.
     func attach(_ task: Task<Void, Never>, to id: RPCID) {
         let isCancelled = state.withLock { state in
             guard let served = state.served[id] else { return state.isOver }

@@ -51,7 +51,8 @@ final class OutgoingQueue: Sendable {
 
     /// Queues a frame and returns when it has been written.
     ///
-    /// - Throws: `RPCError` if the connection ends first or `timeout` passes, or `CancellationError`.
+    /// - Throws: `RPCError` if the connection ends first or `timeout` passes, or
+    ///   `CancellationError`.
     func write(_ bytes: [UInt8], timeout: Duration) async throws {
         let number = Mutex<UInt64?>(nil)
         let timer = Mutex<Task<Void, any Error>?>(nil)

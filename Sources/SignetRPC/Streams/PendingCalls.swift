@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A connection's calls that wait for their responses. The code that removes a call from the table also ends
-/// it, so each call ends exactly once.
+/// A connection's calls that wait for their responses. The code that removes a call from the table
+/// also ends it, so each call ends exactly once.
 final class PendingCalls: Sendable {
     /// The outcome of matching a response's id.
     enum Completion {
@@ -116,8 +116,8 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// Stores a call's frame number and timer, and returns the call's status. If it has ended meanwhile, cancels
-    /// the timer.
+    /// Stores a call's frame number and timer, and returns the call's status. If it has ended
+    /// meanwhile, cancels the timer.
     func attach(frame: UInt64?, timer: Task<Void, Never>?, to id: RPCID) -> Status {
         let status = state.withLock { state -> Status in
             guard state.pending[id] != nil else {

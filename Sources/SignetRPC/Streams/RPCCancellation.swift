@@ -8,17 +8,18 @@ public struct RPCCancellation: Sendable, Hashable {
 
     /// No notification: a cancelled call only ends on this side.
     public static let none = RPCCancellation(value: .none)
-    /// `$/cancelRequest` (Language Server Protocol 3.17). The request still gets a response: −32800 or its
-    /// result.
+    /// `$/cancelRequest` (Language Server Protocol 3.17). The request still gets a response: −32800
+    /// or its result.
     public static let languageServer = RPCCancellation(value: .languageServer)
-    /// `notifications/cancelled` (Model Context Protocol 2025-06-18, Cancellation). The request gets no
-    /// response, and `initialize` is never cancelled.
+    /// `notifications/cancelled` (Model Context Protocol 2025-06-18, Cancellation). The request
+    /// gets no response, and `initialize` is never cancelled.
     public static let modelContext = RPCCancellation(value: .modelContext)
 
     /// Whether a request that the peer cancelled gets a response.
     var respondsToCancelled: Bool { value != .modelContext }
 
-    /// Returns the notification to send for a call that ended before its response; nil if there isn't one.
+    /// Returns the notification to send for a call that ended before its response; nil if there
+    /// isn't one.
     func notification(of id: RPCID, method: RPCMethod) -> RPCCall? {
         switch value {
         case .none: nil

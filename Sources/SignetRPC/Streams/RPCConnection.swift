@@ -1,7 +1,8 @@
-/// A JSON-RPC connection over a stream of bytes, with calls in both directions: to language servers, Model
-/// Context Protocol servers or programs of your own.
+/// A JSON-RPC connection over a stream of bytes, with calls in both directions: to language
+/// servers, Model Context Protocol servers or programs of your own.
 ///
 /// ```swift
+/// import SignetJSON
 /// import SignetRPC
 /// import SignetRPCStreams
 ///
@@ -14,10 +15,11 @@
 /// connection.close()
 /// ```
 ///
-/// Each call ends exactly once: with its response, matched by the id's type and value, with its timeout, with
-/// its task's cancellation, or with the connection. Late responses are ignored. A message that may have been
-/// the response to any call, for example one that is not JSON, ends every pending call with
-/// `malformed-reply`. An invalid frame ends the connection, as does the release of its last reference.
+/// Each call ends exactly once: with its response, matched by the id's type and value, with its
+/// timeout, with its task's cancellation, or with the connection. Late responses are ignored. A
+/// message that may have been the response to any call, for example one that is not JSON, ends
+/// every pending call with `malformed-reply`. An invalid frame ends the connection, as does the
+/// release of its last reference.
 public final class RPCConnection: Sendable {
     /// A connection's options.
     public struct Options: Sendable {
@@ -25,7 +27,8 @@ public final class RPCConnection: Sendable {
         public var framing = RPCFraming.contentLength
         /// The way to cancel calls at the peer, and by which the peer cancels its own.
         public var cancellation = RPCCancellation.languageServer
-        /// The timeout of calls that have none of their own, and of notifications until the peer reads them.
+        /// The timeout of calls that have none of their own, and of notifications until the peer
+        /// reads them.
         public var timeout = Duration.seconds(60)
         /// The maximum size of a message in either direction, in bytes.
         public var maximumMessageSize = 64 << 20
@@ -33,18 +36,20 @@ public final class RPCConnection: Sendable {
         public var maximumHeaderSize = 8 << 10
         /// The maximum number of calls that wait for responses.
         public var maximumOpenCalls = 1_000
-        /// The maximum number of the peer's requests that are served at once. Others get the error −32000.
+        /// The maximum number of the peer's requests that are served at once. Others get the error
+        /// −32000.
         public var maximumServedRequests = 100
-        /// The number of bytes waiting for the handler, and of bytes waiting for the peer, from which on no
-        /// more messages are read. A single message may exceed it.
+        /// The number of bytes waiting for the handler, and of bytes waiting for the peer, from
+        /// which on no more messages are read. A single message may exceed it.
         public var maximumQueuedSize = 16 << 20
-        /// The number of invalid messages after which the connection ends. With version 1.0 it ends after the
-        /// first (section 2.1).
+        /// The number of invalid messages after which the connection ends. With version 1.0 it ends
+        /// after the first (section 2.1).
         public var maximumMalformedMessages = 100
         /// Called for each harmless violation of the protocol by the peer, from any thread.
         public var onWarning: (@Sendable (RPCWarning) -> Void)?
 
-        /// Creates the default options: Content-Length framing and the cancellation of language servers.
+        /// Creates the default options: Content-Length framing and the cancellation of language
+        /// servers.
         public init() {}
 
         /// The options for language servers.
@@ -108,8 +113,8 @@ public final class RPCConnection: Sendable {
         try await peer.notify(method, parameters: parameters)
     }
 
-    /// Ends the connection: pending calls end with `connection-closed`, the peer's requests are cancelled, and
-    /// the stream is closed.
+    /// Ends the connection: pending calls end with `connection-closed`, the peer's requests are
+    /// cancelled, and the stream is closed.
     public func close() {
         core.end(
             RPCError(code: .connectionClosed, message: "this side closed the connection"))

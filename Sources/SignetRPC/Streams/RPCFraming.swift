@@ -4,14 +4,15 @@ public struct RPCFraming: Sendable, Hashable {
 
     let value: Value
 
-    /// A header with `Content-Length` before each message (Language Server Protocol 3.17, base protocol).
+    /// A header with `Content-Length` before each message (Language Server Protocol 3.17, base
+    /// protocol).
     ///
-    /// Parsed strictly: lines end with CR LF, with exactly one Content-Length of decimal digits and at most
-    /// one Content-Type, whose charset, if any, is UTF-8. Other fields are ignored.
+    /// Parsed strictly: lines end with CR LF, with exactly one Content-Length of decimal digits and
+    /// at most one Content-Type, whose charset, if any, is UTF-8. Other fields are ignored.
     public static let contentLength = RPCFraming(value: .contentLength)
 
-    /// One message per line, as on the Model Context Protocol's standard streams. Written with LF; when
-    /// reading, a CR before the LF and empty lines are ignored.
+    /// One message per line, as on the Model Context Protocol's standard streams. Written with LF;
+    /// when reading, a CR before the LF and empty lines are ignored.
     public static let lines = RPCFraming(value: .lines)
 
     /// Returns a message, which is compact JSON and so contains no newline, as bytes of the stream.

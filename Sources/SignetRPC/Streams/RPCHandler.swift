@@ -20,8 +20,8 @@ public import SignetJSON
 /// _ = await connection.ended()
 /// ```
 public struct RPCHandler: Sendable {
-    /// Returns the result of a request. A thrown `RPCServerError` is sent unchanged; any other error becomes
-    /// −32603 without its text.
+    /// Returns the result of a request. A thrown `RPCServerError` is sent unchanged; any other
+    /// error becomes −32603 without its text.
     public typealias Request = @Sendable (RPCCall, RPCPeer) async throws -> JSONValue
     /// Receives a notification.
     public typealias Notification = @Sendable (RPCCall, RPCPeer) async -> Void
@@ -29,7 +29,8 @@ public struct RPCHandler: Sendable {
     let request: Request
     let notification: Notification
 
-    /// Creates a handler of all requests, and of notifications, which it receives one after another.
+    /// Creates a handler of all requests, and of notifications, which it receives one after
+    /// another.
     ///
     /// Requests start in order too, after the notifications before them, but run concurrently.
     public init(

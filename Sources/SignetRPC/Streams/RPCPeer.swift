@@ -7,12 +7,12 @@ public struct RPCPeer: Sendable {
     /// - Parameters:
     ///   - method: The method.
     ///   - parameters: The parameters, or nil if there aren't any.
-    ///   - timeout: The time until the response arrives, including the time until the peer reads the call;
-    ///     nil for the connection's timeout.
-    /// - Throws: `CancellationError` at once if the task is cancelled, else `RPCError`. For this call:
-    ///   `rpc-error`, `malformed-reply`, `timeout`, `message-too-large`, `too-many-calls`, or an error of
-    ///   boxing. For a connection that has ended: `cut-off`, `connection-closed`, `malformed-frame`,
-    ///   `message-too-large` or `malformed-reply`.
+    ///   - timeout: The time until the response arrives, including the time until the peer reads
+    ///     the call; nil for the connection's timeout.
+    /// - Throws: `CancellationError` at once if the task is cancelled, else `RPCError`. For this
+    ///   call: `rpc-error`, `malformed-reply`, `timeout`, `message-too-large`, `too-many-calls`, or
+    ///   an error of boxing. For a connection that has ended: `cut-off`, `connection-closed`,
+    ///   `malformed-frame`, `message-too-large` or `malformed-reply`.
     public func call(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {
@@ -29,21 +29,23 @@ public struct RPCPeer: Sendable {
         try await call(method, parameters: parameters, timeout: timeout).decode(type)
     }
 
-    /// Sends several calls in one message (JSON-RPC 2.0, section 6), and waits until each has ended.
+    /// Sends several calls in one message (JSON-RPC 2.0, section 6), and waits until each has
+    /// ended.
     ///
-    /// The peer sends its responses as one array, matched to the calls by id in any order. A call that the
-    /// array omits is `.unanswered`. An error that names no call makes the calls still pending `.rejected`. A
-    /// call that timed out, or whose connection has ended, is a `.failure` with that error. Language servers
-    /// and Model Context Protocol servers don't support batches.
+    /// The peer sends its responses as one array, matched to the calls by id in any order. A call
+    /// that the array omits is `.unanswered`. An error that names no call makes the calls still
+    /// pending `.rejected`. A call that timed out, or whose connection has ended, is a `.failure`
+    /// with that error. Language servers and Model Context Protocol servers don't support batches.
     ///
     /// - Parameters:
     ///   - calls: The calls, at most the adapter's `maximumBatchCount`.
     ///   - timeout: The time until all responses have arrived; nil for the connection's timeout.
     /// - Returns: One outcome for each call, in the calls' order.
-    /// - Throws: `CancellationError` at once if the task is cancelled; each call is then cancelled at the
-    ///   peer. `RPCError` if nothing was sent: `empty-batch`, `batch-too-large`, `unsupported-call` (version
-    ///   1.0), `message-too-large`, `too-many-calls`, an error of boxing, or the error that ended the
-    ///   connection. `timeout` if the peer doesn't read a batch that contains only notifications.
+    /// - Throws: `CancellationError` at once if the task is cancelled; each call is then cancelled
+    ///   at the peer. `RPCError` if nothing was sent: `empty-batch`, `batch-too-large`,
+    ///   `unsupported-call` (version 1.0), `message-too-large`, `too-many-calls`, an error of
+    ///   boxing, or the error that ended the connection. `timeout` if the peer doesn't read a batch
+    ///   that contains only notifications.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
     ) async throws -> [BatchResponse.Outcome] {
@@ -52,9 +54,9 @@ public struct RPCPeer: Sendable {
 
     /// Sends a notification, and returns when it has been written to the stream.
     ///
-    /// - Throws: `CancellationError`, an error of boxing, the error that ended the connection, or `RPCError`
-    ///   with code `message-too-large`, or `timeout` if the peer doesn't read it within the connection's
-    ///   timeout.
+    /// - Throws: `CancellationError`, an error of boxing, the error that ended the connection, or
+    ///   `RPCError` with code `message-too-large`, or `timeout` if the peer doesn't read it within
+    ///   the connection's timeout.
     public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
         try await core.notify(RPCCall(method, parameters: parameters, isNotification: true))
     }
