@@ -83,7 +83,7 @@ struct ParleyTests {
 
     @Test func parametersByPositionAreRefusedBeforeAnythingIsSent() {
         let error = #expect(throws: RPCError.self) {
-            try ParleyAdapter().box(RPCCall("a", .array([1])))
+            try ParleyAdapter().box(RPCCall("a", parameters: .array([1])))
         }
         #expect(error?.code == .invalidParameters)
     }

@@ -20,7 +20,7 @@ final class OutgoingQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of queued bytes from which on the peer's messages are no longer read.
+    /// The number of queued bytes from which on no cancellations are queued and no messages read.
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
