@@ -1,4 +1,4 @@
-"""A host that speaks Parley 1, on loopback: python3 server.py PORT"""
+"""A host for Parley 1, on loopback: python3 server.py PORT"""
 import http.server
 import json
 import sys
@@ -10,23 +10,23 @@ class Host(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        reply, status = {"parley": 1, "ticket": call.get("ticket")}, 200
+        response, status = {"parley": 1, "ticket": call.get("ticket")}, 200
         given = call.get("with", {})
         if self.path != "/parley/say" or call.get("parley") != 1:
-            return self.answer(404, b"<html>no")
+            return self.respond(404, b"<html>no")
         if "tell" in call:
             self.told.append(call["tell"])
-            return self.answer(204, b"")
+            return self.respond(204, b"")
         if call["ask"] == "tea.order" and given.get("cups", 0) < 10:
-            reply["answer"] = {"cups": given["cups"], "told": self.told}
+            response["answer"] = {"cups": given["cups"], "told": self.told}
         elif call["ask"] == "tea.order":
-            reply["regret"] = {"why": "OUT_OF_TEA", "words": "no tea", "more": {"cups": 9}}
+            response["regret"] = {"why": "OUT_OF_TEA", "words": "no tea", "more": {"cups": 9}}
             status = 409
         elif call["ask"] == "wrong.ticket":
-            reply.update(ticket="another", answer=1)
-        self.answer(status, json.dumps(reply).encode())
+            response.update(ticket="another", answer=1)
+        self.respond(status, json.dumps(response).encode())
 
-    def answer(self, status, body):
+    def respond(self, status, body):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -31,7 +31,7 @@ void csignet_stream_wake(int waker) {
     (void)eventfd_write(waker, one);
 }
 
-// Waits until `file` is ready for `events`. Returns 0, or as the header says.
+// Waits until `file` is ready for `events`. Returns 0, CSIGNET_STREAM_WOKEN or a negative error.
 static int await_ready(int file, int waker, short events) {
     struct pollfd files[2] = {
         {.fd = file, .events = events, .revents = 0},
@@ -57,7 +57,7 @@ ssize_t csignet_stream_read(int file, int waker, void *buffer, size_t count) {
     }
 }
 
-// Writes some bytes without waiting; a pipe that poll calls ready takes PIPE_BUF at least.
+// Writes some bytes without waiting. A pipe that poll reports as ready accepts at least PIPE_BUF.
 static ssize_t write_some(int file, const unsigned char *bytes, size_t count) {
     ssize_t sent = send(file, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0 || errno != ENOTSOCK) return sent;
@@ -65,7 +65,7 @@ static ssize_t write_some(int file, const unsigned char *bytes, size_t count) {
 }
 
 int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
-    // SIGPIPE is this thread's own: held back, and taken away where this write made it.
+    // SIGPIPE is sent to this thread: block it, and discard it if this write raised it.
     sigset_t broken, before, pending;
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
@@ -95,15 +95,15 @@ int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
     return status;
 }
 
-// Connects a new socket, and gives up after some seconds: a server that takes no connections would
-// hold us for minutes.
+// Connects a new socket, with a timeout of five seconds: without it, a server that accepts no connections
+// would block for minutes.
 static int connected(int family, const struct sockaddr *address, socklen_t size) {
     int file = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file < 0) return -errno;
     struct timeval some = {5, 0}, for_ever = {0, 0};
     int status = setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &some, sizeof some);
     while (status == 0 && connect(file, address, size) != 0) {
-        // A connection that was interrupted is waited for once more.
+        // After EINTR, wait for the connection again.
         if (errno != EINTR) status = -1;
     }
     if (status == 0) status = setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
@@ -138,17 +138,17 @@ int csignet_stream_connect_loopback(uint16_t port) {
         six.sin6_port = htons(port);
         six.sin6_addr = in6addr_loopback;
         file = connected(AF_INET6, (struct sockaddr *)&six, sizeof six);
-        // Where there is no IPv6, nobody listens.
+        // If IPv6 isn't available, no server listens there.
         if (file < 0) file = -ECONNREFUSED;
     }
     int now = 1;
-    // Small messages need not wait for each other; where that cannot be said they still arrive.
+    // Send small messages at once. If that cannot be set, they still arrive.
     if (file >= 0) (void)setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
     return file;
 }
 
-// The program's other descriptors are none of the child's, also those that somebody opened without
-// O_CLOEXEC. Where the C library cannot close them (glibc before 2.34, musl), O_CLOEXEC is all there is.
+// Closes all other descriptors in the child, even those opened without O_CLOEXEC. If the C library cannot
+// do so (glibc before 2.34, musl), only those with O_CLOEXEC are closed.
 static int close_others(posix_spawn_file_actions_t *actions) {
 #if defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)
@@ -159,7 +159,7 @@ static int close_others(posix_spawn_file_actions_t *actions) {
     return 0;
 }
 
-// Starts the child with its two descriptors. Returns the error.
+// Starts the child with its two descriptors. Returns 0 or the error.
 static int start(char *const arguments[], int input, int output, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -186,7 +186,7 @@ static int start(char *const arguments[], int input, int output, pid_t *child) {
     return error;
 }
 
-// Moves a descriptor above the standard ones, where dup2 to one of them would keep it from children.
+// Moves a descriptor above the standard ones: dup2 onto itself would leave O_CLOEXEC set.
 static int raised(int file) {
     if (file < 0 || file > STDERR_FILENO) return file;
     int higher = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

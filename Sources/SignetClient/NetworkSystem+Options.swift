@@ -19,7 +19,7 @@ extension NetworkSystem {
         /// which cannot be replaced.
         public var adapters: [String: any PayloadAdapter] = [:]
         /// The largest body of a reply, in bytes.
-        public var maximumReplySize = 64 << 20
+        public var maximumResponseSize = 64 << 20
         /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.
         ///
         /// Calls then say `Accept-Encoding`, before they are signed; `exchange` sends the fields it is given.

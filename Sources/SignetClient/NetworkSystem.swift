@@ -195,7 +195,7 @@ public final class NetworkSystem: Sendable {
     public func call(
         _ service: Service, _ call: RPCCall, path: String? = nil, scenario: Scenario? = nil,
         isRepeatable: Bool = false, trace: CallTrace? = nil
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var admission = admission
             admission.rules.isRepeatable = isRepeatable
@@ -212,7 +212,7 @@ public final class NetworkSystem: Sendable {
     ///   result.
     public func batch(
         _ service: Service, _ calls: [RPCCall], scenario: Scenario? = nil, trace: CallTrace? = nil
-    ) async throws(ClientError) -> BatchReply {
+    ) async throws(ClientError) -> BatchResponse {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             let service = admission.service
             try admission.snapshot.urlRules.check(service.url)
@@ -249,7 +249,7 @@ public final class NetworkSystem: Sendable {
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
         body: [UInt8], scenario: Scenario? = nil, trace: CallTrace? = nil
-    ) async throws(ClientError) -> RawReply {
+    ) async throws(ClientError) -> RawResponse {
         try await exchange(
             service, method: method, target: target, fields: fields, body: RequestBody(body),
             scenario: scenario, trace: trace)
@@ -269,7 +269,7 @@ public final class NetworkSystem: Sendable {
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
         body: RequestBody, scenario: Scenario? = nil, trace: CallTrace? = nil
-    ) async throws(ClientError) -> RawReply {
+    ) async throws(ClientError) -> RawResponse {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var admission = admission
             // Whoever gives the method knows what GET means; a boxed call loses its meaning with it.
@@ -295,7 +295,7 @@ public final class NetworkSystem: Sendable {
     }
 
     private static func success<Value>(
-        of reply: UnboxedReply, _ reform: (RPCResult) throws -> Value
+        of reply: UnboxedResponse, _ reform: (RPCResult) throws -> Value
     ) throws(ClientError) -> Value {
         guard let result = reply.result else {
             throw ClientError(

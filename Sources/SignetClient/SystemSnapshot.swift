@@ -103,7 +103,8 @@ final class SystemSnapshot: Sendable {
         var prepared: [Service: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
-                service, configuration, keys: keys, maximumReplySize: options.maximumReplySize)
+                service, configuration, keys: keys, maximumResponseSize: options.maximumResponseSize
+            )
         }
         return prepared
     }

@@ -84,7 +84,7 @@ final class Call: Sendable {
         return try answer.get()
     }
 
-    static let noReply = TransportError(code: .malformedReply, message: "no reply came")
+    static let noReply = TransportError(code: .malformedResponse, message: "no reply came")
 
     /// Gives the caller its answer, if it still waits.
     func answer(_ answer: Answer) {

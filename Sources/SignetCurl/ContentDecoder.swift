@@ -151,7 +151,7 @@ public import SignetTransport
     private mutating func admit(_ piece: [UInt8]) throws(TransportError) -> [UInt8] {
         guard piece.count <= limits.maximumSize - made else {
             throw TransportError(
-                code: .replyTooLarge,
+                code: .responseTooLarge,
                 message: "the reply's decoded body has more than \(limits.maximumSize) bytes")
         }
         made += piece.count
@@ -160,7 +160,7 @@ public import SignetTransport
                 || made / max(limits.maximumRatio, 1) <= came
         else {
             throw TransportError(
-                code: .replyTooLarge,
+                code: .responseTooLarge,
                 message:
                     "the reply's \(came) bytes decode to more than \(limits.maximumRatio) times as many"
             )
@@ -177,7 +177,7 @@ public import SignetTransport
     }
 
     private static func malformed(_ what: String) -> TransportError {
-        TransportError(code: .malformedReply, message: "the reply's body \(what)")
+        TransportError(code: .malformedResponse, message: "the reply's body \(what)")
     }
 }
 

@@ -105,7 +105,7 @@ final class EventLoop: Sendable {
     /// Shakes hands, and sends nothing.
     func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
         guard case .handshake(let result) = try await perform(plan, isProbe: true).takeAnswer()
-        else { throw TransportError(code: .malformedReply, message: "no handshake was seen") }
+        else { throw TransportError(code: .malformedResponse, message: "no handshake was seen") }
         return result
     }
 

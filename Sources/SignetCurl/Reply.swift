@@ -33,7 +33,7 @@ final class Reply: Sendable {
         let lines = head
         guard let head = ReplyHead(lines.span) else {
             throw TransportError(
-                code: .malformedReply,
+                code: .malformedResponse,
                 message: "\(plan.host.uriText) sent a header that is no HTTP (RFC 9110)")
         }
         let verdict =

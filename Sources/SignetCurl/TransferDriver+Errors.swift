@@ -36,7 +36,7 @@ extension TransferDriver {
                 code: .cutOff, message: "\(host): the connection ended early: \(words)")
         case SIGNET_FAILED_MALFORMED:
             return TransportError(
-                code: .malformedReply, message: "\(host) sent no HTTP that is taken: \(words)")
+                code: .malformedResponse, message: "\(host) sent no HTTP that is taken: \(words)")
         case SIGNET_FAILED_TRUST_STORE:
             return TransportError(code: .trustStore, message: words)
         case SIGNET_FAILED_RESOURCES:
@@ -91,7 +91,7 @@ extension TransferDriver {
                 code: .tls, message: "\(host): https was asked for, and the connection has no TLS")
         case SIGNET_HEAD_TOO_LARGE:
             return TransportError(
-                code: .replyTooLarge,
+                code: .responseTooLarge,
                 message: "\(host) sent a header of more than \(configuration.maximumHeaderSize)"
                     + " bytes or \(configuration.maximumHeaderFields) fields")
         case SIGNET_PROXY_HEAD_TOO_LARGE:
@@ -101,17 +101,17 @@ extension TransferDriver {
                     + " than \(configuration.maximumHeaderSize) bytes")
         case SIGNET_FLOODED:
             return TransportError(
-                code: .malformedReply,
+                code: .malformedResponse,
                 message: "\(host) sent far more bytes than the response's header and body have:"
                     + " found empty frames, chunk extensions or their like")
         case SIGNET_BAD_LENGTH:
             return TransportError(
-                code: .malformedReply,
+                code: .malformedResponse,
                 message: "\(host) sent a Content-Length that is not a number of bytes, or two that"
                     + " differ; expected one (RFC 9112, section 6.3)")
         case SIGNET_BAD_CODING:
             return TransportError(
-                code: .malformedReply,
+                code: .malformedResponse,
                 message: "\(host) sent a Transfer-Encoding other than \"chunked\", or one beside a"
                     + " Content-Length or outside HTTP/1.1 (RFC 9112, section 6.3)")
         case SIGNET_BODY_TOO_LARGE:
@@ -136,7 +136,8 @@ extension TransferDriver {
                     + " the body can be read once")
         default:
             return TransportError(
-                code: .malformedReply, message: "\(host) sent a header that is no HTTP (RFC 9110)")
+                code: .malformedResponse,
+                message: "\(host) sent a header that is no HTTP (RFC 9110)")
         }
     }
 
@@ -150,7 +151,7 @@ extension TransferDriver {
     /// More bytes came than the call takes.
     static func tooLarge(_ plan: RequestPlan) -> TransportError {
         TransportError(
-            code: .replyTooLarge,
+            code: .responseTooLarge,
             message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
     }
 

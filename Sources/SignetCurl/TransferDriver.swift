@@ -303,7 +303,7 @@ struct TransferDriver {
         }
         if result == SIGNET_OK {
             call.fail(
-                TransportError(code: .malformedReply, message: "the handshake showed no chain"))
+                TransportError(code: .malformedResponse, message: "the handshake showed no chain"))
         } else {
             call.fail(error(transfer, call, result))
         }

@@ -1,28 +1,55 @@
 public import HTTPTypes
 public import SignetJSON
 
-/// Turns calls into messages and replies into results.
+/// Turns calls into HTTP requests ("boxing") and responses into results ("unboxing").
 ///
-/// An adapter is a value without state of one call: what unboxing must know of the request travels
-/// in `BoxedRequest.expected`. An API with an envelope of its own implements this protocol.
+/// An adapter holds no state of a single call: what unboxing must know about the request travels in
+/// ``BoxedRequest/expected``. Conform to this protocol to support a protocol of your own:
+///
+/// ```swift
+/// import HTTPTypes
+/// import SignetJSON
+/// import SignetRPC
+///
+/// struct PlainTextAdapter: PayloadAdapter {
+///     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+///         guard !call.isNotification, case .object(let members)? = call.parameters else {
+///             throw RPCError(code: .unsupportedCall, message: "expected parameters by name")
+///         }
+///         return BoxedRequest(
+///             method: .post, path: "/" + call.method.name,
+///             fields: [.contentType: "application/json"],
+///             body: JSONValue.object(members).serialized())
+///     }
+///
+///     func unbox(
+///         _ response: RawResponse, to request: BoxedRequest
+///     ) throws(RPCError) -> UnboxedResponse {
+///         guard response.isSuccess else { throw .httpStatus(response) }
+///         let text = String(decoding: response.body, as: UTF8.self)
+///         return UnboxedResponse(result: RPCResult(.string(text)), status: response.status)
+///     }
+/// }
+/// ```
 public protocol PayloadAdapter: Sendable {
-    /// Boxes a call. Nothing has been sent where this throws.
+    /// Boxes a call. If this throws, nothing has been sent.
     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest
 
-    /// Unboxes the reply to a call that this adapter boxed.
-    func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    /// Unboxes the response to a call that this adapter boxed.
+    func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
 }
 
-/// What an adapter makes of a call; the service's URL and common fields come from elsewhere.
+/// A call as an HTTP request, without the service's URL and the fields common to all its requests.
 public struct BoxedRequest: Sendable, Hashable {
-    /// Which replies a request expects.
+    /// The responses that a request expects.
     public struct Expected: Sendable, Hashable {
         /// The id of each call in order; nil for a notification.
         public var ids: [RPCID?]
-        /// Whether the calls went out as one array.
+        /// Whether the calls were sent as one array.
         public var isBatch: Bool
 
-        /// Makes an expectation; a protocol without ids has none.
+        /// Creates an expectation; leave `ids` empty if the protocol has no ids.
         public init(ids: [RPCID?] = [], isBatch: Bool = false) {
             self.ids = ids
             self.isBatch = isBatch
@@ -31,20 +58,20 @@ public struct BoxedRequest: Sendable, Hashable {
 
     /// The HTTP method.
     public var method: HTTPRequest.Method
-    /// What is added to the path of the service's URL: escaped, beginning with `/`, without a query; nil
-    /// is nothing.
+    /// The path to append to the service's URL: escaped, beginning with `/`, without a query; nil
+    /// to append nothing.
     public var path: String?
-    /// What joins the URL's query: percent-encoded `name=value` pairs joined by `&`, without `?`;
-    /// nil is nothing.
+    /// The pairs to add to the URL's query: percent-encoded `name=value` pairs joined by `&`,
+    /// without `?`; nil to add none.
     public var query: String?
-    /// Content type and accept.
+    /// The request's own fields, such as Content-Type and Accept.
     public var fields: HTTPFields
-    /// The body's bytes; they are signed and sent as they stand.
+    /// The body's bytes, signed and sent unchanged.
     public var body: [UInt8]
-    /// What unboxing must know.
+    /// The responses that unboxing expects.
     public var expected: Expected
 
-    /// Makes a boxed request.
+    /// Creates a boxed request.
     public init(
         method: HTTPRequest.Method, path: String? = nil, query: String? = nil,
         fields: HTTPFields = [:], body: [UInt8] = [], expected: Expected = Expected()
@@ -57,7 +84,7 @@ public struct BoxedRequest: Sendable, Hashable {
         self.expected = expected
     }
 
-    /// A request target (path and query) with `query` joined to it; a fragment is no part of one.
+    /// Returns a request target (path and query) with `query` added. `target` has no fragment.
     public func target(joinedTo target: String) -> String {
         guard let query, !query.isEmpty else { return target }
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else {
@@ -68,16 +95,16 @@ public struct BoxedRequest: Sendable, Hashable {
     }
 }
 
-/// A reply as it came, its body whole.
-public struct RawReply: Sendable, Hashable {
+/// An HTTP response with its whole body, not yet interpreted.
+public struct RawResponse: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
-    /// The fields.
+    /// The response's fields.
     public var fields: HTTPFields
-    /// The body's bytes, content codings undone.
+    /// The body's bytes, after content codings were decoded.
     public var body: [UInt8]
 
-    /// Makes a reply.
+    /// Creates a response.
     public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
         self.status = status
         self.fields = fields
@@ -88,18 +115,19 @@ public struct RawReply: Sendable, Hashable {
     public var isSuccess: Bool { (200..<300).contains(status) }
 }
 
-/// What came back for one call.
-public struct UnboxedReply: Sendable, Hashable {
-    /// The result; nil for a notification only.
+/// The outcome of one call.
+public struct UnboxedResponse: Sendable, Hashable {
+    /// The result; nil only for a notification.
     public var result: RPCResult?
     /// The HTTP status.
     public var status: Int
-    /// The reply's fields, where the adapter hands them on, as REST does.
+    /// The response's fields if the adapter passes them on, as ``RESTAdapter`` does; otherwise
+    /// empty.
     public var fields: HTTPFields
-    /// What the server did against the protocol without harm.
+    /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
 
-    /// Makes a reply.
+    /// Creates an unboxed response.
     public init(
         result: RPCResult?, status: Int, fields: HTTPFields = [:], warnings: [RPCWarning] = []
     ) {
@@ -110,51 +138,52 @@ public struct UnboxedReply: Sendable, Hashable {
     }
 }
 
-/// A result: JSON that has been read strictly, as bytes until somebody asks for a type.
+/// A call's result: validated JSON text, parsed when a type is asked for.
 public struct RPCResult: Sendable, Hashable {
     /// The JSON text, as the server wrote it.
     public let bytes: [UInt8]
 
-    /// Takes a text that has been validated.
-    package init(validated bytes: [UInt8]) { self.bytes = bytes }
+    /// Creates a result from JSON text that has been validated.
+    init(validated bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Takes a tree.
+    /// Creates a result from a JSON value.
     public init(_ value: JSONValue) { self.bytes = value.serialized() }
 
-    /// Takes a JSON text.
+    /// Creates a result from JSON text.
     ///
-    /// - Throws: `JSONError` where it is none.
+    /// - Throws: `JSONError` if the text is not strict JSON.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         let reader = try JSONReader(bytes, recordedDepth: 0)
         self.bytes = reader.bytes(of: reader.root)
     }
 
-    /// The result as a tree.
+    /// The result as a JSON value.
     public var value: JSONValue {
         (try? JSONValue(parsing: bytes)) ?? .null  // validated before, so it is valid again
     }
 
-    /// The bytes of `value.serialized()`; no tree is built, which may take many times the text's size.
+    /// The bytes of `value.serialized()`, made without a tree, which may take many times the text's
+    /// size.
     package var compactBytes: [UInt8] { JSONReader.compact(validated: bytes) }
 
     /// Decodes the result.
     ///
-    /// - Throws: `JSONError` that names path and byte offset, and no value.
+    /// - Throws: `JSONError` that names path and byte offset but no value.
     public func decode<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
         try StrictJSONDecoder().decode(type, from: bytes)
     }
 }
 
-/// Something a server did against the protocol that harms nothing.
+/// A harmless violation of the protocol by the server.
 public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a warning; more may be added.
+    /// The kind of a warning. Later versions may add more.
     public struct Code: Sendable, Hashable {
         private enum Value: String {
             case bodyForNotification = "body-for-notification"
             case resultWithStatus = "result-with-status"
-            case duplicateReply = "duplicate-reply"
-            case unknownReply = "unknown-reply"
-            case malformedReply = "malformed-reply"
+            case duplicateResponse = "duplicate-reply"
+            case unknownResponse = "unknown-reply"
+            case malformedResponse = "malformed-reply"
             case stringifiedID = "stringified-id"
             case resultAndError = "result-and-error"
             case furtherWarnings = "further-warnings"
@@ -162,19 +191,19 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
 
         private let value: Value
 
-        /// A notification was answered with a body.
+        /// A notification's response has a body.
         public static let bodyForNotification = Code(value: .bodyForNotification)
-        /// A result came with a status that is not 2xx.
+        /// The response has a result although its status is not 2xx.
         public static let resultWithStatus = Code(value: .resultWithStatus)
-        /// A second reply to one call of a batch; the first one counts.
-        public static let duplicateReply = Code(value: .duplicateReply)
-        /// A reply in a batch to no call of it.
-        public static let unknownReply = Code(value: .unknownReply)
-        /// A reply in a batch that belongs to no call because it is malformed.
-        public static let malformedReply = Code(value: .malformedReply)
-        /// A number id came back as a string, and the adapter was told to take it.
+        /// A call has a second response; the first one counts.
+        public static let duplicateResponse = Code(value: .duplicateResponse)
+        /// A response has no pending call's id.
+        public static let unknownResponse = Code(value: .unknownResponse)
+        /// A malformed response names no call.
+        public static let malformedResponse = Code(value: .malformedResponse)
+        /// A numeric id came back as a string, and the adapter accepts that.
         public static let stringifiedID = Code(value: .stringifiedID)
-        /// A reply has both result and error, and the adapter was told to take it.
+        /// A response has both result and error, and the adapter accepts that.
         public static let resultAndError = Code(value: .resultAndError)
         /// There were more warnings than are kept.
         public static let furtherWarnings = Code(value: .furtherWarnings)
@@ -185,10 +214,10 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the warning.
     public let code: Code
-    /// One line for people, without a value of the reply.
+    /// One line for people. It holds no value from the response.
     public let message: String
 
-    /// Makes a warning.
+    /// Creates a warning.
     public init(code: Code, message: String) {
         self.code = code
         self.message = message

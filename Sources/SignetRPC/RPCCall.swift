@@ -7,10 +7,10 @@ public struct RPCMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     /// The name, as it is sent.
     public let name: String
 
-    /// Names a method.
+    /// Creates a method from its name.
     public init(_ name: String) { self.name = name }
 
-    /// Names a method by a literal.
+    /// Creates a method from a literal.
     public init(stringLiteral name: String) { self.name = name }
 
     /// Whether the name begins with `rpc.`, which JSON-RPC 2.0, section 4, reserves.
@@ -28,42 +28,44 @@ public struct RPCMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     public func hash(into hasher: inout Hasher) { JSONValue.string(name).hash(into: &hasher) }
 }
 
-/// A call's parameters: by position or by name. A scalar or null cannot be said.
+/// A call's parameters, by position or by name. JSON-RPC allows no scalar and no null here.
 public enum RPCParameters: Sendable, Hashable {
     /// By position.
     case array([JSONValue])
     /// By name.
     case object(JSONObject)
 
-    /// Takes an array or an object.
+    /// Creates parameters from an array or an object.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for every other type.
+    /// - Throws: `RPCError` with code `invalid-params` for any other type.
     public init(_ value: JSONValue) throws(RPCError) {
         switch value {
         case .array(let values): self = .array(values)
         case .object(let object): self = .object(object)
         default:
             throw .invalidParameters(
-                "the parameters are a \(value.typeName), wanted an array or an object")
+                "found parameters of type \(value.typeName), expected an array or an object")
         }
     }
 
-    /// Reads an array or an object from a JSON text, strictly.
+    /// Parses parameters from strict JSON text.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for every other text, with the byte offset.
+    /// - Throws: `RPCError` with code `invalid-params` and the byte offset if the text is not
+    ///   strict JSON, or neither an array nor an object.
     public init(parsing text: [UInt8]) throws(RPCError) {
         let value: JSONValue
         do {
             value = try JSONValue(parsing: text)
         } catch {
-            throw .invalidParameters("the parameters are no strict JSON: \(error.message)")
+            throw .invalidParameters("the parameters are not strict JSON: \(error.message)")
         }
         try self.init(value)
     }
 
-    /// Encodes a type, which must become an array or an object.
+    /// Encodes a value, which must become an array or an object.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`, naming the path, where it does not.
+    /// - Throws: `RPCError` with code `invalid-params` if it doesn't, or if a value, whose path the
+    ///   message names, cannot be encoded.
     public init(encoding value: some Encodable) throws(RPCError) {
         let json: JSONValue
         do {
@@ -74,7 +76,7 @@ public enum RPCParameters: Sendable, Hashable {
         try self.init(json)
     }
 
-    /// Whether there is no parameter.
+    /// Whether there are no parameters.
     public var isEmpty: Bool {
         switch self {
         case .array(let values): values.isEmpty
@@ -91,18 +93,18 @@ public enum RPCParameters: Sendable, Hashable {
     }
 }
 
-/// One call, before it is boxed.
+/// A call before it is boxed.
 public struct RPCCall: Sendable, Hashable {
     /// The method; with REST, the HTTP method.
     public var method: RPCMethod
-    /// The parameters; nil is none.
+    /// The parameters, or nil if there aren't any.
     public var parameters: RPCParameters?
-    /// Whether no answer is wanted (JSON-RPC 2.0, section 4.1).
+    /// Whether the server must not respond (JSON-RPC 2.0, section 4.1).
     public var isNotification: Bool
 
-    /// Makes a call.
+    /// Creates a call.
     public init(
-        _ method: RPCMethod, _ parameters: RPCParameters? = nil, isNotification: Bool = false
+        _ method: RPCMethod, parameters: RPCParameters? = nil, isNotification: Bool = false
     ) {
         self.method = method
         self.parameters = parameters

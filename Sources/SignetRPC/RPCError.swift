@@ -1,8 +1,9 @@
 public import SignetJSON
 
-/// Why a call could not be boxed, or why its reply gives no result.
+/// An error in boxing a call, in its response, or on a connection's stream.
 ///
-/// Neither `message` nor the description nor a dump holds the error's `data` or the reply's body.
+/// `message`, the description and a dump contain neither the error's `data` nor the response's
+/// body.
 public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The kind of an error.
     ///
@@ -11,8 +12,8 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         private enum Value: String {
             case rpcError = "rpc-error"
             case httpStatus = "http-status"
-            case malformedReply = "malformed-reply"
-            case replyTooLarge = "reply-too-large"
+            case malformedResponse = "malformed-reply"
+            case responseTooLarge = "reply-too-large"
             case batchIncomplete = "batch-incomplete"
             case invalidParameters = "invalid-params"
             case invalidMethod = "invalid-method"
@@ -35,51 +36,55 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
         private let value: Value
 
-        /// The server answered with an RPC error; `RPCError.server` holds it.
+        /// The server responded with an RPC error; `RPCError.server` holds it.
         public static let rpcError = Code(value: .rpcError)
-        /// The status is not 2xx and the body is no RPC reply.
+        /// The status is not 2xx and the body is not a response of the protocol.
         public static let httpStatus = Code(value: .httpStatus)
-        /// The reply is not what the protocol demands.
-        public static let malformedReply = Code(value: .malformedReply)
-        /// The reply's body is longer than the limit.
-        public static let replyTooLarge = Code(value: .replyTooLarge)
-        /// A call of a batch has no reply.
+        /// The response violates the protocol.
+        public static let malformedResponse = Code(value: .malformedResponse)
+        /// The response's body is longer than the limit.
+        public static let responseTooLarge = Code(value: .responseTooLarge)
+        /// A call of a batch has no response.
         public static let batchIncomplete = Code(value: .batchIncomplete)
-        /// The parameters cannot be said in this protocol; nothing has been sent.
+        /// The protocol cannot express the parameters; nothing has been sent.
         public static let invalidParameters = Code(value: .invalidParameters)
-        /// The method cannot be said in this protocol; nothing has been sent.
+        /// The protocol cannot express the method; nothing has been sent.
         public static let invalidMethod = Code(value: .invalidMethod)
         /// The method begins with `rpc.`, which is reserved; nothing has been sent.
         public static let reservedMethod = Code(value: .reservedMethod)
-        /// An additional member has one of the protocol's own names; nothing has been sent.
+        /// An additional member has the name of one of the protocol's members; nothing has been
+        /// sent.
         public static let reservedMember = Code(value: .reservedMember)
-        /// The generator's id is not in 1..<2^53, or one came twice; nothing has been sent.
+        /// The generator's id is out of range, or the generator repeated one; nothing has been
+        /// sent.
         public static let invalidID = Code(value: .invalidID)
-        /// The batch holds no call; nothing has been sent.
+        /// The batch contains no call; nothing has been sent.
         public static let emptyBatch = Code(value: .emptyBatch)
-        /// The batch holds more calls than the limit; nothing has been sent.
+        /// The batch contains more calls than the limit; nothing has been sent.
         public static let batchTooLarge = Code(value: .batchTooLarge)
-        /// The protocol has no such call, for example a REST notification; nothing has been sent.
+        /// The protocol doesn't have this kind of call, for example REST has no notifications;
+        /// nothing has been sent.
         public static let unsupportedCall = Code(value: .unsupportedCall)
-        /// A path, or a value in it, cannot be sent or would name another resource; nothing has been
+        /// A path, or a value in it, is invalid or would name another resource; nothing has been
         /// sent.
         public static let invalidPath = Code(value: .invalidPath)
-        /// The service's description has no such method; nothing has been sent.
+        /// The service's description doesn't contain the method; nothing has been sent.
         public static let unknownMethod = Code(value: .unknownMethod)
-        /// What a service says of itself is neither OpenRPC 1.x nor OpenAPI 3.x.
+        /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x
+        /// document.
         public static let malformedDescription = Code(value: .malformedDescription)
 
-        /// The call's time has passed without a reply; streams only.
+        /// No response arrived in time. Streams only.
         public static let timeout = Code(value: .timeout)
-        /// The peer ended the stream, or the stream failed; streams only.
+        /// The peer ended the stream, or the stream failed. Streams only.
         public static let cutOff = Code(value: .cutOff)
-        /// The connection was closed on this side; streams only.
+        /// This side closed the connection. Streams only.
         public static let connectionClosed = Code(value: .connectionClosed)
-        /// The peer's bytes are no frame, so that nothing behind them can be read; streams only.
+        /// The peer sent an invalid frame, so no later bytes can be read. Streams only.
         public static let malformedFrame = Code(value: .malformedFrame)
-        /// A message is longer than the limit; one of one's own has not been sent. Streams only.
+        /// A message is longer than the limit. An outgoing one has not been sent. Streams only.
         public static let messageTooLarge = Code(value: .messageTooLarge)
-        /// As many calls as the limit allows are open; nothing has been sent. Streams only.
+        /// As many calls as the limit allows are pending; nothing has been sent. Streams only.
         public static let tooManyCalls = Code(value: .tooManyCalls)
 
         /// The code's name in kebab-case, as the tool prints it.
@@ -91,19 +96,19 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people; without control characters and never with `data`.
+    /// Found, expected and where, for people. It holds no control characters and no `data`.
     public let message: String
-    /// The reply's HTTP status, where there was a reply.
+    /// The response's HTTP status; nil without a response.
     public let status: Int?
-    /// The server's own error, with code `rpc-error` only.
+    /// The server's own error; only with code `rpc-error`.
     public let server: RPCServerError?
-    /// The reply's body with code `http-status`, for those who know what the server writes there.
+    /// The response's body; only with code `http-status`.
     public let body: [UInt8]
-    /// What the reply's body says of the error with code `http-status`, where it is
+    /// The problem details of the response's body; only with code `http-status` and a body of type
     /// `application/problem+json` (RFC 9457).
     public let problem: ProblemDetails?
 
-    /// Makes an error; `message` must hold neither a value of the reply nor a secret.
+    /// Creates an error. `message` must contain neither a value from the response nor a secret.
     public init(
         code: Code, message: String, status: Int? = nil, server: RPCServerError? = nil,
         body: [UInt8] = [], problem: ProblemDetails? = nil
@@ -116,9 +121,9 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         self.problem = problem
     }
 
-    /// Decodes the body of an error reply, for an API whose errors have a shape of their own.
+    /// Decodes the body of an error response, for an API with an error format of its own.
     ///
-    /// - Throws: `JSONError` where it is no strict JSON, or of another type.
+    /// - Throws: `JSONError` if the body is not strict JSON, or has another type.
     public func decodeBody<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
         try StrictJSONDecoder().decode(type, from: body)
     }
@@ -133,37 +138,40 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 }
 
 extension RPCError {
-    /// The server's own error.
+    /// Returns an error for the server's own error.
     public static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
         RPCError(
-            code: .rpcError, message: "the server answered with \(error.description)",
+            code: .rpcError, message: "the server responded with \(error.description)",
             status: status, server: error)
     }
 
-    /// A status that is not 2xx, of a reply that says nothing in the protocol.
-    public static func httpStatus(_ reply: RawReply) -> RPCError {
-        let problem = ProblemDetails(reply)
+    /// Returns an error for a status that is not 2xx, if the body is not a response of the
+    /// protocol.
+    public static func httpStatus(_ response: RawResponse) -> RPCError {
+        let problem = ProblemDetails(response)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return RPCError(
             code: .httpStatus,
-            message: "the server answered with HTTP status \(reply.status)\(title), wanted 2xx",
-            status: reply.status, body: reply.body, problem: problem)
+            message:
+                "the server responded with HTTP status \(response.status)\(title), expected 2xx",
+            status: response.status, body: response.body, problem: problem)
     }
 
-    /// A reply that is not what the protocol demands; `what` holds no value of it.
-    public static func malformedReply(_ what: String, status: Int?) -> RPCError {
+    /// Returns an error for a response that violates the protocol. `what` must contain no value
+    /// from it.
+    public static func malformedResponse(_ what: String, status: Int?) -> RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(
-            code: .malformedReply, message: "the reply is malformed\(place): \(what)",
+            code: .malformedResponse, message: "the response is malformed\(place): \(what)",
             status: status)
     }
 
-    static func replyTooLarge(_ reply: RawReply, limit: Int) -> RPCError {
+    static func responseTooLarge(_ response: RawResponse, limit: Int) -> RPCError {
         RPCError(
-            code: .replyTooLarge,
-            message: "the reply's body has \(reply.body.count) bytes, the limit is \(limit)",
-            status: reply.status)
+            code: .responseTooLarge,
+            message: "the response's body has \(response.body.count) bytes, the limit is \(limit)",
+            status: response.status)
     }
 
     package static func invalidParameters(_ what: String) -> RPCError {
@@ -171,14 +179,14 @@ extension RPCError {
     }
 }
 
-/// Text of a server made fit for a line that people read.
-package enum Printable {
-    /// A parameter's name in a message, short and in quotation marks.
-    package static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
+/// Makes a server's text fit for a line that people read.
+enum Printable {
+    /// Returns a parameter's name for a message, shortened and in quotation marks.
+    static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
 
-    /// The text with everything escaped that could move the cursor or turn the line around, and cut
-    /// after `limit` scalars.
-    package static func text(_ text: String, limit: Int = 200) -> String {
+    /// Returns the text, cut after `limit` scalars, with characters escaped that could move the
+    /// cursor or reverse the line.
+    static func text(_ text: String, limit: Int = 200) -> String {
         var result = ""
         for scalar in text.unicodeScalars.prefix(limit) {
             switch scalar.properties.generalCategory {

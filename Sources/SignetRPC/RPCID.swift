@@ -1,13 +1,13 @@
 public import SignetJSON
 import Synchronization
 
-/// What joins a reply to its call: a string or a number, never null, a boolean or a fraction.
+/// The id that connects a response to its call: a string or a number, never null.
 ///
-/// Two ids are the same where type and bytes are: `1`, `"1"` and `1.0` are three.
+/// Two ids are equal if their types and bytes are: `1`, `"1"` and `1.0` are three ids.
 public enum RPCID: Sendable, Hashable {
     /// A string.
     case string(String)
-    /// A number by its text.
+    /// A number, compared by its text.
     case number(JSONNumber)
 
     /// The id as JSON.
@@ -18,19 +18,20 @@ public enum RPCID: Sendable, Hashable {
         }
     }
 
-    /// Whether both have the same type and the same bytes.
+    /// Returns whether both have the same type and the same bytes.
     public static func == (left: RPCID, right: RPCID) -> Bool { left.json == right.json }
 
-    /// Feeds type and bytes.
+    /// Hashes type and bytes.
     public func hash(into hasher: inout Hasher) { json.hash(into: &hasher) }
 
-    /// The string that a gateway makes of a number.
+    /// The number's text as a string id, as some gateways send it back.
     var stringified: RPCID? {
         if case .number(let number) = self { .string(number.text) } else { nil }
     }
 }
 
-/// Where ids come from: numbers in 1..<2^53, so that no peer rounds one, or strings of 1 to 128 bytes.
+/// A source of ids: numbers in 1..<2^53, which every peer can represent exactly, or strings of 1 to
+/// 128 bytes.
 public struct RPCIDGenerator: Sendable {
     /// The largest id: 2^53 − 1.
     public static let largest: Int64 = 1 << 53 - 1
@@ -40,7 +41,7 @@ public struct RPCIDGenerator: Sendable {
 
     private let make: @Sendable () -> RPCID?
 
-    /// Takes a source of ids; it is called once a call, from any thread.
+    /// Creates a generator of numeric ids. `make` is called once per call, from any thread.
     public init(_ make: @escaping @Sendable () -> Int64) {
         self.make = {
             let id = make()
@@ -48,7 +49,7 @@ public struct RPCIDGenerator: Sendable {
         }
     }
 
-    /// Takes a source of string ids; it is called once a call, from any thread.
+    /// Creates a generator of string ids. `make` is called once per call, from any thread.
     public init(strings make: @escaping @Sendable () -> String) {
         self.make = {
             let id = make()
@@ -56,7 +57,7 @@ public struct RPCIDGenerator: Sendable {
         }
     }
 
-    /// Strings of 128 random bits in hexadecimal digits, which no peer can guess ahead.
+    /// Returns a generator of 128 random bits as hexadecimal digits, which no peer can guess.
     public static func random() -> RPCIDGenerator {
         RPCIDGenerator(strings: {
             let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
@@ -64,22 +65,23 @@ public struct RPCIDGenerator: Sendable {
         })
     }
 
-    /// Counts up from a first id, and begins at 1 again behind the largest.
+    /// Returns a generator that counts up from `first` and starts at 1 again after the largest id.
     public static func counting(from first: Int64 = 1) -> RPCIDGenerator {
         let counter = Counter(first)
         return RPCIDGenerator { counter.next() }
     }
 
-    /// The next id.
+    /// Returns the next id.
     ///
-    /// - Throws: `RPCError` with code `invalid-id` where the source gives a number outside 1..<2^53, or
-    ///   a string that is empty or longer than 128 bytes.
+    /// - Throws: `RPCError` with code `invalid-id` if the source returns a number outside 1..<2^53,
+    ///   or a string that is empty or longer than 128 bytes.
     public func next() throws(RPCError) -> RPCID {
         guard let id = make() else {
             throw RPCError(
                 code: .invalidID,
-                message: "the id generator gave a number that is not in 1..<2^53, or a string that "
-                    + "has not 1 to \(Self.longest) bytes")
+                message:
+                    "the id generator returned an invalid id, expected a number in 1..<2^53 or a "
+                    + "string of 1 to \(Self.longest) bytes")
         }
         return id
     }

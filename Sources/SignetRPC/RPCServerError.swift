@@ -1,27 +1,27 @@
 public import SignetJSON
 
-/// An error as the server tells it (JSON-RPC 2.0, section 5.1).
+/// An error reported by the server (JSON-RPC 2.0, section 5.1).
 ///
-/// `data` often holds what no log should (an exception's arguments, a traceback), so neither the
-/// description nor a dump shows it.
+/// `data` often contains what must not be logged (an exception's arguments, a traceback), so
+/// neither the description nor a dump shows it.
 public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable
 {
-    /// The codes that the protocols name.
+    /// The codes defined by the protocols.
     public enum Standard: Int64, Sendable, Hashable, CaseIterable {
-        /// The text is no JSON (JSON-RPC 2.0, section 5.1).
+        /// The text is not JSON (JSON-RPC 2.0, section 5.1).
         case parseError = -32700
-        /// The JSON is no request.
+        /// The JSON is not a request.
         case invalidRequest = -32600
-        /// There is no such method.
+        /// The method doesn't exist.
         case methodNotFound = -32601
-        /// The method takes other parameters.
+        /// The method doesn't accept these parameters.
         case invalidParameters = -32602
         /// The server failed.
         case internalError = -32603
         /// The caller cancelled the call (Language Server Protocol 3.17, ErrorCodes).
         case requestCancelled = -32800
 
-        /// The words that the protocols give the code.
+        /// The message that the protocols define for the code.
         public var message: String {
             switch self {
             case .parseError: "Parse error"
@@ -34,7 +34,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// What a code means by its range (JSON-RPC 2.0, section 5.1).
+    /// The meaning of a code by its range (JSON-RPC 2.0, section 5.1).
     public enum Kind: Sendable, Hashable {
         /// −32700.
         case parseError
@@ -46,24 +46,25 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         case invalidParameters
         /// −32603.
         case internalError
-        /// −32099 to −32000: the implementation's own.
+        /// −32099 to −32000: defined by the server's implementation.
         case serverError
         /// The rest of −32768 to −32000.
         case reserved
-        /// Any other code: the application's own.
+        /// Any other code: defined by the application.
         case application
     }
 
-    /// The code: always an integer, whose text may be longer than an `Int64` holds.
+    /// The code: an integer, which may be too large for an `Int64`.
     public let code: JSONNumber
-    /// The code of a protocol whose codes are texts, such as `"OUT_OF_STOCK"`; `code` is 0 then.
+    /// The code in protocols whose codes are text, such as `"OUT_OF_STOCK"`; `code` is then 0.
     public let textCode: String?
-    /// The server's words, as they came; use `description` for people.
+    /// The server's message, unchanged. For people use `description`, which escapes control
+    /// characters.
     public let message: String
-    /// What the server adds; never printed.
+    /// The server's additional data. It is never printed.
     public let data: JSONValue?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(code: JSONNumber, message: String, data: JSONValue? = nil) {
         self.code = code
         self.textCode = nil
@@ -71,7 +72,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         self.data = data
     }
 
-    /// Makes an error of a protocol whose codes are texts.
+    /// Creates an error of a protocol whose codes are text.
     public init(textCode: String, message: String, data: JSONValue? = nil) {
         self.code = JSONNumber(0)
         self.textCode = textCode
@@ -79,21 +80,22 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         self.data = data
     }
 
-    /// Makes an error with a code that the protocols name; its own words where `message` is nil.
+    /// Creates an error with a standard code; if `message` is nil, with the code's standard
+    /// message.
     public init(_ standard: Standard, message: String? = nil, data: JSONValue? = nil) {
         self.init(
             code: JSONNumber(standard.rawValue), message: message ?? standard.message, data: data)
     }
 
-    /// Decodes `data`; nil where there is none.
+    /// Decodes `data`; returns nil if there isn't one.
     ///
-    /// - Throws: `JSONError` that names path and byte offset, and no value.
+    /// - Throws: `JSONError` that names path and byte offset but no value.
     public func decodeData<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value? {
         guard let data else { return nil }
         return try StrictJSONDecoder().decode(type, from: data.serialized())
     }
 
-    /// What the code means by its range.
+    /// The meaning of the code by its range.
     public var kind: Kind {
         switch code.int64 {
         case -32700: .parseError
@@ -107,7 +109,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// The error as the JSON object that came, without members the protocol does not know.
+    /// The error as a JSON object, without members unknown to the protocol.
     public var object: JSONObject {
         var object: JSONObject = [
             "code": textCode.map(JSONValue.string) ?? .number(code), "message": .string(message),
@@ -116,7 +118,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
         return object
     }
 
-    /// The code and the shortened message, control characters escaped, without `data`.
+    /// The code and the shortened message, with control characters escaped, without `data`.
     public var description: String {
         "RPC error \(Printable.text(textCode ?? code.text, limit: 24)): \(Printable.text(message))"
     }

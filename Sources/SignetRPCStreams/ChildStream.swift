@@ -2,13 +2,28 @@ internal import Dispatch
 internal import SignetRPC
 internal import Synchronization
 
-/// A program that is started for its standard input and output, such as a language server.
+/// A stream to a program that it starts, such as a language server: the program's standard input
+/// and output.
 ///
-/// Its standard error is this program's; no other descriptor of this program is open in it. When the stream is closed, its input ends; where it does not
-/// end within the grace period it is asked to (SIGTERM), and then made to (SIGKILL). No process is left
-/// behind, and no zombie.
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+/// import SignetRPCStreams
+///
+/// let stream = try ChildStream("clangd", arguments: ["--background-index"])
+/// let connection = RPCConnection(stream, options: .languageServer)
+/// let capabilities = try await connection.call(
+///     "initialize", parameters: .object(["capabilities": [:]]))
+/// connection.close()
+/// let status = await stream.ended()
+/// ```
+///
+/// The program shares this program's standard error and none of its other descriptors. Closing the
+/// stream ends the program's input. If the program doesn't end within the grace period, it receives
+/// SIGTERM, and after another grace period SIGKILL. It leaves neither a process nor a zombie
+/// behind.
 public final class ChildStream: RPCByteStream {
-    /// The program's process.
+    /// The program's process identifier.
     public let processIdentifier: Int32
     private let child: Child
     private let stream: Mutex<DescriptorStream?>
@@ -17,14 +32,14 @@ public final class ChildStream: RPCByteStream {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: Its path, or a name that `PATH` finds; no shell reads it.
-    ///   - arguments: What follows its name.
-    ///   - gracePeriod: How long it may take to end by itself, and once more when it was asked to.
+    ///   - program: A path, or a name that is searched in `PATH`. No shell interprets it.
+    ///   - arguments: The arguments after the program's name.
+    ///   - gracePeriod: The time to end after the input has ended, and again after SIGTERM.
     /// - Throws: `RPCStreamError` with the system's error.
     public init(
-        _ program: String, _ arguments: [String] = [], gracePeriod: Duration = .seconds(2)
+        _ program: String, arguments: [String] = [], gracePeriod: Duration = .seconds(2)
     ) throws(RPCStreamError) {
-        let (descriptors, child) = try Descriptors.spawned(program, arguments)
+        let (descriptors, child) = try Descriptors.spawned(program, arguments: arguments)
         processIdentifier = child
         stream = Mutex(DescriptorStream(descriptors))
         self.child = Child(child)
@@ -33,19 +48,19 @@ public final class ChildStream: RPCByteStream {
 
     deinit { close() }
 
-    /// Waits for bytes; empty where the peer will send no more.
+    /// Waits for bytes; returns none if the peer will send no more.
     ///
     /// - Throws: `RPCStreamError` with the system's error.
     public func read(atMost count: Int) async throws -> [UInt8] {
         try await open().read(atMost: count)
     }
 
-    /// Hands all bytes to the peer, and waits as long as it takes no more.
+    /// Writes all bytes, waiting as long as the peer doesn't read.
     ///
-    /// - Throws: `RPCStreamError` with the system's error; `EPIPE` where the peer has gone.
+    /// - Throws: `RPCStreamError` with the system's error; `EPIPE` if the peer has gone.
     public func write(_ bytes: [UInt8]) async throws { try await open().write(bytes) }
 
-    /// Ends both directions at once, and what waits on them.
+    /// Ends both directions and all waiting reads and writes at once.
     public func close() {
         guard let stream = stream.withLock({ $0.take() }) else { return }
         stream.close()
@@ -58,7 +73,8 @@ public final class ChildStream: RPCByteStream {
         }
     }
 
-    /// Waits until the program has ended: its exit status, 128 and more for a signal.
+    /// Waits until the program has ended and returns its exit status; 128 plus the signal if one
+    /// ended it.
     public func ended() async -> Int32 { await child.ended() }
 
     private func open() throws(RPCStreamError) -> DescriptorStream {
@@ -69,7 +85,8 @@ public final class ChildStream: RPCByteStream {
     }
 }
 
-/// A child until it has ended. Nothing is sent to its number afterwards, which may be another's then.
+/// A child process. It is never sent a signal after it was reaped, when its PID may be another
+/// process's.
 private final class Child: Sendable {
     private struct State {
         var status: Int32?

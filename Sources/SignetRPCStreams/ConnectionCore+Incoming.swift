@@ -2,74 +2,79 @@ internal import SignetRPC
 import SignetJSON
 import Synchronization
 
-/// What the peer says.
+/// Messages from the peer.
 extension ConnectionCore {
-    /// Takes one message: a request, a notification, a reply, or an array of them.
-    func take(_ message: [UInt8]) async {
+    /// Receives one message: a request, a notification, a response, or an array of them.
+    func receive(_ message: [UInt8]) async {
         let reader: JSONReader
         do {
             reader = try adapter.read(message)
         } catch {
             guard error.code == .tooLarge else {
-                fault("a message is no strict JSON: \(error.message)")
+                fault("a message is not strict JSON: \(error.message)")
                 return send(.invalid(.parseError))
             }
             fault("a message: \(error.message)")
             return send(.invalid(.invalidRequest))
         }
-        var seen = Seen()
+        var progress = BatchProgress()
         guard reader.root.kind == .array, adapter.version == .v2 else {
-            await take(reader.root, in: reader, message.count, &seen) { [weak self] answer in
-                if let answer { self?.send(answer) }
+            await receive(
+                reader.root, in: reader, size: message.count, progress: &progress
+            ) { [weak self] response in
+                if let response { self?.send(response) }
             }
-            if let rejection = seen.rejection { calls.failAll(.rejected(rejection)) }
+            if let rejection = progress.rejection { calls.endAll(with: .rejected(rejection)) }
             return
         }
         let elements = reader.elements(of: reader.root)
         guard !elements.isEmpty, elements.count <= adapter.maximumBatchCount else {
-            fault("a batch has \(elements.count) elements, wanted 1...\(adapter.maximumBatchCount)")
+            fault(
+                "a batch has \(elements.count) elements, expected 1...\(adapter.maximumBatchCount)")
             return send(.invalid(.invalidRequest))
         }
-        let answers = BatchAnswers(count: elements.count) { [weak self] in self?.send($0) }
+        let responses = BatchResponses(count: elements.count) { [weak self] in self?.send($0) }
         for element in elements {
-            await take(element, in: reader, element.range.count, &seen) { answers.take($0) }
+            await receive(
+                element, in: reader, size: element.range.count, progress: &progress
+            ) { responses.add($0) }
         }
-        // The answer to a batch is one array: what it leaves out has no reply, and an error in it that
-        // names no call is that of such a call.
-        for batch in seen.batches {
-            calls.settle(batch, seen.rejection.map(CallOutcome.rejected) ?? .unanswered)
+        // The response to a batch is one array. A call that it omits has no response, and an error
+        // without an id in it belongs to such a call.
+        for batch in progress.batches {
+            calls.endRest(
+                of: batch, with: progress.rejection.map(CallOutcome.rejected) ?? .unanswered)
         }
-        if let rejection = seen.rejection, seen.batches.isEmpty {
-            calls.failAll(.rejected(rejection))
+        if let rejection = progress.rejection, progress.batches.isEmpty {
+            calls.endAll(with: .rejected(rejection))
         }
     }
 
-    /// What has been seen of one message.
-    private struct Seen {
-        /// The batches of which a call was answered.
-        var batches: [OpenBatch] = []
+    /// The parts of one message received so far.
+    private struct BatchProgress {
+        /// The batches that received a response to one of their calls.
+        var batches: [PendingBatch] = []
         /// The first error that names no call.
         var rejection: RPCError?
-        /// The ids of its requests, those that have been answered too.
+        /// The ids of its requests, including those that were served already.
         var ids: Set<RPCID> = []
 
-        mutating func note(_ batch: OpenBatch?) {
+        mutating func add(_ batch: PendingBatch?) {
             if let batch, !batches.contains(where: { $0 === batch }) { batches.append(batch) }
         }
     }
 
-    /// Takes one object; `answer` is called once.
-    private func take(
-        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int,
-        _ seen: inout Seen,
-        answer: @escaping @Sendable (RPCAnswer?) -> Void
+    /// Receives one object. `respond` is called once.
+    private func receive(
+        _ element: JSONReader.Element, in reader: JSONReader, size: Int,
+        progress: inout BatchProgress, respond: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard element.kind == .object else {
-            fault("found a JSON value that is no object, wanted a request or a reply")
-            return answer(.invalid(.invalidRequest))
+            fault("found a JSON value of another type, expected a request or response object")
+            return respond(.invalid(.invalidRequest))
         }
         var method: JSONReader.Element?
-        var isReply = false
+        var isResponse = false
         var hasID = false
         for (name, value) in reader.members(of: element) {
             if reader.isString(name, "method") {
@@ -77,144 +82,149 @@ extension ConnectionCore {
             } else if reader.isString(name, "id") {
                 hasID = true
             } else if reader.isString(name, "result") || reader.isString(name, "error") {
-                isReply = true
+                isResponse = true
             }
         }
-        if let method, !isReply || (adapter.version == .v1 && method.kind == .string) {
-            return await takeRequest(element, in: reader, size, &seen, answer: answer)
+        if let method, !isResponse || (adapter.version == .v1 && method.kind == .string) {
+            return await receiveRequest(
+                element, in: reader, size: size, progress: &progress, respond: respond)
         }
-        let reply = JSONRPCReply(element, in: reader, adapter)
-        if isReply || (hasID && isOpen(reply.id)) {
-            answer(nil)
-            return take(reply, in: reader, isAlsoRequest: method != nil, &seen)
+        let response = JSONRPCResponse(element, in: reader, adapter: adapter)
+        if isResponse || (hasID && isPending(response.id)) {
+            respond(nil)
+            return receiveResponse(
+                response, in: reader, isAlsoRequest: method != nil, progress: &progress)
         }
-        fault("found an object that is neither a request nor a reply")
-        answer(.invalid(.invalidRequest))
+        fault("found an object that is neither a request nor a response")
+        respond(.invalid(.invalidRequest))
     }
 
-    // MARK: Replies
+    // MARK: Responses
 
-    private func isOpen(_ id: JSONRPCReply.ID) -> Bool {
-        if case .id(let id) = id { calls.isOpen(id) } else { false }
+    private func isPending(_ id: JSONRPCResponse.ID) -> Bool {
+        if case .id(let id) = id { calls.isPending(id) } else { false }
     }
 
-    private func take(
-        _ reply: JSONRPCReply, in reader: JSONReader, isAlsoRequest: Bool, _ seen: inout Seen
+    private func receiveResponse(
+        _ response: JSONRPCResponse, in reader: JSONReader, isAlsoRequest: Bool,
+        progress: inout BatchProgress
     ) {
         let outcome: Result<RPCResult, any Error>
-        switch reply.content {
+        switch response.content {
         case _ where isAlsoRequest:
             outcome = .failure(malformed("found a method beside result or error"))
         case .result(let element):
             outcome = .success(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):
             let error = RPCError.rpcError(error, status: nil)
-            if case .null = reply.id {
-                // The peer could not read some message of ours, and does not say which.
+            if case .null = response.id {
+                // The peer could not read one of our messages, and doesn't say which.
                 if calls.count == 0 {
-                    warn(.unknownReply, "an error names no call, and none is open")
+                    warn(.unknownResponse, message: "an error names no call, and none is pending")
                 }
-                if seen.rejection == nil { seen.rejection = error }
+                if progress.rejection == nil { progress.rejection = error }
                 return
             }
             outcome = .failure(error)
         case .defect(let defect): outcome = .failure(malformed(defect))
         }
-        guard case .id(let id) = reply.id else {
-            return fault("found a reply without an id of a call")
+        guard case .id(let id) = response.id else {
+            return fault("found a response without a call's id")
         }
         defer {
-            // Of version 1.0 (section 2.1) an invalid response ends the connection, whosever it is; of 2.0
-            // it ends its call alone.
-            if adapter.version == .v1, case .defect(let defect) = reply.content {
+            // With version 1.0 (section 2.1) an invalid response ends the connection, with 2.0 only
+            // its call.
+            if adapter.version == .v1, case .defect(let defect) = response.content {
                 countMalformed(defect)
             }
         }
-        if reply.hasBoth { options.onWarning?(.resultAndError) }
-        switch calls.finish(id, outcome) {
-        case .finished(let batch): seen.note(batch)
+        if response.hasBoth { options.onWarning?(.resultAndError) }
+        switch calls.complete(id, with: outcome) {
+        case .completed(let batch): progress.add(batch)
         case .abandoned: break
-        case .duplicate: warn(.duplicateReply, "a call has a second reply; the first one counts")
-        case .unknown: takeUnknown(id, outcome, &seen)
+        case .duplicate:
+            warn(
+                .duplicateResponse,
+                message: "a call has a second response; the first one counts")
+        case .unknown: receiveUnknown(id, outcome: outcome, progress: &progress)
         }
     }
 
-    /// A reply with no call's id may have a call's id in another spelling: it is not the reply, unless
-    /// that is allowed, but no other will come.
-    private func takeUnknown(
-        _ id: RPCID, _ outcome: Result<RPCResult, any Error>, _ seen: inout Seen
+    /// Receives a response to no pending call. If its id is a call's id in another spelling, no
+    /// other response will come, so the call ends: with the response if the adapter accepts that
+    /// spelling, else with an error.
+    private func receiveUnknown(
+        _ id: RPCID, outcome: Result<RPCResult, any Error>, progress: inout BatchProgress
     ) {
-        var match = OpenCalls.Match.unknown
+        var completion = PendingCalls.Completion.unknown
         if case .string(let text) = id, let number = JSONNumber(text: text),
-            calls.isOpen(.number(number))
+            calls.isPending(.number(number))
         {
             let isAccepted = adapter.acceptsStringifiedNumericIDs
             if isAccepted { options.onWarning?(.stringifiedID) }
-            match = calls.finish(
+            completion = calls.complete(
                 .number(number),
-                isAccepted ? outcome : .failure(malformed(Self.otherID)))
+                with: isAccepted ? outcome : .failure(malformed(JSONRPCAdapter.otherID)))
         } else if case .number(let number) = id,
             let value = number.double.flatMap(Int64.init(exactly:)),
-            calls.isOpen(.number(JSONNumber(value)))
+            calls.isPending(.number(JSONNumber(value)))
         {
-            match = calls.finish(
-                .number(JSONNumber(value)), .failure(malformed(Self.otherID)))
+            completion = calls.complete(
+                .number(JSONNumber(value)), with: .failure(malformed(JSONRPCAdapter.otherID)))
         } else {
-            warn(.unknownReply, "a reply belongs to no call")
+            warn(.unknownResponse, message: "a response has no call's id")
         }
-        if case .finished(let batch) = match { seen.note(batch) }
+        if case .completed(let batch) = completion { progress.add(batch) }
     }
+    private func malformed(_ what: String) -> RPCError { .malformedResponse(what, status: nil) }
 
-    private static let otherID = "the member id is not the call's id in type and value"
-
-    private func malformed(_ what: String) -> RPCError { .malformedReply(what, status: nil) }
-
-    private func warn(_ code: RPCWarning.Code, _ message: String) {
+    private func warn(_ code: RPCWarning.Code, message: String) {
         options.onWarning?(RPCWarning(code: code, message: message))
     }
 
-    /// A message that may have been the reply to any call.
+    /// Ends every pending call, because this message may have been the response to any of them.
     private func fault(_ what: String) {
-        calls.failAll(.reply(.failure(malformed(what))))
+        calls.endAll(with: .response(.failure(malformed(what))))
         countMalformed(what)
     }
 
     private func countMalformed(_ what: String) {
-        warn(.malformedReply, what)
+        warn(.malformedResponse, message: what)
         let count = malformedCount.add(1, ordering: .relaxed).newValue
         // JSON-RPC 1.0, section 2.1, closes the connection at once.
         if count > options.maximumMalformedMessages || adapter.version == .v1 {
-            end(malformed("\(count) messages are none of JSON-RPC; the last: \(what)"))
+            end(malformed("\(count) messages are not valid JSON-RPC; the last: \(what)"))
         }
     }
 
     // MARK: Requests
 
-    private func takeRequest(
-        _ element: JSONReader.Element, in reader: JSONReader, _ size: Int, _ seen: inout Seen,
-        answer: @escaping @Sendable (RPCAnswer?) -> Void
+    private func receiveRequest(
+        _ element: JSONReader.Element, in reader: JSONReader, size: Int,
+        progress: inout BatchProgress, respond: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard let (call, id) = request(reader.value(element)) else {
-            countMalformed("found a request that is none")
-            return answer(.invalid(.invalidRequest))
+            countMalformed("found an invalid request")
+            return respond(.invalid(.invalidRequest))
         }
         guard let id else {
-            answer(nil)
+            respond(nil)
             if let cancelled = options.cancellation.cancelled(by: call) {
                 return incoming.cancel(cancelled)
             }
             return await incoming.add(
-                IncomingCalls.Item(call: call, id: nil, size: size, answer: answer))
+                IncomingCalls.Item(call: call, id: nil, size: size, respond: respond))
         }
-        let isNew = seen.ids.insert(id).inserted
-        if let error = isNew ? incoming.admit(id) : IncomingCalls.isOpen {
+        let isNew = progress.ids.insert(id).inserted
+        if let error = isNew ? incoming.admit(id) : IncomingCalls.duplicateID {
             let isKnown = error.kind == .invalidRequest
-            return answer(RPCAnswer(id: isKnown ? .null : id.json, outcome: .failure(error)))
+            return respond(RPCResponse(id: isKnown ? .null : id.json, outcome: .failure(error)))
         }
-        await incoming.add(IncomingCalls.Item(call: call, id: id, size: size, answer: answer))
+        await incoming.add(IncomingCalls.Item(call: call, id: id, size: size, respond: respond))
     }
 
-    /// Reads a request; nil where it is none, an id of nil for a notification.
+    /// Returns a request's call and id, nil for a notification's id; returns nil if the request is
+    /// invalid.
     private func request(_ value: JSONValue) -> (RPCCall, RPCID?)? {
         guard let object = value.object, let method = object["method"]?.string else { return nil }
         if adapter.version == .v2, object["jsonrpc"] != "2.0" { return nil }
@@ -236,7 +246,7 @@ extension ConnectionCore {
         return (call, nil)
     }
 
-    /// Hands notifications to the handler one after another, and begins requests between them.
+    /// Passes notifications to the handler one after another, and starts requests between them.
     func deliver() async {
         let peer = RPCPeer(core: self)
         while let item = await incoming.next() {
@@ -244,11 +254,11 @@ extension ConnectionCore {
                 await handler.notification(item.call, peer)
                 continue
             }
-            incoming.serve(id, Task { await serve(item, id, peer) })
+            incoming.attach(Task { await serve(item, id: id, peer: peer) }, to: id)
         }
     }
 
-    private func serve(_ item: IncomingCalls.Item, _ id: RPCID, _ peer: RPCPeer) async {
+    private func serve(_ item: IncomingCalls.Item, id: RPCID, peer: RPCPeer) async {
         let outcome: Result<JSONValue, RPCServerError>
         do {
             outcome = .success(try await handler.request(item.call, peer))
@@ -259,28 +269,30 @@ extension ConnectionCore {
         } catch {
             outcome = .failure(RPCServerError(.internalError))
         }
-        let isUnwanted = incoming.finish(id) && !options.cancellation.answersCancelled
-        item.answer(isUnwanted ? nil : RPCAnswer(id: id.json, outcome: outcome))
+        let isUnwanted = incoming.finish(id) && !options.cancellation.respondsToCancelled
+        item.respond(isUnwanted ? nil : RPCResponse(id: id.json, outcome: outcome))
     }
 
-    private func send(_ answer: RPCAnswer) {
-        if let frame = try? framed(answer.object(adapter.version)) {
+    /// Sends a response; if it is too large, an error in its place.
+    private func send(_ response: RPCResponse) {
+        if let frame = try? framed(response.object(adapter.version)) {
             outgoing.add(frame)
         } else if let frame = try? framed(
-            RPCAnswer.invalid(.internalError, answer.id).object(adapter.version))
+            RPCResponse.invalid(.internalError, id: response.id).object(adapter.version))
         {
             outgoing.add(frame)
         }
     }
 
-    private func send(_ answers: [RPCAnswer]) {
-        let array = { (answers: [RPCAnswer]) in
-            JSONValue.array(answers.map { .object($0.object(self.adapter.version)) })
+    /// Sends the responses to a batch; if they are too large, errors in their place.
+    private func send(_ responses: [RPCResponse]) {
+        let array = { (responses: [RPCResponse]) in
+            JSONValue.array(responses.map { .object($0.object(self.adapter.version)) })
         }
-        if let frame = try? framed(array(answers)) {
+        if let frame = try? framed(array(responses)) {
             outgoing.add(frame)
         } else if let frame = try? framed(
-            array(answers.map { RPCAnswer.invalid(.internalError, $0.id) }))
+            array(responses.map { RPCResponse.invalid(.internalError, id: $0.id) }))
         {
             outgoing.add(frame)
         }

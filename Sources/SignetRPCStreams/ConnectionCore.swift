@@ -2,13 +2,13 @@ internal import SignetRPC
 import SignetJSON
 import Synchronization
 
-/// What a connection's tasks share. It lives until the stream has ended.
+/// The state that a connection's tasks share. It lives until the stream has ended.
 final class ConnectionCore: Sendable {
     let stream: any RPCByteStream
     let adapter: JSONRPCAdapter
     let options: RPCConnection.Options
     let handler: RPCHandler
-    let calls: OpenCalls
+    let calls: PendingCalls
     let outgoing: OutgoingQueue
     let incoming: IncomingCalls
     let malformedCount = Atomic<Int>(0)
@@ -22,14 +22,14 @@ final class ConnectionCore: Sendable {
     private let ending = Mutex(Ending())
 
     init(
-        _ stream: any RPCByteStream, _ adapter: JSONRPCAdapter, _ options: RPCConnection.Options,
-        _ handler: RPCHandler
+        stream: any RPCByteStream, adapter: JSONRPCAdapter, options: RPCConnection.Options,
+        handler: RPCHandler
     ) {
         self.stream = stream
         self.adapter = adapter
         self.options = options
         self.handler = handler
-        calls = OpenCalls(limit: options.maximumOpenCalls)
+        calls = PendingCalls(limit: options.maximumOpenCalls)
         outgoing = OutgoingQueue(limit: options.maximumQueuedSize)
         incoming = IncomingCalls(
             limit: options.maximumQueuedSize, servedLimit: options.maximumServedRequests)
@@ -51,26 +51,30 @@ final class ConnectionCore: Sendable {
     func call(_ call: RPCCall, timeout: Duration?) async throws -> RPCResult {
         try Task.checkCancellation()
         let id = try adapter.nextID()
-        let frame = try framed(adapter.request(call, id))
+        let frame = try framed(adapter.request(for: call, id: id))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let error = calls.begin(id, continuation) {
+                if let error = calls.add(id, continuation: continuation) {
                     return continuation.resume(throwing: error)
                 }
                 let number = outgoing.add(frame)
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
-                    if !Task.isCancelled { expire(id, call.method, timeout) }
+                    if !Task.isCancelled {
+                        abandon(id, method: call.method, throwing: Self.expired(timeout))
+                    }
                 }
-                let standing = calls.note(id, frame: number, timer: timer)
-                if standing != .open {
-                    takeBack(number, standing == .abandoned ? [(id, call.method)] : [])
+                let status = calls.attach(frame: number, timer: timer, to: id)
+                if status != .pending {
+                    withdraw(number, calls: status == .abandoned ? [(id, call.method)] : [])
                 }
-                // Cancelled before it was in the table, where the handler below did not find it.
-                if Task.isCancelled { abandon(id, call.method, CancellationError()) }
+                // The cancellation handler missed the call if it ran before the call was added.
+                if Task.isCancelled {
+                    abandon(id, method: call.method, throwing: CancellationError())
+                }
             }
         } onCancel: {
-            abandon(id, call.method, CancellationError())
+            abandon(id, method: call.method, throwing: CancellationError())
         }
     }
 
@@ -78,15 +82,15 @@ final class ConnectionCore: Sendable {
         try Task.checkCancellation()
         if let error = calls.ending { throw error }
         try await outgoing.write(
-            framed(adapter.request(call, nil)), timeout: options.timeout)
+            framed(adapter.request(for: call, id: nil)), timeout: options.timeout)
     }
 
-    /// Makes the calls of a batch; each ends by itself, and the last one ends the batch.
-    func batch(_ calls: [RPCCall], timeout: Duration?) async throws -> [BatchReply.Outcome] {
+    /// Sends a batch and waits until its last call has ended.
+    func batch(_ calls: [RPCCall], timeout: Duration?) async throws -> [BatchResponse.Outcome] {
         try Task.checkCancellation()
         let (message, ids) = try adapter.message(batch: calls)
         let frame = try framed(message)
-        let batch = OpenBatch(ids)
+        let batch = PendingBatch(ids: ids)
         guard ids.contains(where: { $0 != nil }) else {
             if let error = self.calls.ending { throw error }
             try await outgoing.write(frame, timeout: timeout ?? options.timeout)
@@ -96,68 +100,72 @@ final class ConnectionCore: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 batch.wait(continuation)
-                if let error = self.calls.begin(batch) {
+                if let error = self.calls.add(batch) {
                     return continuation.resume(throwing: error)
                 }
                 let number = outgoing.add(frame)
-                let noted = zip(ids, methods).compactMap { id, method in
+                let attached = zip(ids, methods).compactMap { id, method in
                     id.map { id in
-                        let standing = self.calls.note(id, frame: number, timer: nil)
-                        return (call: (id: id, method: method), standing: standing)
+                        let status = self.calls.attach(frame: number, timer: nil, to: id)
+                        return (call: (id: id, method: method), status: status)
                     }
                 }
-                if !noted.contains(where: { $0.standing == .open }) {
-                    takeBack(number, noted.filter { $0.standing == .abandoned }.map(\.call))
+                if !attached.contains(where: { $0.status == .pending }) {
+                    withdraw(
+                        number, calls: attached.filter { $0.status == .abandoned }.map(\.call))
                 }
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
-                    if !Task.isCancelled { abandon(batch, methods, Self.expired(timeout)) }
+                    if !Task.isCancelled {
+                        abandon(batch, methods: methods, throwing: Self.expired(timeout))
+                    }
                 }
-                batch.note(timer: timer)
-                // Cancelled before it was in the table, where the handler below did not find it.
-                if Task.isCancelled { abandon(batch, methods, CancellationError()) }
+                batch.attach(timer: timer)
+                // The cancellation handler missed the batch if it ran before the batch was added.
+                if Task.isCancelled {
+                    abandon(batch, methods: methods, throwing: CancellationError())
+                }
             }
         } onCancel: {
-            abandon(batch, methods, CancellationError())
+            abandon(batch, methods: methods, throwing: CancellationError())
         }
     }
 
-    /// Ends what is open of a batch; the peer is told where it may have got it.
-    private func abandon(_ batch: OpenBatch, _ methods: [RPCMethod], _ error: any Error) {
+    /// Ends a batch's pending calls at once, and withdraws them from the peer.
+    private func abandon(
+        _ batch: PendingBatch, methods: [RPCMethod], throwing error: any Error
+    ) {
         let ended = zip(batch.ids, methods).compactMap { id, method in
             id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
         }
-        defer { for one in ended { one.call.end(.reply(.failure(error))) } }
-        takeBack(ended.lazy.compactMap(\.call.frame).first, ended.map { ($0.id, $0.method) })
+        defer { for one in ended { one.call.end(with: .response(.failure(error))) } }
+        withdraw(
+            ended.lazy.compactMap(\.call.frame).first, calls: ended.map { ($0.id, $0.method) })
     }
 
-    /// Takes a frame back, or tells the peer, which may have got it, that nobody waits for its calls. One
-    /// that has no number yet is taken back by whoever is queuing it.
-    private func takeBack(_ frame: UInt64?, _ calls: [(id: RPCID, method: RPCMethod)]) {
+    /// Ends a pending call at once, and withdraws it from the peer.
+    private func abandon(_ id: RPCID, method: RPCMethod, throwing error: any Error) {
+        guard let ended = calls.abandon(id) else { return }
+        defer { ended.end(with: .response(.failure(error))) }
+        withdraw(ended.frame, calls: [(id, method)])
+    }
+
+    /// Removes a frame from the queue. If it may have been sent, sends the peer cancellations of
+    /// its calls. A frame without a number is withdrawn by the task that queues it.
+    private func withdraw(_ frame: UInt64?, calls: [(id: RPCID, method: RPCMethod)]) {
         guard let frame, !outgoing.remove(frame) else { return }
-        for call in calls { tellCancelled(call.id, call.method) }
-    }
-
-    private func expire(_ id: RPCID, _ method: RPCMethod, _ timeout: Duration) {
-        abandon(id, method, Self.expired(timeout))
+        for call in calls {
+            guard
+                let notification = options.cancellation.notification(
+                    of: call.id, method: call.method),
+                let frame = try? framed(adapter.request(for: notification, id: nil))
+            else { continue }
+            outgoing.addIfRoom(frame)
+        }
     }
 
     private static func expired(_ timeout: Duration) -> RPCError {
-        RPCError(code: .timeout, message: "the call has no reply within \(timeout)")
-    }
-
-    /// Ends a call at once; the peer is told where it may have got the call.
-    private func abandon(_ id: RPCID, _ method: RPCMethod, _ error: any Error) {
-        guard let ended = calls.abandon(id) else { return }
-        defer { ended.end(.reply(.failure(error))) }
-        takeBack(ended.frame, [(id, method)])
-    }
-
-    private func tellCancelled(_ id: RPCID, _ method: RPCMethod) {
-        guard let notification = options.cancellation.notification(of: id, method),
-            let frame = try? framed(adapter.request(notification, nil))
-        else { return }
-        outgoing.addIfRoom(frame)
+        RPCError(code: .timeout, message: "the call has no response within \(timeout)")
     }
 
     func framed(_ object: JSONObject) throws(RPCError) -> [UInt8] {
@@ -191,14 +199,14 @@ final class ConnectionCore: Sendable {
                 }
                 frames.push(bytes)
                 while calls.ending == nil, let message = try frames.next() {
-                    await take(message)
+                    await receive(message)
                     await outgoing.waitForRoom()
                 }
             }
         } catch let error as RPCError {
             end(error)
         } catch {
-            end(Self.cutOff("reading", error))
+            end(Self.cutOff("reading", by: error))
         }
     }
 
@@ -206,22 +214,22 @@ final class ConnectionCore: Sendable {
         do {
             while let frame = await outgoing.next() {
                 try await stream.write(frame.bytes)
-                outgoing.wrote(frame.number)
+                outgoing.confirmWritten(frame.number)
             }
         } catch {
-            end(Self.cutOff("writing", error))
+            end(Self.cutOff("writing", by: error))
         }
     }
 
-    private static func cutOff(_ what: String, _ error: any Error) -> RPCError {
+    private static func cutOff(_ operation: String, by error: any Error) -> RPCError {
         RPCError(
             code: .cutOff,
-            message: "\(what) the stream failed: \(Printable.text(String(describing: error)))")
+            message: "\(operation) the stream failed: \(Printable.text(String(describing: error)))")
     }
 
     // MARK: The end
 
-    /// Ends the connection; the first error counts.
+    /// Ends the connection. The first error counts.
     func end(_ error: RPCError) {
         let (waiting, deliverer) = ending.withLock { ending in
             guard ending.error == nil else {

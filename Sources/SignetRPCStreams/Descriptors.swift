@@ -7,33 +7,33 @@ internal import CSignetStreams
     internal import Musl
 #endif
 
-/// Two descriptors, one for each direction, and what ends the waits on them. They are closed with the
-/// last reference, so that no number is another file's while a thread waits on it.
+/// A descriptor for each direction, and one that ends waits on them. All are closed with the last
+/// reference, so that their numbers aren't reused while a thread waits on them.
 final class Descriptors: Sendable {
     private let input: Int32
     private let output: Int32
     private let waker: Int32
 
-    /// Takes descriptors over; one for both directions is given twice.
+    /// Takes ownership of descriptors. Pass one for both directions twice.
     init(reading: Int32, writing: Int32) throws(RPCStreamError) {
         waker = csignet_stream_waker()
         input = reading
         output = writing
         guard waker >= 0 else {
-            closeBoth(reading, writing)
+            closeBoth(reading, and: writing)
             throw RPCStreamError(operation: "open", number: -waker)
         }
     }
 
     deinit {
-        closeBoth(input, output)
+        closeBoth(input, and: output)
         if waker >= 0 { close(waker) }
     }
 
-    /// Ends every wait, those to come too.
+    /// Ends every wait, including later ones.
     func wake() { csignet_stream_wake(waker) }
 
-    /// Blocks until there are bytes; empty at the end.
+    /// Blocks until bytes are available and returns them; none at the end.
     func read(atMost count: Int) throws(RPCStreamError) -> [UInt8] {
         var status = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -44,7 +44,7 @@ final class Descriptors: Sendable {
         return bytes
     }
 
-    /// Blocks until the peer has taken all bytes.
+    /// Blocks until all bytes are written.
     func write(_ bytes: [UInt8]) throws(RPCStreamError) {
         let status = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe csignet_stream_write(output, waker, buffer.baseAddress, buffer.count)
@@ -54,7 +54,7 @@ final class Descriptors: Sendable {
 
     /// Connects to a Unix domain socket.
     static func connected(toSocketAt path: String) throws(RPCStreamError) -> Descriptors {
-        // C would take what stands before a NUL for the path.
+        // C would take the text before a NUL for the path.
         guard !path.utf8.contains(0) else {
             throw RPCStreamError(operation: "connect", number: EINVAL)
         }
@@ -71,9 +71,9 @@ final class Descriptors: Sendable {
         return try Descriptors(reading: file, writing: file)
     }
 
-    /// Starts a program, whose standard input and output these are then.
+    /// Starts a program and returns the descriptors of its standard input and output.
     static func spawned(
-        _ program: String, _ arguments: [String]
+        _ program: String, arguments: [String]
     ) throws(RPCStreamError) -> (Descriptors, child: Int32) {
         let words = [program] + arguments
         guard !words.contains(where: { $0.utf8.contains(0) }), !program.isEmpty else {
@@ -94,17 +94,17 @@ final class Descriptors: Sendable {
         }
     }
 
-    /// Blocks until a child has ended; its number stays its own until it is reaped.
+    /// Blocks until a child has ended. Its PID isn't reused until it is reaped.
     static func awaitEnd(of child: Int32) { csignet_stream_await_end(child) }
 
-    /// Blocks until a child has ended, and gives its exit status and its number back.
+    /// Blocks until a child has ended, reaps it and returns its exit status.
     static func reap(_ child: Int32) -> Int32 { csignet_stream_wait(child) }
 
-    /// Asks a child to end, or makes it.
+    /// Sends a child SIGTERM, or SIGKILL.
     static func end(_ child: Int32, byForce: Bool) { kill(child, byForce ? SIGKILL : SIGTERM) }
 }
 
-private func closeBoth(_ one: Int32, _ two: Int32) {
+private func closeBoth(_ one: Int32, and two: Int32) {
     close(one)
     if two != one { close(two) }
 }
@@ -115,10 +115,10 @@ extension RPCStreamError {
         self.init(operation: operation, number: isClosed ? ECANCELED : Int32(clamping: -status))
     }
 
-    /// The stream was closed on this side.
+    /// The error of a stream that was closed on this side.
     static let closed = RPCStreamError(operation: "read", number: ECANCELED)
 
-    /// The system's words for an error.
+    /// Returns the system's text for an error.
     static func words(_ number: Int32) -> String {
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }

@@ -1,18 +1,15 @@
-internal import SignetBase
-internal import SignetRPC
-
-/// Cuts a stream of bytes into messages. It takes bytes in whatever pieces they come, and each byte is
-/// looked at once.
+/// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is
+/// inspected once.
 struct FrameReader {
     private let framing: RPCFraming
     private let maximumHeaderSize: Int
     private let maximumMessageSize: Int
     private var buffer: [UInt8] = []
-    /// Where what has not been given out begins.
+    /// The index of the first byte not yet returned.
     private var start = 0
-    /// Where to go on looking for the end of a line.
+    /// The index from which to search for the end of a line.
     private var position = 0
-    /// The message's length, once its header is whole.
+    /// The message's length, once its header is complete.
     private var length: Int?
     private var header = FrameHeader()
 
@@ -22,7 +19,7 @@ struct FrameReader {
         self.maximumMessageSize = maximumMessageSize
     }
 
-    /// Whether a message has begun and is not whole.
+    /// Whether the last message is incomplete.
     var isWithinMessage: Bool { start < buffer.count || length != nil || header.isBegun }
 
     mutating func push(_ bytes: [UInt8]) {
@@ -34,9 +31,10 @@ struct FrameReader {
         buffer += bytes
     }
 
-    /// The next whole message; nil where more bytes are needed.
+    /// Returns the next complete message; nil if more bytes are needed.
     ///
-    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`; the stream is lost then.
+    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`. No later message
+    ///   can be read.
     mutating func next() throws(RPCError) -> [UInt8]? {
         switch framing.value {
         case .lines: try nextLine()
@@ -47,7 +45,7 @@ struct FrameReader {
     private mutating func nextLine() throws(RPCError) -> [UInt8]? {
         while let end = endOfLine() {
             guard end - start <= maximumMessageSize else { throw tooLarge }
-            let line = take(upTo: end, skipping: 1)
+            let line = remove(upTo: end, skipping: 1)
             let message = line.last == 0x0D ? Array(line.dropLast()) : line
             if !message.isEmpty { return message }
         }
@@ -63,18 +61,18 @@ struct FrameReader {
                 }
                 return nil
             }
-            let line = take(upTo: end, skipping: 1)
+            let line = remove(upTo: end, skipping: 1)
             guard header.size + line.count + 1 <= maximumHeaderSize else { throw headerTooLarge }
-            length = try header.take(line)
+            length = try header.receive(line)
             if let length, length > maximumMessageSize { throw tooLarge }
         }
         guard let length, buffer.count - start >= length else { return nil }
         self.length = nil
         header = FrameHeader()
-        return take(upTo: start + length, skipping: 0)
+        return remove(upTo: start + length, skipping: 0)
     }
 
-    /// Where the line's LF stands.
+    /// Returns the index of the line's LF.
     private mutating func endOfLine() -> Int? {
         guard let end = buffer[position...].firstIndex(of: 0x0A) else {
             position = buffer.count
@@ -84,7 +82,7 @@ struct FrameReader {
         return end
     }
 
-    private mutating func take(upTo end: Int, skipping: Int) -> [UInt8] {
+    private mutating func remove(upTo end: Int, skipping: Int) -> [UInt8] {
         let bytes = Array(buffer[start..<end])
         start = end + skipping
         position = start
@@ -104,17 +102,17 @@ struct FrameReader {
     }
 }
 
-/// The header of one message, line by line.
+/// The header of one message, parsed line by line.
 struct FrameHeader {
-    /// The bytes so far.
+    /// The number of bytes so far.
     private(set) var size = 0
     private var length: Int?
     private var hasType = false
 
     var isBegun: Bool { size > 0 }
 
-    /// Takes a line without its LF; gives the message's length when the header has ended.
-    mutating func take(_ line: [UInt8]) throws(RPCError) -> Int? {
+    /// Parses a line without its LF; returns the message's length at the header's end.
+    mutating func receive(_ line: [UInt8]) throws(RPCError) -> Int? {
         size += line.count + 1
         guard line.last == 0x0D else { throw Self.malformed("a line that does not end with CR LF") }
         let line = line.dropLast()
@@ -123,18 +121,18 @@ struct FrameHeader {
             return length
         }
         guard line.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
-            throw Self.malformed("a byte that is no printable ASCII")
+            throw Self.malformed("a byte that is not printable ASCII")
         }
         guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
             line[..<colon].allSatisfy(Self.isOfToken)
-        else { throw Self.malformed("a line that is no field") }
+        else { throw Self.malformed("a line that is not a field") }
         let value = Self.trimmed(line[(colon + 1)...])
         switch String(decoding: line[..<colon], as: UTF8.self).lowercased() {
         case "content-length":
             guard length == nil else { throw Self.malformed("a second Content-Length") }
-            // Eighteen digits fit an Int.
+            // Eighteen digits fit into an Int.
             guard (1...18).contains(value.count), value.allSatisfy({ (0x30...0x39).contains($0) })
-            else { throw Self.malformed("a Content-Length that is no length") }
+            else { throw Self.malformed("a Content-Length that is not a length") }
             length = value.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         case "content-type":
             guard !hasType else { throw Self.malformed("a second Content-Type") }
@@ -150,7 +148,8 @@ struct FrameHeader {
     private static func malformed(_ found: String) -> RPCError {
         RPCError(
             code: .malformedFrame,
-            message: "found \(found) in a frame's header, wanted \"Content-Length: \" and a number")
+            message:
+                "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
     }
 
     /// RFC 9110, section 5.6.2.
@@ -168,7 +167,8 @@ struct FrameHeader {
         return front[...last]
     }
 
-    /// Whether no charset is named but UTF-8; `utf8` is what older programs write.
+    /// Returns whether the charset, if there is one, is UTF-8, which older programs write as
+    /// `utf8`.
     private static func isUTF8(_ value: ArraySlice<UInt8>) -> Bool {
         let parameters = value.split(separator: 0x3B, omittingEmptySubsequences: false).dropFirst()
         return parameters.allSatisfy { parameter in

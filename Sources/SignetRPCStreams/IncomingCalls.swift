@@ -2,15 +2,15 @@ internal import SignetRPC
 import SignetJSON
 import Synchronization
 
-/// What the peer asked and told, until it is dealt with: in its order, and so much that a peer that
-/// sends faster than the handler works is read more slowly.
+/// The peer's requests and notifications, in order, until the handler receives them. If the peer
+/// sends faster than the handler works, the connection is read more slowly.
 final class IncomingCalls: Sendable {
     /// A request or notification; `id` is nil for the latter.
     struct Item: Sendable {
         let call: RPCCall
         let id: RPCID?
         let size: Int
-        let answer: @Sendable (RPCAnswer?) -> Void
+        let respond: @Sendable (RPCResponse?) -> Void
     }
 
     private struct Served {
@@ -23,7 +23,7 @@ final class IncomingCalls: Sendable {
         var first = 0
         var size = 0
         var served: [RPCID: Served] = [:]
-        var taker: CheckedContinuation<Item?, Never>?
+        var receiver: CheckedContinuation<Item?, Never>?
         var waitingForRoom: CheckedContinuation<Void, Never>?
         var isOver = false
 
@@ -39,13 +39,14 @@ final class IncomingCalls: Sendable {
         self.servedLimit = servedLimit
     }
 
-    /// Why a request is not let in whose id another has.
-    static let isOpen = RPCServerError(.invalidRequest, message: "A request with this id is open")
+    /// The error for a request with the id of another request that is still served.
+    static let duplicateID = RPCServerError(
+        .invalidRequest, message: "A request with this id is open")
 
-    /// Lets a request in; an error where it cannot be.
+    /// Admits a request. If that fails, returns the error to respond with.
     func admit(_ id: RPCID) -> RPCServerError? {
         state.withLock { state in
-            guard state.served[id] == nil else { return Self.isOpen }
+            guard state.served[id] == nil else { return Self.duplicateID }
             guard state.served.count < servedLimit else {
                 return RPCServerError(
                     code: JSONNumber(-32000), message: "Too many requests at once")
@@ -55,32 +56,32 @@ final class IncomingCalls: Sendable {
         }
     }
 
-    /// Puts an item behind the others, and waits where there are many.
+    /// Appends an item, and waits while the queue is full.
     func add(_ item: Item) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let (taker, goesOn) = state.withLock {
+            let (receiver, hasRoom) = state.withLock {
                 state -> (CheckedContinuation<Item?, Never>?, Bool) in
                 guard !state.isOver else { return (nil, true) }
-                if let taker = state.taker.take() { return (taker, true) }
+                if let receiver = state.receiver.take() { return (receiver, true) }
                 state.items.append(item)
                 state.size += item.size
                 if state.hasRoom(limit) { return (nil, true) }
                 state.waitingForRoom = continuation
                 return (nil, false)
             }
-            taker?.resume(returning: item)
-            if goesOn { continuation.resume() }
+            receiver?.resume(returning: item)
+            if hasRoom { continuation.resume() }
         }
     }
 
-    /// The next item, as soon as there is one; nil at the connection's end.
+    /// Waits for the next item and returns it; nil when the connection has ended.
     func next() async -> Item? {
         await withCheckedContinuation { continuation in
             let (item, isOver, room) = state.withLock {
                 state -> (Item?, Bool, CheckedContinuation<Void, Never>?) in
                 guard !state.isOver else { return (nil, true, nil) }
                 guard state.first < state.items.count else {
-                    state.taker = continuation
+                    state.receiver = continuation
                     return (nil, false, nil)
                 }
                 let item = state.items[state.first]
@@ -97,8 +98,9 @@ final class IncomingCalls: Sendable {
         }
     }
 
-    /// Notes the task that serves a request; it is cancelled where the peer has done so meanwhile.
-    func serve(_ id: RPCID, _ task: Task<Void, Never>) {
+    /// Stores the task that serves a request, or cancels it if the peer has cancelled the request
+    /// meanwhile.
+    func attach(_ task: Task<Void, Never>, to id: RPCID) {
         let isCancelled = state.withLock { state in
             guard let served = state.served[id] else { return state.isOver }
             state.served[id]?.task = task
@@ -107,12 +109,12 @@ final class IncomingCalls: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// Forgets a request; says whether the peer cancelled it.
+    /// Removes a request and returns whether the peer cancelled it.
     func finish(_ id: RPCID) -> Bool {
         state.withLock { $0.served.removeValue(forKey: id) }?.isCancelled ?? false
     }
 
-    /// Cancels a request that is being served, or waits to be.
+    /// Cancels a request that is served or waits to be.
     func cancel(_ id: RPCID) {
         let task = state.withLock { state -> Task<Void, Never>? in
             state.served[id]?.isCancelled = true
@@ -123,16 +125,16 @@ final class IncomingCalls: Sendable {
 
     /// Ends every wait and cancels every request.
     func end() {
-        let (taker, room, tasks) = state.withLock { state in
+        let (receiver, room, tasks) = state.withLock { state in
             state.isOver = true
             state.items = []
             state.first = 0
             return (
-                state.taker.take(), state.waitingForRoom.take(),
+                state.receiver.take(), state.waitingForRoom.take(),
                 state.served.values.compactMap(\.task)
             )
         }
-        taker?.resume(returning: nil)
+        receiver?.resume(returning: nil)
         room?.resume()
         for task in tasks { task.cancel() }
     }

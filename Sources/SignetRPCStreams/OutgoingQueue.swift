@@ -1,7 +1,7 @@
 internal import SignetRPC
 import Synchronization
 
-/// What waits to be written, in its order. One task takes from it.
+/// Frames to be written, in order. One task removes them.
 final class OutgoingQueue: Sendable {
     struct Frame {
         let number: UInt64
@@ -13,7 +13,7 @@ final class OutgoingQueue: Sendable {
         var first: UInt64 = 0
         var next: UInt64 = 0
         var size = 0
-        /// Who waits until a frame has been written.
+        /// The callers that wait until their frame has been written.
         var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
         var writer: CheckedContinuation<Frame?, Never>?
         var waitingForRoom: CheckedContinuation<Void, Never>?
@@ -21,12 +21,12 @@ final class OutgoingQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// With so many bytes queued there is no room for what nobody waits for.
+    /// The number of queued bytes from which on no cancellations are queued and no messages read.
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    /// Queues a frame and gives its number; nil where the connection has ended.
+    /// Queues a frame and returns its number; nil if the connection has ended.
     @discardableResult func add(_ bytes: [UInt8]) -> UInt64? {
         let (number, writer, frame) = state.withLock {
             state -> (UInt64?, CheckedContinuation<Frame?, Never>?, Frame?) in
@@ -45,14 +45,15 @@ final class OutgoingQueue: Sendable {
         return number
     }
 
-    /// Queues a frame unless much is queued; a frame that is missed by nobody.
+    /// Queues a frame, or drops it if the queue is full.
     func addIfRoom(_ bytes: [UInt8]) {
         if state.withLock({ $0.size < limit }) { add(bytes) }
     }
 
     /// Queues a frame and returns when it has been written.
     ///
-    /// - Throws: `RPCError` where the connection ends first, or the time passes; `CancellationError`.
+    /// - Throws: `RPCError` if the connection ends first or `timeout` passes, or
+    ///   `CancellationError`.
     func write(_ bytes: [UInt8], timeout: Duration) async throws {
         let number = Mutex<UInt64?>(nil)
         let timer = Mutex<Task<Void, any Error>?>(nil)
@@ -60,26 +61,30 @@ final class OutgoingQueue: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
-                enqueue(bytes, continuation) { added in number.withLock { $0 = added } }
+                enqueue(bytes, continuation: continuation) { added in number.withLock { $0 = added }
+                }
                 let task = Task { [added = number.withLock { $0 }] in
                     try await Task.sleep(for: timeout)
-                    giveUp(added, Self.notTaken(timeout))
+                    cancel(added, throwing: Self.notRead(timeout))
                 }
                 timer.withLock { $0 = task }
-                if Task.isCancelled { giveUp(number.withLock { $0 }, CancellationError()) }
+                if Task.isCancelled {
+                    cancel(number.withLock { $0 }, throwing: CancellationError())
+                }
             }
         } onCancel: {
-            giveUp(number.withLock { $0 }, CancellationError())
+            cancel(number.withLock { $0 }, throwing: CancellationError())
         }
     }
 
-    private static func notTaken(_ timeout: Duration) -> RPCError {
-        RPCError(code: .timeout, message: "the peer took no notification within \(timeout)")
+    private static func notRead(_ timeout: Duration) -> RPCError {
+        RPCError(
+            code: .timeout, message: "the peer did not read the notification within \(timeout)")
     }
 
     private func enqueue(
-        _ bytes: [UInt8], _ continuation: CheckedContinuation<Void, any Error>,
-        _ tell: (UInt64) -> Void
+        _ bytes: [UInt8], continuation: CheckedContinuation<Void, any Error>,
+        onQueued: (UInt64) -> Void
     ) {
         let (writer, frame, ending) = state.withLock {
             state -> (CheckedContinuation<Frame?, Never>?, Frame?, RPCError?) in
@@ -87,7 +92,7 @@ final class OutgoingQueue: Sendable {
             let number = state.next
             state.next += 1
             state.waiting[number] = continuation
-            tell(number)
+            onQueued(number)
             if let writer = state.writer.take() {
                 state.first = state.next
                 return (writer, Frame(number: number, bytes: bytes), nil)
@@ -100,14 +105,14 @@ final class OutgoingQueue: Sendable {
         if let writer, let frame { writer.resume(returning: frame) }
     }
 
-    private func giveUp(_ number: UInt64?, _ error: any Error) {
+    private func cancel(_ number: UInt64?, throwing error: any Error) {
         guard let number else { return }
         remove(number)
         state.withLock { $0.waiting.removeValue(forKey: number) }?
             .resume(throwing: error)
     }
 
-    /// Takes back a frame; says whether it had not been begun.
+    /// Removes a frame and returns whether it was still queued.
     @discardableResult func remove(_ number: UInt64) -> Bool {
         let (isRemoved, room) = state.withLock {
             state -> (Bool, CheckedContinuation<Void, Never>?) in
@@ -119,7 +124,7 @@ final class OutgoingQueue: Sendable {
         return isRemoved
     }
 
-    /// The next frame, as soon as there is one; nil where the connection has ended.
+    /// Waits for the next frame and returns it; nil if the connection has ended.
     func next() async -> Frame? {
         await withCheckedContinuation { continuation in
             let (frame, isOver, room) = state.withLock {
@@ -142,12 +147,12 @@ final class OutgoingQueue: Sendable {
         }
     }
 
-    /// Says that a frame has been written.
-    func wrote(_ number: UInt64) {
+    /// Resumes the caller that waits until a frame has been written.
+    func confirmWritten(_ number: UInt64) {
         state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
     }
 
-    /// Waits while there is no room; one task at a time.
+    /// Waits while the queue is full. Only one task may wait.
     func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let hasRoom = state.withLock { state in

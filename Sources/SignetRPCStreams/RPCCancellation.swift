@@ -1,40 +1,41 @@
 internal import SignetRPC
 import SignetJSON
 
-/// How one side tells the other that it wants no reply to a request any more.
+/// The way in which one side tells the other that it cancelled a request.
 public struct RPCCancellation: Sendable, Hashable {
     private enum Value: Sendable { case none, languageServer, modelContext }
 
     private let value: Value
 
-    /// It does not; a cancelled call ends here only.
+    /// No notification: a cancelled call only ends on this side.
     public static let none = RPCCancellation(value: .none)
-    /// `$/cancelRequest` (Language Server Protocol 3.17); the request is answered all the same, with
-    /// −32800 or its result.
+    /// `$/cancelRequest` (Language Server Protocol 3.17). The request still gets a response: −32800
+    /// or its result.
     public static let languageServer = RPCCancellation(value: .languageServer)
-    /// `notifications/cancelled` (Model Context Protocol 2025-06-18, Cancellation): the request is not
-    /// answered any more, and `initialize` is never cancelled.
+    /// `notifications/cancelled` (Model Context Protocol 2025-06-18, Cancellation). The request
+    /// gets no response, and `initialize` is never cancelled.
     public static let modelContext = RPCCancellation(value: .modelContext)
 
-    /// Whether a request that the peer cancelled is answered.
-    var answersCancelled: Bool { value != .modelContext }
+    /// Whether a request that the peer cancelled gets a response.
+    var respondsToCancelled: Bool { value != .modelContext }
 
-    /// What is sent for a call that ended before its reply.
-    func notification(of id: RPCID, _ method: RPCMethod) -> RPCCall? {
+    /// Returns the notification to send for a call that ended before its response; nil if there
+    /// isn't one.
+    func notification(of id: RPCID, method: RPCMethod) -> RPCCall? {
         switch value {
         case .none: nil
         case .languageServer:
-            RPCCall("$/cancelRequest", .object(["id": id.json]), isNotification: true)
+            RPCCall("$/cancelRequest", parameters: .object(["id": id.json]), isNotification: true)
         case .modelContext:
             method == "initialize"
                 ? nil
                 : RPCCall(
-                    "notifications/cancelled", .object(["requestId": id.json]),
+                    "notifications/cancelled", parameters: .object(["requestId": id.json]),
                     isNotification: true)
         }
     }
 
-    /// The id of the request that a notification cancels; nil where it is another notification.
+    /// Returns the id of the request that a notification cancels; nil for other notifications.
     func cancelled(by call: RPCCall) -> RPCID? {
         let (method, member): (RPCMethod, String)
         switch value {

@@ -1,45 +1,61 @@
-public import SignetRPC
-
-/// JSON-RPC over a stream of bytes, both sides' calls at once: language servers, Model Context Protocol
-/// servers, programs of one's own.
+/// A JSON-RPC connection over a stream of bytes, with calls in both directions: to language
+/// servers, Model Context Protocol servers or programs of your own.
 ///
-/// Each call ends exactly once: with its reply, matched by its id's type and value; with its deadline;
-/// with its task's cancellation; or with the connection. A late reply is passed over. A message that
-/// may have been the reply to any call, such as one that is no JSON, ends every open call as
-/// `malformed-reply`; bytes that are no frame end the connection. It ends with the last reference too.
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+/// import SignetRPCStreams
+///
+/// let server = try ChildStream("sourcekit-lsp")
+/// let connection = RPCConnection(server, options: .languageServer)
+/// let result = try await connection.call(
+///     "initialize", parameters: .object(["capabilities": [:]]), timeout: .seconds(10))
+/// try await connection.notify("initialized", parameters: .object([:]))
+/// print(result.value["serverInfo"]?["name"] as Any)
+/// connection.close()
+/// ```
+///
+/// Each call ends exactly once: with its response, matched by the id's type and value, with its
+/// timeout, with its task's cancellation, or with the connection. Late responses are ignored. A
+/// message that may have been the response to any call, for example one that is not JSON, ends
+/// every pending call with `malformed-reply`. An invalid frame ends the connection, as does the
+/// release of its last reference.
 public final class RPCConnection: Sendable {
-    /// What holds for a connection.
+    /// A connection's options.
     public struct Options: Sendable {
-        /// How messages stand in the stream.
+        /// The framing of messages in the stream.
         public var framing = RPCFraming.contentLength
-        /// How calls are cancelled at the peer, and the peer's here.
+        /// The way to cancel calls at the peer, and by which the peer cancels its own.
         public var cancellation = RPCCancellation.languageServer
-        /// How long a call may take that names no time of its own, and a notification until it is taken.
+        /// The timeout of calls that have none of their own, and of notifications until the peer
+        /// reads them.
         public var timeout = Duration.seconds(60)
-        /// The longest message in either direction, in bytes.
+        /// The maximum size of a message in either direction, in bytes.
         public var maximumMessageSize = 64 << 20
-        /// The longest header of a frame, in bytes.
+        /// The maximum size of a frame's header, in bytes.
         public var maximumHeaderSize = 8 << 10
-        /// How many calls may wait for replies at once.
+        /// The maximum number of calls that wait for responses.
         public var maximumOpenCalls = 1_000
-        /// How many requests of the peer are served at once; more are answered with −32000.
+        /// The maximum number of the peer's requests that are served at once. Others get the error
+        /// −32000.
         public var maximumServedRequests = 100
-        /// How many bytes may wait for the handler, and for the peer to take them, before nothing more is
-        /// read; of single messages more.
+        /// The number of bytes waiting for the handler, and of bytes waiting for the peer, from
+        /// which on no more messages are read. A single message may exceed it.
         public var maximumQueuedSize = 16 << 20
-        /// After so many messages that are none of JSON-RPC the connection ends; with version 1.0 after the
-        /// first (section 2.1).
+        /// The number of invalid messages after which the connection ends. With version 1.0 it ends
+        /// after the first (section 2.1).
         public var maximumMalformedMessages = 100
-        /// Told what the peer does against the protocol without harm, from any thread.
+        /// Called for each harmless violation of the protocol by the peer, from any thread.
         public var onWarning: (@Sendable (RPCWarning) -> Void)?
 
-        /// The defaults: Content-Length framing and cancellation as of language servers.
+        /// Creates the default options: Content-Length framing and the cancellation of language
+        /// servers.
         public init() {}
 
-        /// As language servers speak.
+        /// The options for language servers.
         public static let languageServer = Options()
 
-        /// As Model Context Protocol servers speak over their standard streams.
+        /// The options for Model Context Protocol servers over their standard streams.
         public static let modelContext = {
             var options = Options()
             options.framing = .lines
@@ -48,62 +64,62 @@ public final class RPCConnection: Sendable {
         }()
     }
 
-    /// The other side, for those who must not keep the connection open.
+    /// The other side of the connection. It doesn't keep the connection open.
     public let peer: RPCPeer
     private let core: ConnectionCore
 
-    /// Takes a stream over, and begins to read it.
+    /// Takes ownership of a stream and starts to read it.
     ///
     /// - Parameters:
-    ///   - stream: Nobody else reads, writes or closes it from here on.
-    ///   - adapter: The version, ids and limits; additional members go into requests.
+    ///   - stream: The stream. From here on only the connection may read, write or close it.
+    ///   - adapter: The version, ids and limits, and additional members of requests.
     ///   - options: Framing, cancellation and limits.
-    ///   - handler: What answers the peer's requests.
+    ///   - handler: The handler of the peer's requests and notifications.
     public init(
         _ stream: any RPCByteStream, adapter: JSONRPCAdapter = JSONRPCAdapter(),
         options: Options = .languageServer, handler: RPCHandler = .none
     ) {
-        core = ConnectionCore(stream, adapter, options, handler)
+        core = ConnectionCore(stream: stream, adapter: adapter, options: options, handler: handler)
         peer = RPCPeer(core: core)
         core.start()
     }
 
     deinit { close() }
 
-    /// Calls a method; as `RPCPeer.call(_:_:timeout:)`.
+    /// Calls a method, as ``RPCPeer/call(_:parameters:timeout:)`` does.
     public func call(
-        _ method: RPCMethod, _ parameters: RPCParameters? = nil, timeout: Duration? = nil
+        _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {
-        try await peer.call(method, parameters, timeout: timeout)
+        try await peer.call(method, parameters: parameters, timeout: timeout)
     }
 
-    /// Calls a method and decodes its result; as `RPCPeer.call(_:_:as:timeout:)`.
+    /// Calls a method and decodes its result, as ``RPCPeer/call(_:parameters:as:timeout:)`` does.
     public func call<Value: Decodable>(
-        _ method: RPCMethod, _ parameters: RPCParameters? = nil, as type: Value.Type,
+        _ method: RPCMethod, parameters: RPCParameters? = nil, as type: Value.Type,
         timeout: Duration? = nil
     ) async throws -> Value {
-        try await peer.call(method, parameters, as: type, timeout: timeout)
+        try await peer.call(method, parameters: parameters, as: type, timeout: timeout)
     }
 
-    /// Makes several calls in one message; as `RPCPeer.batch(_:timeout:)`.
+    /// Sends several calls in one message, as ``RPCPeer/batch(_:timeout:)`` does.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
-    ) async throws -> [BatchReply.Outcome] {
+    ) async throws -> [BatchResponse.Outcome] {
         try await peer.batch(calls, timeout: timeout)
     }
 
-    /// Sends a notification; as `RPCPeer.notify(_:_:)`.
-    public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
-        try await peer.notify(method, parameters)
+    /// Sends a notification, as ``RPCPeer/notify(_:parameters:)`` does.
+    public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
+        try await peer.notify(method, parameters: parameters)
     }
 
-    /// Ends the connection: open calls end with `connection-closed`, requests of the peer are cancelled,
-    /// and the stream is closed.
+    /// Ends the connection: pending calls end with `connection-closed`, the peer's requests are
+    /// cancelled, and the stream is closed.
     public func close() {
         core.end(
-            RPCError(code: .connectionClosed, message: "the connection was closed on this side"))
+            RPCError(code: .connectionClosed, message: "this side closed the connection"))
     }
 
-    /// Waits until the connection has ended, and says why; `cut-off` where the peer ended it.
+    /// Waits until the connection has ended and returns the reason: `cut-off` if the peer ended it.
     public func ended() async -> RPCError { await core.ended() }
 }

@@ -1,21 +1,39 @@
 public import SignetRPC
 public import SignetJSON
 
-/// What a program does with the peer's own requests and notifications.
+/// A program's handler of the peer's requests and notifications.
+///
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+/// import SignetRPCStreams
+///
+/// let handler = RPCHandler(methods: [
+///     "orders.get": { call, _ in
+///         guard case .array(let parameters)? = call.parameters, let id = parameters.first else {
+///             throw RPCServerError(.invalidParameters)
+///         }
+///         return ["id": id, "item": "tea"]
+///     }
+/// ])
+/// let stream = try DescriptorStream(reading: 0, writing: 1)  // standard input and output
+/// let connection = RPCConnection(stream, options: .modelContext, handler: handler)
+/// _ = await connection.ended()
+/// ```
 public struct RPCHandler: Sendable {
-    /// Answers a request with a result. `RPCServerError` is sent as it stands; any other error becomes
-    /// −32603 without its text.
+    /// Returns the result of a request. A thrown `RPCServerError` is sent unchanged; any other
+    /// error becomes −32603 without its text.
     public typealias Request = @Sendable (RPCCall, RPCPeer) async throws -> JSONValue
-    /// Takes a notification.
+    /// Receives a notification.
     public typealias Notification = @Sendable (RPCCall, RPCPeer) async -> Void
 
     let request: Request
     let notification: Notification
 
-    /// Takes what answers requests, and what takes notifications, one after another as they came.
+    /// Creates a handler of all requests, and of notifications, which it receives one after
+    /// another.
     ///
-    /// Requests are begun in their order too, behind the notifications before them, and answered at
-    /// once or later, many at a time.
+    /// Requests start in order too, after the notifications before them, but run concurrently.
     public init(
         request: @escaping Request = { _, _ in throw RPCServerError(.methodNotFound) },
         notification: @escaping Notification = { _, _ in }
@@ -24,7 +42,7 @@ public struct RPCHandler: Sendable {
         self.notification = notification
     }
 
-    /// Takes what answers each method; every other one is answered with −32601.
+    /// Creates a handler of single methods. All other requests get the error −32601.
     public init(
         methods: [RPCMethod: Request], notification: @escaping Notification = { _, _ in }
     ) {
@@ -37,6 +55,6 @@ public struct RPCHandler: Sendable {
             }, notification: notification)
     }
 
-    /// Knows no method: requests are answered with −32601, notifications are passed over.
+    /// A handler without methods: requests get the error −32601, notifications are ignored.
     public static let none = RPCHandler()
 }

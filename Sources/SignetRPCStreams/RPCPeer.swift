@@ -1,63 +1,63 @@
-public import SignetRPC
-
-/// The other side of a connection: what can be asked of it and told to it. It does not keep the
-/// connection open.
+/// The other side of a connection, to call and notify. It doesn't keep the connection open.
 public struct RPCPeer: Sendable {
     let core: ConnectionCore
 
-    /// Calls a method and waits for its reply, while other calls go on.
+    /// Calls a method and waits for its response. Several calls can run at once.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - parameters: By position or by name; nil is none.
-    ///   - timeout: How long the reply may take, with the time until the peer takes the call; nil is the
-    ///     connection's own.
-    /// - Throws: `CancellationError` at once where the task is cancelled. Else `RPCError`: what boxing
-    ///   throws, `rpc-error`, `malformed-reply`, `timeout`, `message-too-large` or `too-many-calls` for
-    ///   this call; `cut-off`, `connection-closed`, `malformed-frame`, `message-too-large` or
-    ///   `malformed-reply` where the connection has ended.
+    ///   - parameters: The parameters, or nil if there aren't any.
+    ///   - timeout: The time until the response arrives, including the time until the peer reads
+    ///     the call; nil for the connection's timeout.
+    /// - Throws: `CancellationError` at once if the task is cancelled, else `RPCError`. For this
+    ///   call: `rpc-error`, `malformed-reply`, `timeout`, `message-too-large`, `too-many-calls`, or
+    ///   an error of boxing. For a connection that has ended: `cut-off`, `connection-closed`,
+    ///   `malformed-frame`, `message-too-large` or `malformed-reply`.
     public func call(
-        _ method: RPCMethod, _ parameters: RPCParameters? = nil, timeout: Duration? = nil
+        _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {
-        try await core.call(RPCCall(method, parameters), timeout: timeout)
+        try await core.call(RPCCall(method, parameters: parameters), timeout: timeout)
     }
 
-    /// Calls a method and decodes its result; otherwise as `call(_:_:timeout:)`.
+    /// Calls a method and decodes its result, otherwise like ``call(_:parameters:timeout:)``.
     ///
-    /// - Throws: `JSONError` too, where the result is not of the type.
+    /// - Throws: Also `JSONError` if the result has another type.
     public func call<Value: Decodable>(
-        _ method: RPCMethod, _ parameters: RPCParameters? = nil, as type: Value.Type,
+        _ method: RPCMethod, parameters: RPCParameters? = nil, as type: Value.Type,
         timeout: Duration? = nil
     ) async throws -> Value {
-        try await call(method, parameters, timeout: timeout).decode(type)
+        try await call(method, parameters: parameters, timeout: timeout).decode(type)
     }
 
-    /// Makes several calls in one message (JSON-RPC 2.0, section 6), and waits until each has ended.
+    /// Sends several calls in one message (JSON-RPC 2.0, section 6), and waits until each has
+    /// ended.
     ///
-    /// Each reply is matched by its id, in whatever order they come. The peer answers a batch with one
-    /// array: a call that it leaves out is `.unanswered`; one that is still open when an error names no
-    /// call is `.rejected`. A call whose time has passed, or whose connection has ended, is a `.failure`
-    /// with that error. Language servers and Model Context Protocol servers take no batches.
+    /// The peer sends its responses as one array, matched to the calls by id in any order. A call
+    /// that the array omits is `.unanswered`. An error that names no call makes the calls still
+    /// pending `.rejected`. A call that timed out, or whose connection has ended, is a `.failure`
+    /// with that error. Language servers and Model Context Protocol servers don't support batches.
     ///
     /// - Parameters:
-    ///   - calls: At most as many as the adapter's `maximumBatchCount`.
-    ///   - timeout: How long the replies may take together; nil is the connection's own for a call.
+    ///   - calls: The calls, at most the adapter's `maximumBatchCount`.
+    ///   - timeout: The time until all responses have arrived; nil for the connection's timeout.
     /// - Returns: One outcome for each call, in the calls' order.
-    /// - Throws: `CancellationError` at once where the task is cancelled; the peer is told for each call.
-    ///   `RPCError` where nothing was sent: `empty-batch`, `batch-too-large`, `unsupported-call` (version
-    ///   1.0), `message-too-large`, `too-many-calls`, what boxing a call throws, or what has ended the
-    ///   connection; `timeout` where nobody takes a batch of notifications.
+    /// - Throws: `CancellationError` at once if the task is cancelled; each call is then cancelled
+    ///   at the peer. `RPCError` if nothing was sent: `empty-batch`, `batch-too-large`,
+    ///   `unsupported-call` (version 1.0), `message-too-large`, `too-many-calls`, an error of
+    ///   boxing, or the error that ended the connection. `timeout` if the peer doesn't read a batch
+    ///   that contains only notifications.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
-    ) async throws -> [BatchReply.Outcome] {
+    ) async throws -> [BatchResponse.Outcome] {
         try await core.batch(calls, timeout: timeout)
     }
 
-    /// Sends a notification, and returns when it has been handed to the stream.
+    /// Sends a notification, and returns when it has been written to the stream.
     ///
-    /// - Throws: As `call(_:_:timeout:)` without what belongs to replies; `timeout` where the peer does not
-    ///   take it within the connection's time for calls.
-    public func notify(_ method: RPCMethod, _ parameters: RPCParameters? = nil) async throws {
-        try await core.notify(RPCCall(method, parameters, isNotification: true))
+    /// - Throws: `CancellationError`, an error of boxing, the error that ended the connection, or
+    ///   `RPCError` with code `message-too-large`, or `timeout` if the peer doesn't read it within
+    ///   the connection's timeout.
+    public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
+        try await core.notify(RPCCall(method, parameters: parameters, isNotification: true))
     }
 }

@@ -1,10 +1,8 @@
-internal import SignetRPC
-
-/// What the system says of a stream that could not be opened, read or written.
+/// The system's error in opening, reading or writing a stream.
 public struct RPCStreamError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was tried: `open`, `connect`, `start`, `read` or `write`.
+    /// The operation that failed: `open`, `connect`, `start`, `read` or `write`.
     public let operation: String
-    /// The number of the system's error; `ECANCELED` where the stream was closed on this side.
+    /// The system's error number; `ECANCELED` if the stream was closed on this side.
     public let number: Int32
 
     init(operation: String, number: Int32) {
@@ -12,6 +10,6 @@ public struct RPCStreamError: Error, Sendable, Hashable, CustomStringConvertible
         self.number = number
     }
 
-    /// What was tried, and the system's words.
+    /// The operation and the system's text for the error.
     public var description: String { "\(operation): \(Self.words(number))" }
 }

@@ -2,9 +2,9 @@ public import SignetRPC
 public import HTTPTypes
 public import SignetJSON
 
-/// What a service says of one of its methods.
+/// A service's description of one of its methods.
 public struct MethodDescription: Sendable, Hashable {
-    /// Whether parameters go by position, by name, or as the caller likes.
+    /// Whether parameters are given by position, by name or either way.
     public enum Structure: String, Sendable, Hashable {
         /// In an array.
         case byPosition = "by-position"
@@ -16,62 +16,62 @@ public struct MethodDescription: Sendable, Hashable {
 
     /// One parameter.
     public struct Parameter: Sendable, Hashable {
-        /// Where a parameter goes.
+        /// The place of a parameter in a request.
         public enum Place: String, Sendable, Hashable {
-            /// Among a remote procedure's parameters.
+            /// In the parameters of a remote procedure call.
             case parameters = "params"
-            /// Into a place of the path.
+            /// In the path.
             case path
-            /// Into the query.
+            /// In the query.
             case query
-            /// Into a field of the request.
+            /// In a field of the request.
             case header
-            /// Into a cookie.
+            /// In a cookie.
             case cookie
-            /// Into the body, as a member of its object.
+            /// In the body, as a member of its object.
             case body
         }
 
         /// The name.
         public let name: String
-        /// Where it goes.
+        /// The place in the request.
         public let place: Place
-        /// Whether it must be there.
+        /// Whether the parameter is required.
         public let isRequired: Bool
-        /// What it may be.
+        /// The schema of the value.
         public let schema: ParameterSchema
-        /// How it joins the query; nil for the usual way.
+        /// The style in the query; nil for the default.
         let style: QueryStyle?
     }
 
-    /// What a body is, where the method has one.
+    /// The body that is made of parameters.
     struct Body: Sendable, Hashable {
         var schema: ParameterSchema
         var isRequired: Bool
         var encoding: RESTAdapter.BodyEncoding
     }
 
-    /// The name by which it is called; with REST the operation's id, or method and path.
+    /// The name to call it by; with REST the operation's id, or method and path.
     public let name: String
-    /// The method as it is boxed: with REST `GET /orders/{id}`.
+    /// The method as boxed; with REST method and path, such as `GET /orders/{id}`.
     public let method: RPCMethod
-    /// What it does, in the service's words.
+    /// The service's summary of the method.
     public let summary: String?
     /// The parameters, in order.
     public let parameters: [Parameter]
-    /// How they go.
+    /// Whether the parameters are given by position, by name or either way.
     public let structure: Structure
-    /// The body that parameters can make.
+    /// The body that parameters become; nil if there isn't one.
     let body: Body?
-    /// The bodies that it takes: nil for none, empty where nothing is known of them.
+    /// The types of bodies that the method takes: nil for no body, empty if the types are unknown.
     let bodyTypes: [BodyType]?
-    /// Why it cannot be called with parameters; nil where it can.
+    /// Why the method cannot be called with parameters; nil if it can.
     let hindrance: String?
-    /// Why its body cannot be made of parameters; nil where it can.
+    /// Why its body cannot be made of parameters; nil if it can.
     let bodyHindrance: String?
 
-    /// The method in one line: its name, its parameters (with `?` where they may be left out) and its
-    /// summary; nothing of it can move a cursor.
+    /// The method in one line: its name, its parameters (with `?` for optional ones) and its
+    /// summary, with control characters escaped.
     public var line: String {
         let list = parameters.map { parameter in
             let name = Printable.text(parameter.name, limit: 64)
@@ -81,7 +81,7 @@ public struct MethodDescription: Sendable, Hashable {
         return summary.map { "\(head)  \(Printable.text($0))" } ?? head
     }
 
-    /// The method as JSON: name, method, summary, the types of its body and parameters.
+    /// The method as JSON: name, method, summary, the types of its body, and parameters.
     public var object: JSONObject {
         var object: JSONObject = ["name": .string(name)]
         if method != RPCMethod(name) { object["method"] = .string(method.name) }
@@ -102,97 +102,103 @@ public struct MethodDescription: Sendable, Hashable {
     /// Checks parameters before they are sent.
     ///
     /// - Parameters:
-    ///   - given: The parameters.
-    ///   - fields: What else the request carries: a parameter that is a field or a cookie may stand there.
-    ///     No value of theirs is repeated.
-    ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
-    /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and what is
-    ///   wanted, or `unsupported-call` for a method that parameters by name cannot call.
+    ///   - supplied: The parameters.
+    ///   - fields: The request's other fields, which may contain a parameter that is a field or a
+    ///     cookie. Messages repeat no value of theirs.
+    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
+    ///     it.
+    /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and
+    ///   what was expected, or `unsupported-call` for a method that cannot be called with
+    ///   parameters by name.
     public func check(
-        _ given: RPCParameters?, fields: HTTPFields = [:], body: GivenBody? = nil
+        _ supplied: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) {
         let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
             throw RPCError(code: .unsupportedCall, message: "\(Printable.name(name)) \(hindrance)")
         }
         if let body { try check(body) }
-        switch given {
+        switch supplied {
         case .array(let values) where !values.isEmpty:
             guard structure != .byName else {
-                throw .invalidParameters("found parameters by position, wanted them by name")
+                throw .invalidParameters("found parameters by position, expected them by name")
             }
             try check(byPosition: values)
         case .object(let members) where !members.isEmpty:
             guard structure != .byPosition else {
-                throw .invalidParameters("found parameters by name, wanted them by position")
+                throw .invalidParameters("found parameters by name, expected them by position")
             }
-            try check(byName: members, fields, hasBody)
-        default: try check(byName: [:], fields, hasBody)
+            try check(byName: members, fields: fields, hasBody: hasBody)
+        default: try check(byName: [:], fields: fields, hasBody: hasBody)
         }
     }
 
     private func check(byPosition values: [JSONValue]) throws(RPCError) {
         guard values.count <= parameters.count else {
             throw .invalidParameters(
-                "found \(values.count) parameters, wanted at most \(parameters.count)")
+                "found \(values.count) parameters, expected at most \(parameters.count)")
         }
         for (index, parameter) in parameters.enumerated() {
             guard index < values.count else {
                 if parameter.isRequired { throw missing(parameter) }
                 continue
             }
-            try check(values[index], parameter)
+            try check(values[index], for: parameter)
         }
     }
 
     private func check(
-        byName members: JSONObject, _ fields: HTTPFields, _ hasBody: Bool
+        byName members: JSONObject, fields: HTTPFields, hasBody: Bool
     ) throws(RPCError) {
         var rest = members
         for parameter in parameters where parameter.place != .body {
             guard let value = members[parameter.name] else {
                 if let text = parameter.text(in: fields) {
-                    try check(field: text, parameter)
+                    try check(field: text, for: parameter)
                 } else if parameter.isRequired {
                     throw missing(parameter)
                 }
                 continue
             }
             rest[parameter.name] = nil
-            try check(value, parameter)
+            try check(value, for: parameter)
         }
         guard let body, !hasBody else {
             guard let unknown = rest.memberNames.first else { return }
             let known = parameters.filter { $0.place != .body || !hasBody }.map(\.name)
             throw .invalidParameters(
-                "found a parameter \(Printable.name(unknown)), wanted "
+                "found a parameter \(Printable.name(unknown)), expected "
                     + (known.isEmpty ? "none" : "one of \(Self.list(known))"))
         }
         guard !rest.isEmpty || body.isRequired else { return }
         guard body.encoding == .json else { return }
-        if let found = body.schema.mismatch(.object(rest)) { throw refusal(found, "the body") }
-    }
-
-    /// A value that may be a secret, and so is not repeated.
-    private func check(field text: String, _ parameter: Parameter) throws(RPCError) {
-        do throws(RPCError) {
-            try check(.string(text), parameter)
-        } catch {
-            throw .invalidParameters(
-                "the parameter \(Printable.name(parameter.name)): its \(parameter.place.rawValue) is "
-                    + "found, and its value is none that is wanted (\(parameter.schema.typeName))")
+        if let found = body.schema.mismatch(.object(rest)) {
+            throw refusal(of: found, in: "the body")
         }
     }
 
-    private func check(_ value: JSONValue, _ parameter: Parameter) throws(RPCError) {
+    /// Checks a value that may be a secret, so the message doesn't repeat it.
+    private func check(field text: String, for parameter: Parameter) throws(RPCError) {
+        do throws(RPCError) {
+            try check(.string(text), for: parameter)
+        } catch {
+            throw .invalidParameters(
+                "the parameter \(Printable.name(parameter.name)): found an invalid value in its "
+                    + "\(parameter.place.rawValue), expected \(parameter.schema.typeName)"
+            )
+        }
+    }
+
+    private func check(_ value: JSONValue, for parameter: Parameter) throws(RPCError) {
         guard let found = parameter.schema.mismatch(value) else { return }
-        // In a URL or a field everything is text, and an array of one is its element.
+        // In a URL or a field everything is text, and an array of one element is written like the
+        // element.
         if parameter.place != .parameters, parameter.place != .body {
             for other in Self.otherForms(of: value) where parameter.schema.mismatch(other) == nil {
                 return
             }
         }
-        throw refusal(found, "the parameter \(Printable.name(parameter.name))")
+        throw refusal(of: found, in: "the parameter \(Printable.name(parameter.name))")
     }
 
     private static func otherForms(of value: JSONValue) -> [JSONValue] {
@@ -215,15 +221,17 @@ public struct MethodDescription: Sendable, Hashable {
 
     private func missing(_ parameter: Parameter) -> RPCError {
         .invalidParameters(
-            "the parameter \(Printable.name(parameter.name)): found nothing, wanted "
+            "the parameter \(Printable.name(parameter.name)): found nothing, expected "
                 + parameter.schema.typeName)
     }
 
-    func refusal(_ found: ParameterSchema.Mismatch, _ what: String) -> RPCError {
+    func refusal(of found: ParameterSchema.Mismatch, in what: String) -> RPCError {
         let place = found.place.isEmpty ? "" : " at \(found.place)"
-        return .invalidParameters("\(what)\(place): found \(found.found), wanted \(found.wanted)")
+        return .invalidParameters(
+            "\(what)\(place): found \(found.found), expected \(found.expected)")
     }
 
+    /// Returns at most 12 names, shortened, for a message.
     static func list(_ names: [String]) -> String {
         names.prefix(12).map { Printable.text($0, limit: 40) }.joined(separator: ", ")
             + (names.count > 12 ? ", …" : "")
@@ -231,7 +239,8 @@ public struct MethodDescription: Sendable, Hashable {
 }
 
 extension MethodDescription.Parameter {
-    /// The value that a request's fields have for it, where it is one of theirs.
+    /// Returns the parameter's value in a request's fields; nil if it is not a field or cookie
+    /// there.
     fileprivate func text(in fields: HTTPFields) -> String? {
         switch place {
         case .header: return HTTPField.Name(name).flatMap { fields[$0] }

@@ -11,9 +11,9 @@ struct OpenAPIReader {
 
     func methods() throws(RPCError) -> [MethodDescription] {
         guard let paths = document["paths"]?.object else {
-            // Since 3.1 a document may hold components alone.
+            // Since 3.1 a document may have components only.
             guard document["paths"] == nil else {
-                throw .malformedDescription("paths is no object")
+                throw .malformedDescription("paths is not an object")
             }
             return []
         }
@@ -21,60 +21,66 @@ struct OpenAPIReader {
         for (path, item) in paths where path.utf8.first == UInt8(ascii: "/") {
             guard let item = item.resolved(in: document) else { continue }
             for (verb, operation) in item.object ?? [:] where Self.verbs.contains(verb) {
-                methods.append(try method(verb.uppercased(), path, operation, item))
+                methods.append(
+                    try method(
+                        verb: verb.uppercased(), path: path, operation: operation, item: item))
             }
         }
         return methods
     }
 
     private func method(
-        _ verb: String, _ path: String, _ operation: JSONValue, _ item: JSONValue
+        verb: String, path: String, operation: JSONValue, item: JSONValue
     ) throws(RPCError) -> MethodDescription {
         let method = "\(verb) \(path)"
         var hindrance: String?
         var parameters: [MethodDescription.Parameter] = []
-        // The operation's own take the place of the path's.
+        // The operation's own parameters override the path's.
         var taken: Set<RPCMethod> = []
         for list in [operation["parameters"], item["parameters"]] {
             for element in list?.array ?? [] {
                 guard let parameter = element.resolved(in: document) else {
-                    hindrance = "has parameters that stand in another document"
+                    hindrance = "has parameters in another document"
                     continue
                 }
                 guard let name = parameter["name"]?.string, let place = parameter["in"]?.string
                 else {
                     throw .malformedDescription(
-                        "a parameter of \(Printable.name(method)) has no name or no place")
+                        "a parameter of \(Printable.name(method)) has no name or no member \"in\"")
                 }
-                // The names of fields are the same in every case.
+                // The case of field names doesn't matter.
                 let known = place == "header" ? name.lowercased() : name
                 guard taken.insert(RPCMethod("\(place) \(known)")).inserted,
-                    let place = Self.place(place, name)
+                    let place = Self.place(place, ofParameter: name)
                 else { continue }
-                parameters.append(try read(parameter, name, place, &hindrance))
+                parameters.append(
+                    try self.parameter(
+                        from: parameter, name: name, place: place, hindrance: &hindrance))
             }
         }
         let required = parameters.filter(\.isRequired)
         if Set(required.map { RPCMethod($0.name) }).count < required.count {
-            hindrance = "wants parameters of one name in several places"
+            hindrance = "needs parameters of one name in several places"
         }
         var bodyHindrance: String?
-        var body = body(operation, &bodyHindrance)
+        var body = body(of: operation, hindrance: &bodyHindrance)
         if let found = body, !["POST", "PUT", "PATCH"].contains(verb) {
-            // With other methods all parameters join the query.
-            if found.isRequired { bodyHindrance = "wants a body with the method \(verb)" }
+            // With other methods all parameters become part of the query.
+            if found.isRequired { bodyHindrance = "needs a body with the method \(verb)" }
             body = nil
         }
         if let body { parameters += members(of: body) }
         return MethodDescription(
             name: operation["operationId"]?.string ?? method, method: RPCMethod(method),
             summary: operation["summary"]?.string, parameters: parameters, structure: .byName,
-            body: body, bodyTypes: bodyTypes(operation), hindrance: hindrance,
+            body: body, bodyTypes: bodyTypes(of: operation), hindrance: hindrance,
             bodyHindrance: bodyHindrance)
     }
 
-    /// Where a parameter goes; nil for what is none, such as the fields that a call makes itself.
-    private static func place(_ place: String, _ name: String) -> MethodDescription.Parameter.Place?
+    /// Returns a parameter's place; nil if the caller cannot set it, such as a field that the
+    /// client sets.
+    private static func place(_ place: String, ofParameter name: String) -> MethodDescription
+        .Parameter.Place?
     {
         switch place {
         case "path": .path
@@ -85,16 +91,16 @@ struct OpenAPIReader {
         }
     }
 
-    /// The first three are no parameters by OpenAPI; the others are the connection's.
+    /// OpenAPI excludes the first three from parameters; the others belong to the connection.
     private static let ownFields: Set<String> = [
         "accept", "authorization", "content-type", "connection", "content-length", "expect", "host",
         "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
 
-    private func read(
-        _ parameter: JSONValue, _ name: String, _ place: MethodDescription.Parameter.Place,
-        _ hindrance: inout String?
+    private func parameter(
+        from parameter: JSONValue, name: String, place: MethodDescription.Parameter.Place,
+        hindrance: inout String?
     ) throws(RPCError) -> MethodDescription.Parameter {
         let style = parameter["style"]?.string
         let schema = parameter["schema"]
@@ -102,9 +108,10 @@ struct OpenAPIReader {
         switch place {
         case .query where schema != nil:
             queryStyle = QueryStyle(openAPI: style, explodes: parameter["explode"]?.bool)
-            if queryStyle == nil { hindrance = "has a parameter in a style that is unknown" }
+            if queryStyle == nil { hindrance = "has a query parameter in an unknown style" }
         case .path where style != nil && style != "simple":
-            hindrance = "has a parameter in the path's style \(Printable.name(style ?? ""))"
+            hindrance =
+                "has a path parameter in the unsupported style \(Printable.name(style ?? ""))"
         default: break
         }
         return MethodDescription.Parameter(
@@ -113,12 +120,12 @@ struct OpenAPIReader {
             schema: ParameterSchema(schema ?? true, in: document), style: queryStyle)
     }
 
-    /// The bodies that an operation takes.
-    private func bodyTypes(_ operation: JSONValue) -> [MethodDescription.BodyType]? {
+    /// Returns the types of bodies that an operation takes; nil if it takes none.
+    private func bodyTypes(of operation: JSONValue) -> [MethodDescription.BodyType]? {
         guard let request = operation["requestBody"] else { return nil }
         let content = request.resolved(in: document)?["content"]?.object ?? [:]
         return content.map { name, content in
-            // Under a name that is no media type nothing is known.
+            // A name that is not a media type says nothing for certain.
             let schema = MediaType(name) == nil ? nil : content["schema"]
             return MethodDescription.BodyType(
                 name: name, schema: ParameterSchema(schema ?? true, in: document))
@@ -126,7 +133,7 @@ struct OpenAPIReader {
     }
 
     private func body(
-        _ operation: JSONValue, _ hindrance: inout String?
+        of operation: JSONValue, hindrance: inout String?
     ) -> MethodDescription.Body? {
         guard let request = operation["requestBody"]?.resolved(in: document) else { return nil }
         let isRequired = request["required"]?.bool ?? false
@@ -143,11 +150,11 @@ struct OpenAPIReader {
                     schema: schema, isRequired: isRequired, encoding: .form)
             }
         }
-        if form == nil, isRequired { hindrance = "wants a body that is neither JSON nor a form" }
+        if form == nil, isRequired { hindrance = "needs a body that is neither JSON nor a form" }
         return form
     }
 
-    /// The members that a body's schema names, for those who list them.
+    /// Returns the members that a body's schema names, to list them as parameters.
     private func members(of body: MethodDescription.Body) -> [MethodDescription.Parameter] {
         guard let schema = body.schema.value.resolved(in: document) else { return [] }
         let required = (schema["required"]?.array ?? []).compactMap(\.string)

@@ -7,11 +7,11 @@ struct OpenRPCReader {
 
     func methods() throws(RPCError) -> [MethodDescription] {
         guard let list = document["methods"]?.array else {
-            throw .malformedDescription("methods is no array")
+            throw .malformedDescription("methods is not an array")
         }
         var methods: [MethodDescription] = []
         for (index, element) in list.enumerated() {
-            // A method elsewhere is not described here.
+            // Skip a reference to a method outside the document.
             guard let method = resolved(element) else { continue }
             guard let name = method["name"]?.string else {
                 throw .malformedDescription("methods[\(index)] has no name")
@@ -21,7 +21,7 @@ struct OpenRPCReader {
             var hindrance: String?
             for (position, element) in (method["params"]?.array ?? []).enumerated() {
                 guard let parameter = resolved(element) else {
-                    hindrance = "has parameters that stand in another document"
+                    hindrance = "has parameters in another document"
                     continue
                 }
                 guard let name = parameter["name"]?.string else {
@@ -48,7 +48,7 @@ struct OpenRPCReader {
 }
 
 extension JSONValue {
-    /// The object behind a reference object; nil where that is not in the document.
+    /// Follows reference objects; returns nil if one leads outside the document.
     func resolved(in document: JSONValue) -> JSONValue? {
         var value = self
         for _ in 0..<16 {

@@ -2,19 +2,21 @@ internal import SignetRPC
 import SignetJSON
 
 extension ParameterSchema {
-    /// Where a form does not fit; nil where it does, or where that cannot be known. No value is repeated.
+    /// Returns the first mismatch of a form; nil if it fits, or may fit. The mismatch repeats no
+    /// value.
     ///
-    /// In a form all is text, and one name may stand there several times. Looked at are the schema's own
-    /// `required`, `properties` and `additionalProperties`, and those of its `allOf`.
+    /// All values in a form are text, and a name may occur several times. Only `required`,
+    /// `properties` and `additionalProperties` of the schema and its `allOf` are checked.
     ///
     /// - Parameters:
     ///   - fields: Names and texts.
-    ///   - files: Names of which nothing else is known.
-    ///   - spreads: Whether the members of an object stand beside it, as in URL-encoded forms.
-    func mismatch(form fields: [GivenBody.Field], files: [String], spreads: Bool) -> Mismatch? {
+    ///   - files: The names of the fields with files.
+    ///   - spreads: Whether an object's members may be fields of their own, as in URL-encoded
+    ///     forms.
+    func mismatch(form fields: [SuppliedBody.Field], files: [String], spreads: Bool) -> Mismatch? {
         let form = FormCheck(fields: fields, files: files, spreads: spreads, document: document)
         var waiting = [value]
-        // A schema may refer to itself, in several ways.
+        // The limit ends schemas that refer to themselves several times.
         for _ in 0..<200 {
             guard let schema = waiting.popLast() else { break }
             guard let rules = schema.resolved(in: document)?.object else { continue }
@@ -25,21 +27,21 @@ extension ParameterSchema {
     }
 }
 
-/// One look at a form.
+/// Checks one form.
 private struct FormCheck {
     let files: [String]
     let spreads: Bool
     let document: JSONValue
-    /// The names in their order, and the texts of each; nil for a text that is not known.
+    /// The names in order, and the texts of each; nil for an unknown text.
     private var names: [String] = []
     private var texts: [RPCMethod: [String?]] = [:]  // keyed by bytes
 
-    init(fields: [GivenBody.Field], files: [String], spreads: Bool, document: JSONValue) {
+    init(fields: [SuppliedBody.Field], files: [String], spreads: Bool, document: JSONValue) {
         self.files = files
         self.spreads = spreads
         self.document = document
-        for field in fields + files.map({ GivenBody.Field(name: $0, text: nil) }) {
-            // `tags[]` and `filter[name]` are ways to write the members of `tags` and `filter`.
+        for field in fields + files.map({ SuppliedBody.Field(name: $0, text: nil) }) {
+            // Some forms write the members of `tags` and `filter` as `tags[]` and `filter[name]`.
             let end = field.name.utf8.firstIndex(of: UInt8(ascii: "[")) ?? field.name.endIndex
             let isWhole = end == field.name.endIndex || end == field.name.startIndex
             let name = isWhole ? field.name : String(field.name[..<end])
@@ -49,7 +51,7 @@ private struct FormCheck {
     }
 
     func mismatch(_ rules: JSONObject) -> ParameterSchema.Mismatch? {
-        // A schema with an identifier of its own may mean other places by its references.
+        // The references of a schema with an identifier of its own may lead elsewhere.
         guard rules["$id"] == nil else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string)
@@ -59,7 +61,7 @@ private struct FormCheck {
                 continue
             }
             return ParameterSchema.Mismatch(
-                place: Self.step(name), found: "nothing", wanted: "a value")
+                place: ParameterSchema.step(name), found: "nothing", expected: "a value")
         }
         let isClosed =
             rules["additionalProperties"]?.bool == false && rules["patternProperties"] == nil
@@ -68,55 +70,60 @@ private struct FormCheck {
             guard let schema = known[name] else {
                 guard isClosed else { continue }
                 return ParameterSchema.Mismatch(
-                    place: Self.step(name), found: "a field of this name",
-                    wanted: known.isEmpty
+                    place: ParameterSchema.step(name), found: "a field of this name",
+                    expected: known.isEmpty
                         ? "none" : "one of \(MethodDescription.list(known.memberNames))")
             }
-            if let found = mismatch(texts[RPCMethod(name)] ?? [], schema, name) { return found }
+            if let found = mismatch(
+                of: texts[RPCMethod(name)] ?? [], schema: schema, named: name)
+            {
+                return found
+            }
         }
         return nil
     }
 
     private func mismatch(
-        _ texts: [String?], _ schema: JSONValue, _ name: String
+        of texts: [String?], schema: JSONValue, named name: String
     ) -> ParameterSchema.Mismatch? {
         let known = texts.compactMap(\.self)
-        let wanted = ParameterSchema(schema, in: document)
+        let parameter = ParameterSchema(schema, in: document)
         guard known.count == texts.count, !known.isEmpty else { return nil }
         let asTexts = known.map(JSONValue.string)
         let asJSON = known.map { (try? JSONValue(parsing: Array($0.utf8))) ?? .string($0) }
         var forms: [JSONValue] = [.array(asTexts), .array(asJSON)]
         if known.count == 1 {
-            // An array may be one text, with some delimiter.
-            if schema.resolved(in: document).map({ mayBe("array", $0) }) != false { return nil }
-            // The last one is told.
-            let isText = schema.resolved(in: document).map { mayBe("string", $0) } == true
+            // One text may be a whole array, with any delimiter.
+            if schema.resolved(in: document).map({ mayBe("array", under: $0) }) != false {
+                return nil
+            }
+            // The mismatch of the last form is reported.
+            let isText = schema.resolved(in: document).map { mayBe("string", under: $0) } == true
             forms += isText ? [asJSON[0], asTexts[0]] : [asTexts[0], asJSON[0]]
         }
         var last: ParameterSchema.Mismatch?
         for form in forms {
-            guard let found = wanted.mismatch(form, repeatsValues: false) else { return nil }
+            guard let found = parameter.mismatch(form, repeatsValues: false) else { return nil }
             last = found
         }
         return last.map {
             ParameterSchema.Mismatch(
-                place: Self.step(name) + $0.place, found: $0.found, wanted: $0.wanted)
+                place: ParameterSchema.step(name) + $0.place, found: $0.found, expected: $0.expected
+            )
         }
     }
 
     private func mayBeObject(_ schema: JSONValue?) -> Bool {
         guard let schema, let rules = schema.resolved(in: document) else { return schema != nil }
-        return mayBe("object", rules)
+        return mayBe("object", under: rules)
     }
 
-    /// Whether a schema does not say that a value is of no such type.
-    private func mayBe(_ type: String, _ schema: JSONValue) -> Bool {
+    /// Returns whether a schema leaves open that a value has a type.
+    private func mayBe(_ type: String, under schema: JSONValue) -> Bool {
         if let types = schema["type"].map({ $0.array ?? [$0] }) {
             return types.contains(.string(type))
         }
         guard let rules = schema.object else { return schema.bool != false }
         return rules["enum"] == nil && rules["const"] == nil
     }
-
-    private static func step(_ name: String) -> String { "." + Printable.text(name, limit: 64) }
 }

@@ -1,44 +1,48 @@
 internal import SignetRPC
 public import SignetJSON
 
-/// The common core of JSON Schema, as service descriptions use it, to see a wrong parameter before it is
-/// sent.
+/// The common core of JSON Schema, as service descriptions use it, to find a wrong parameter before
+/// it is sent.
 ///
-/// Looked at are `type`, `enum`, `const`, `nullable`, `minimum`, `maximum`, `minLength`, `maxLength`,
-/// `minItems`, `maxItems`, `items`, `prefixItems`, `required`, `properties`, `additionalProperties`, `allOf`,
-/// `anyOf`, `oneOf` and `$ref` within the document. All else is ignored, and what is in doubt is taken: a
-/// value that the schema allows is never refused, one that it forbids may pass.
+/// The keywords checked are `type`, `enum`, `const`, `nullable`, `minimum`, `maximum`, `minLength`,
+/// `maxLength`, `minItems`, `maxItems`, `items`, `prefixItems`, `required`, `properties`,
+/// `additionalProperties`, `allOf`, `anyOf`, `oneOf` and `$ref` within the document. All others are
+/// ignored, and doubtful values pass: a value that the schema allows is never refused, but one that
+/// it forbids may pass.
 public struct ParameterSchema: Sendable, Hashable {
-    /// The schema: an object, or a boolean.
+    /// The schema: an object or a boolean.
     public let value: JSONValue
     let document: JSONValue
 
-    /// Takes a schema, and the document in which its references lead.
+    /// Creates a schema whose references lead into `document`.
     public init(_ value: JSONValue, in document: JSONValue) {
         self.value = value
         self.document = document
     }
 
-    /// What a value is and what was wanted of it.
+    /// A part of a value that does not fit the schema.
     public struct Mismatch: Sendable, Hashable {
-        /// Where in the value, such as `.address.lines[2]`; empty is the value itself.
+        /// The part's place in the value, such as `.address.lines[2]`; empty for the value itself.
         public var place: String
-        /// What stands there: a type, a length, or what an enumeration does not list, shortened.
+        /// The type, length or value found, shortened.
         public var found: String
-        /// What the schema allows.
-        public var wanted: String
+        /// The types, limits or values that the schema allows.
+        public var expected: String
     }
 
-    /// Where a value does not fit; nil where it does, or where that cannot be known.
+    /// Returns the first mismatch of a value; nil if it fits, or may fit.
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false for what may be secret.
+    ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false if it may be
+    ///     secret.
     public func mismatch(_ value: JSONValue, repeatsValues: Bool = true) -> Mismatch? {
-        Check(document: document, repeatsValues: repeatsValues).mismatch(value, self.value, "", 0)
+        Check(document: document, repeatsValues: repeatsValues).mismatch(
+            value, against: self.value, at: "", depth: 0)
     }
 
-    /// The types that the schema names itself, such as `string` or `integer|null`; `any` without one.
+    /// The types that the schema itself names, such as `string` or `integer|null`; `any` if it
+    /// names none.
     public var typeName: String {
         let schema = Check(document: document, repeatsValues: false).resolved(value)
         if let types = Check.types(schema) {
@@ -48,7 +52,12 @@ public struct ParameterSchema: Sendable, Hashable {
     }
 }
 
-/// One look at a value.
+extension ParameterSchema {
+    /// Returns a member's name as a step of a mismatch's place.
+    static func step(_ name: String) -> String { "." + Printable.text(name, limit: 64) }
+}
+
+/// Checks one value.
 private struct Check {
     let document: JSONValue
     let repeatsValues: Bool
@@ -60,36 +69,41 @@ private struct Check {
         self.repeatsValues = repeatsValues
     }
 
-    /// A value as a mismatch shows it.
+    /// Returns a value's text for a mismatch.
     private func shown(_ value: JSONValue, limit: Int) -> String {
         repeatsValues ? Printable.text(value.text, limit: limit) : "another \(value.typeName)"
     }
 
-    /// How many schemas are looked at: those that refer to themselves in several ways would never end.
+    /// The number of schemas still to check, which ends those that refer to themselves several
+    /// times.
     private final class Budget {
         var left = 20_000
     }
 
     typealias Mismatch = ParameterSchema.Mismatch
 
-    func mismatch(_ value: JSONValue, _ schema: JSONValue, _ place: String, _ depth: Int)
-        -> Mismatch?
-    {
-        if schema.bool == false { return Mismatch(place: place, found: "a value", wanted: "none") }
-        // A schema with an identifier of its own may mean other places by its references.
+    func mismatch(
+        _ value: JSONValue, against schema: JSONValue, at place: String, depth: Int
+    ) -> Mismatch? {
+        if schema.bool == false {
+            return Mismatch(place: place, found: "a value", expected: "none")
+        }
+        // The references of a schema with an identifier of its own may lead elsewhere.
         guard let rules = schema.object, depth < Self.maximumDepth,
             rules["$id"] == nil || depth == 0, budget.left > 0
         else { return nil }
         budget.left -= 1
         if let reference = rules["$ref"] {
             guard let target = target(of: reference) else { return nil }
-            return mismatch(value, target, place, depth + 1)
+            return mismatch(value, against: target, at: place, depth: depth + 1)
         }
         if value.isNull, rules["nullable"]?.bool == true { return nil }
-        return type(value, rules, place) ?? listed(value, rules, place) ?? limits(
-            value, rules, place)
-            ?? elements(value, rules, place, depth) ?? members(value, rules, place, depth)
-            ?? combinations(value, rules, place, depth)
+        return typeMismatch(of: value, rules: rules, at: place)
+            ?? enumMismatch(of: value, rules: rules, at: place)
+            ?? limitMismatch(of: value, rules: rules, at: place)
+            ?? elementMismatch(in: value, rules: rules, at: place, depth: depth)
+            ?? memberMismatch(in: value, rules: rules, at: place, depth: depth)
+            ?? combinationMismatch(of: value, rules: rules, at: place, depth: depth)
     }
 
     // MARK: One value
@@ -99,7 +113,9 @@ private struct Check {
         return names?.isEmpty == false ? names : nil
     }
 
-    private func type(_ value: JSONValue, _ rules: JSONObject, _ place: String) -> Mismatch? {
+    private func typeMismatch(
+        of value: JSONValue, rules: JSONObject, at place: String
+    ) -> Mismatch? {
         guard let types = Self.types(.object(rules)) else { return nil }
         let fits = types.contains { type in
             switch type {
@@ -119,24 +135,26 @@ private struct Check {
             ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
         return Mismatch(
             place: place, found: found,
-            wanted: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
+            expected: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
     }
 
-    /// A number without a fraction is an integer, however it is written.
+    /// A number without a fraction is an integer, even if written as `1.0` or `1e2`.
     private static func mayBeInteger(_ number: JSONNumber) -> Bool {
         if number.isInteger { return true }
         guard let double = number.double else { return true }
         return double.rounded() == double
     }
 
-    private func listed(_ value: JSONValue, _ rules: JSONObject, _ place: String) -> Mismatch? {
+    private func enumMismatch(
+        of value: JSONValue, rules: JSONObject, at place: String
+    ) -> Mismatch? {
         guard let allowed = rules["enum"]?.array ?? rules["const"].map({ [$0] }),
             !allowed.contains(where: { Self.mayEqual($0, value) })
         else { return nil }
         let names = allowed.prefix(12).map { Printable.text($0.text, limit: 40) }
         return Mismatch(
             place: place, found: shown(value, limit: 40),
-            wanted: "one of " + names.joined(separator: ", ")
+            expected: "one of " + names.joined(separator: ", ")
                 + (allowed.count > names.count ? ", …" : ""))
     }
 
@@ -156,82 +174,97 @@ private struct Check {
         }
     }
 
-    private func limits(_ value: JSONValue, _ rules: JSONObject, _ place: String) -> Mismatch? {
+    private func limitMismatch(
+        of value: JSONValue, rules: JSONObject, at place: String
+    ) -> Mismatch? {
         if let number = value.number?.double {
-            // Rounding keeps the order, so that what is less as a Double is less.
+            // Rounding keeps the order: what is less as a Double is less.
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    wanted: "at least \(Printable.text(least.text, limit: 24))")
+                    expected: "at least \(Printable.text(least.text, limit: 24))")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    wanted: "at most \(Printable.text(most.text, limit: 24))")
+                    expected: "at most \(Printable.text(most.text, limit: 24))")
             }
         }
         if let text = value.string {
-            return count(text.unicodeScalars.count, "characters", "Length", rules, place)
+            return countMismatch(
+                of: text.unicodeScalars.count, "characters", suffix: "Length", rules: rules,
+                at: place)
         }
         if let elements = value.array {
-            return count(elements.count, "elements", "Items", rules, place)
+            return countMismatch(
+                of: elements.count, "elements", suffix: "Items", rules: rules, at: place)
         }
         return nil
     }
 
-    private func count(
-        _ count: Int, _ what: String, _ suffix: String, _ rules: JSONObject, _ place: String
+    private func countMismatch(
+        of count: Int, _ unit: String, suffix: String, rules: JSONObject, at place: String
     ) -> Mismatch? {
         if let least = rules["min\(suffix)"]?.number?.int64, count < least {
-            return Mismatch(place: place, found: "\(count) \(what)", wanted: "at least \(least)")
+            return Mismatch(place: place, found: "\(count) \(unit)", expected: "at least \(least)")
         }
         if let most = rules["max\(suffix)"]?.number?.int64, count > most {
-            return Mismatch(place: place, found: "\(count) \(what)", wanted: "at most \(most)")
+            return Mismatch(place: place, found: "\(count) \(unit)", expected: "at most \(most)")
         }
         return nil
     }
 
     // MARK: Values within
 
-    private func elements(
-        _ value: JSONValue, _ rules: JSONObject, _ place: String, _ depth: Int
+    private func elementMismatch(
+        in value: JSONValue, rules: JSONObject, at place: String, depth: Int
     ) -> Mismatch? {
         guard let elements = value.array else { return nil }
         let first = rules["prefixItems"]?.array ?? rules["items"]?.array ?? []
         let rest = rules["items"].flatMap { $0.array == nil ? $0 : nil }
         for (index, element) in elements.enumerated() {
             guard let schema = index < first.count ? first[index] : rest else { continue }
-            if let found = mismatch(element, schema, "\(place)[\(index)]", depth + 1) {
+            if let found = mismatch(
+                element, against: schema, at: "\(place)[\(index)]", depth: depth + 1)
+            {
                 return found
             }
         }
         return nil
     }
 
-    private func members(
-        _ value: JSONValue, _ rules: JSONObject, _ place: String, _ depth: Int
+    private func memberMismatch(
+        in value: JSONValue, rules: JSONObject, at place: String, depth: Int
     ) -> Mismatch? {
         guard let members = value.object else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string) where members[name] == nil
         {
-            // What only the server writes is required of its answers alone (OpenAPI 3).
+            // A read-only property is required in responses only (OpenAPI 3).
             if known[name].map(resolved)?["readOnly"]?.bool == true { continue }
-            return Mismatch(place: place + Self.step(name), found: "nothing", wanted: "a value")
+            return Mismatch(
+                place: place + ParameterSchema.step(name), found: "nothing", expected: "a value")
         }
         for (name, member) in members {
             if let schema = known[name] {
-                if let found = mismatch(member, schema, place + Self.step(name), depth + 1) {
+                if let found = mismatch(
+                    member, against: schema, at: place + ParameterSchema.step(name),
+                    depth: depth + 1)
+                {
                     return found
                 }
             } else if rules["patternProperties"] == nil, let others = rules["additionalProperties"]
             {
                 if others.bool == false {
                     return Mismatch(
-                        place: place + Self.step(name), found: "a member of this name",
-                        wanted: known.isEmpty ? "none" : "one of \(Self.list(known.memberNames))")
+                        place: place + ParameterSchema.step(name), found: "a member of this name",
+                        expected: known.isEmpty
+                            ? "none" : "one of \(MethodDescription.list(known.memberNames))")
                 }
-                if let found = mismatch(member, others, place + Self.step(name), depth + 1) {
+                if let found = mismatch(
+                    member, against: others, at: place + ParameterSchema.step(name),
+                    depth: depth + 1)
+                {
                     return found
                 }
             }
@@ -239,24 +272,20 @@ private struct Check {
         return nil
     }
 
-    static func step(_ name: String) -> String { "." + Printable.text(name, limit: 64) }
-
-    static func list(_ names: [String]) -> String {
-        names.prefix(12).map { Printable.text($0, limit: 40) }.joined(separator: ", ")
-            + (names.count > 12 ? ", …" : "")
-    }
-
-    private func combinations(
-        _ value: JSONValue, _ rules: JSONObject, _ place: String, _ depth: Int
+    private func combinationMismatch(
+        of value: JSONValue, rules: JSONObject, at place: String, depth: Int
     ) -> Mismatch? {
         for schema in rules["allOf"]?.array ?? [] {
-            if let found = mismatch(value, schema, place, depth + 1) { return found }
+            if let found = mismatch(value, against: schema, at: place, depth: depth + 1) {
+                return found
+            }
         }
         for name in ["anyOf", "oneOf"] {
             guard let schemas = rules[name]?.array, !schemas.isEmpty else { continue }
             var mismatches: [Mismatch] = []
             for schema in schemas {
-                guard let found = mismatch(value, schema, place, depth + 1) else { break }
+                guard let found = mismatch(value, against: schema, at: place, depth: depth + 1)
+                else { break }
                 mismatches.append(found)
             }
             guard mismatches.count == schemas.count else { continue }
@@ -264,16 +293,16 @@ private struct Check {
             let here = mismatches.filter { $0.place == place }
             return Mismatch(
                 place: place, found: here.first?.found ?? value.typeName,
-                wanted: here.isEmpty
+                expected: here.isEmpty
                     ? "one of \(schemas.count) forms"
-                    : here.map(\.wanted).joined(separator: ", or "))
+                    : here.map(\.expected).joined(separator: ", or "))
         }
         return nil
     }
 
     // MARK: References
 
-    /// A schema behind its references.
+    /// Returns a schema after following its references.
     func resolved(_ schema: JSONValue) -> JSONValue {
         var schema = schema
         for _ in 0..<Self.maximumDepth {
@@ -283,15 +312,15 @@ private struct Check {
         return schema
     }
 
-    /// Where a reference leads within the document; nil for any other.
+    /// Returns the reference's target in the document; nil if it has none there.
     private func target(of reference: JSONValue) -> JSONValue? {
         reference.string.flatMap { document.target(ofReference: $0) }
     }
 }
 
 extension JSONValue {
-    /// Where a reference of the form `#/a/b` leads (RFC 6901, section 6); nil where it leads elsewhere or
-    /// nowhere.
+    /// Returns the target of a reference such as `#/a/b` (RFC 6901, section 6); nil if it leads
+    /// elsewhere or has no target.
     func target(ofReference reference: String) -> JSONValue? {
         guard reference.utf8.first == UInt8(ascii: "#") else { return nil }
         guard let pointer = Self.undoingPercent(reference.utf8.dropFirst()) else { return nil }

@@ -2,40 +2,55 @@ public import SignetRPC
 public import HTTPTypes
 public import SignetJSON
 
-/// What a service says of itself: an OpenRPC document (1.x), or an OpenAPI document (3.x) in JSON.
+/// A service's description of its methods: an OpenRPC document (1.x) or an OpenAPI document (3.x)
+/// in JSON.
 ///
-/// Methods can be listed, and a call's parameters checked before it is sent. Only what the document says
-/// for certain is refused (``ParameterSchema``).
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+///
+/// let document = """
+///     {"openrpc":"1.2.6","info":{"title":"Orders"},"methods":[{"name":"orders.get","params":
+///     [{"name":"id","required":true,"schema":{"type":"integer","minimum":1}}]}]}
+///     """
+/// let service = try ServiceDescription(parsing: Array(document.utf8))
+/// for method in service.methods { print(method.line) }  // orders.get(id: integer)
+/// let call = RPCCall("orders.get", parameters: .object(["id": 7]))
+/// let request = try JSONRPCAdapter().box(service.checked(call))  // id 0 would throw
+/// ```
+///
+/// A call is only refused if the description excludes it with certainty (``ParameterSchema``).
 public struct ServiceDescription: Sendable, Hashable {
     /// A kind of document.
     public enum Kind: String, Sendable, Hashable {
-        /// OpenRPC, of JSON-RPC 2.0 services.
+        /// OpenRPC, for JSON-RPC 2.0 services.
         case openRPC = "openrpc"
-        /// OpenAPI, of REST services.
+        /// OpenAPI, for REST services.
         case openAPI = "openapi"
     }
 
     /// The kind of document.
     public let kind: Kind
-    /// The service's title, in its own words.
+    /// The service's title according to the document.
     public let title: String?
     /// The methods, in the document's order.
     public let methods: [MethodDescription]
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: `RPCError` with code `malformed-description` that says where it is none.
+    /// - Throws: `RPCError` with code `malformed-description` if the document is not a usable
+    ///   description.
     public init(parsing bytes: [UInt8]) throws(RPCError) {
         let document: JSONValue
         do throws(JSONError) {
             document = try JSONValue(parsing: bytes)
         } catch {
-            throw .malformedDescription("it is no strict JSON: \(error.message)")
+            throw .malformedDescription("it is not strict JSON: \(error.message)")
         }
         try self.init(document)
     }
 
-    /// Takes a document that was read.
+    /// Creates a description from a parsed document.
     ///
     /// - Throws: As `init(parsing:)`.
     public init(_ document: JSONValue) throws(RPCError) {
@@ -47,39 +62,41 @@ public struct ServiceDescription: Sendable, Hashable {
             kind = .openAPI
             methods = try OpenAPIReader(document: document).methods()
         } else if document["swagger"] != nil {
-            throw .malformedDescription("found Swagger 2, wanted openapi 3 or openrpc 1")
+            throw .malformedDescription("found Swagger 2, expected openapi 3 or openrpc 1")
         } else {
             throw .malformedDescription("found neither openrpc 1.x nor openapi 3.x")
         }
     }
 
-    /// The method of a name; with OpenAPI the operation's id, or method and path such as
-    /// `GET /orders/{id}`.
+    /// Returns the method with a name. With OpenAPI the name is the operation's id, or method and
+    /// path such as `GET /orders/{id}`.
     ///
     /// - Throws: `RPCError` with code `unknown-method`.
     public func method(named name: String) throws(RPCError) -> MethodDescription {
-        let wanted = RPCMethod(name)
-        if let method = methods.first(where: { RPCMethod($0.name) == wanted || $0.method == wanted }
-        ) {
+        let sought = RPCMethod(name)
+        if let method = methods.first(where: {
+            RPCMethod($0.name) == sought || $0.method == sought
+        }) {
             return method
         }
         throw RPCError(
             code: .unknownMethod,
-            message: "found the method \(Printable.name(name)), wanted "
+            message: "found the method \(Printable.name(name)), expected "
                 + (methods.isEmpty
                     ? "none: the description has no methods"
                     : "one of \(MethodDescription.list(methods.map(\.name)))"))
     }
 
-    /// A call whose method and parameters fit the description, with the method as it is boxed.
+    /// Returns a call with the method as it is boxed, if method and parameters fit the description.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - fields: What else the request carries, where a parameter may stand too.
-    ///   - body: The request's body where it is not made of parameters. No value of it is repeated.
+    ///   - fields: The request's other fields, which may contain parameters too.
+    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
+    ///     it.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
-        _ call: RPCCall, fields: HTTPFields = [:], body: GivenBody? = nil
+        _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) -> RPCCall {
         let method = try method(named: call.method.name)
         try method.check(call.parameters, fields: fields, body: body)
@@ -88,7 +105,7 @@ public struct ServiceDescription: Sendable, Hashable {
         return call
     }
 
-    /// The adapter by which a REST method's parameters go where its description says.
+    /// Returns an adapter that puts a REST method's parameters where the description says.
     public func adapter(
         for method: MethodDescription, from adapter: RESTAdapter = RESTAdapter()
     ) -> RESTAdapter {
@@ -112,6 +129,6 @@ extension RPCError {
     static func malformedDescription(_ what: String) -> RPCError {
         RPCError(
             code: .malformedDescription,
-            message: "the service's description cannot be used: \(what)")
+            message: "the service's description is invalid: \(what)")
     }
 }

@@ -81,7 +81,7 @@ public struct RedirectChain: Sendable {
         let locations = response.headerFields[values: .location]
         guard let location = locations.first else { return nil }
         guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
-            throw failure(.malformedReply, status, nil, "its Location fields differ")
+            throw failure(.malformedResponse, status, nil, "its Location fields differ")
         }
         let to: WebURL
         do throws(TransportError) {

@@ -59,7 +59,8 @@ public struct ResponseBody: Sendable, AsyncSequence {
         while let chunk = try await reading.buffer.next() {
             guard chunk.count <= limit - whole.count else {
                 throw TransportError(
-                    code: .replyTooLarge, message: "the reply's body has more than \(limit) bytes")
+                    code: .responseTooLarge,
+                    message: "the reply's body has more than \(limit) bytes")
             }
             if whole.isEmpty { whole = chunk } else { whole.append(contentsOf: chunk) }
         }

@@ -19,8 +19,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
             case cleartextToPinnedHost = "cleartext-to-pinned-host"
             case timeout
             case cutOff = "cut-off"
-            case malformedReply = "malformed-reply"
-            case replyTooLarge = "reply-too-large"
+            case malformedResponse = "malformed-reply"
+            case responseTooLarge = "reply-too-large"
             case unsupportedEncoding = "unsupported-encoding"
             case cancelled
             case notRunning = "not-running"
@@ -61,9 +61,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// The connection ended before the reply did.
         public static let cutOff = Code(value: .cutOff)
         /// The reply is no HTTP, or no HTTP that we take.
-        public static let malformedReply = Code(value: .malformedReply)
+        public static let malformedResponse = Code(value: .malformedResponse)
         /// The reply's body or header is larger than the limit.
-        public static let replyTooLarge = Code(value: .replyTooLarge)
+        public static let responseTooLarge = Code(value: .responseTooLarge)
         /// The reply's body has a content coding, or more than one, that is not undone here.
         public static let unsupportedEncoding = Code(value: .unsupportedEncoding)
         /// The caller's task was cancelled.

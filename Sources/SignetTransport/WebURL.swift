@@ -213,6 +213,6 @@ extension WebURL {
     }
 
     private static func malformed(_ what: String) -> TransportError {
-        TransportError(code: .malformedReply, message: "its Location \(what)")
+        TransportError(code: .malformedResponse, message: "its Location \(what)")
     }
 }

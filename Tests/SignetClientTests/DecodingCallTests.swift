@@ -53,11 +53,11 @@ import Testing
 
     private func system(
         _ url: String, _ decoding: ContentDecoding? = ContentDecoding(),
-        _ payload: ServiceConfiguration.PayloadProtocol = .rest, maximumReplySize: Int = 64 << 20
+        _ payload: ServiceConfiguration.PayloadProtocol = .rest, maximumResponseSize: Int = 64 << 20
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
         options.decoding = decoding
-        options.maximumReplySize = maximumReplySize
+        options.maximumResponseSize = maximumResponseSize
         return try await NetworkSystem.start(
             services: [
                 "a": ServiceConfiguration(
@@ -67,7 +67,7 @@ import Testing
 
     private func fetch(
         _ system: NetworkSystem, _ target: String, method: HTTPRequest.Method = .get
-    ) async -> Result<RawReply, ClientError> {
+    ) async -> Result<RawResponse, ClientError> {
         do throws(ClientError) {
             return .success(
                 try await system.exchange(
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    private func code(_ result: Result<RawReply, ClientError>) -> String? {
+    private func code(_ result: Result<RawResponse, ClientError>) -> String? {
         if case .failure(let error) = result { error.code.name } else { nil }
     }
 
@@ -127,12 +127,12 @@ import Testing
             (ContentDecoding(), Self.text.count - 1, "reply-too-large"),
             (ContentDecoding(), Self.text.count, nil),
         ] as [(ContentDecoding, Int, String?)] {
-            let system = try await system(url, decoding, maximumReplySize: reply)
+            let system = try await system(url, decoding, maximumResponseSize: reply)
             #expect(code(await fetch(system, "/gzip")) == wanted)
             await system.shutdown()
         }
         // A body that does not shrink is held to the reply's limit as it comes.
-        let system = try await system(url, maximumReplySize: 200_000)
+        let system = try await system(url, maximumResponseSize: 200_000)
         #expect(code(await fetch(system, "/large")) == "reply-too-large")
         await system.shutdown()
         try await server.stop()

@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: failures)
     func wrongValuesGiveWayToTheLastGoodOnes(_ text: String, _ code: String) async throws {
         var fixture = try await FetchFixture()
-        fixture.plan.maximumReplySize = 1000
+        fixture.plan.maximumResponseSize = 1000
         try await fixture.startOnce()
         let before = try fixture.dump()
         try fixture.serve(text: text)
@@ -273,7 +273,7 @@ import Testing
         case "unknown": fixture.plan.parameters = ["shop.nothing"]
         case "secret": fixture.plan.parameters = ["shop.token"]
         case "time": fixture.plan.timeout = .zero
-        default: fixture.plan.maximumReplySize = 0
+        default: fixture.plan.maximumResponseSize = 0
         }
         fixture.plan.otherwise = .proceed
         let program = fixture

@@ -31,7 +31,7 @@ struct HostileReplyTests {
                 timeout: .seconds(isSlow ? 1 : 120))
         }
         var options = NetworkSystem.Options()
-        options.maximumReplySize = 1 << 20
+        options.maximumResponseSize = 1 << 20
         let system = try await NetworkSystem.start(
             services: services, policy: .allowingAll(), options: options)
         for (number, hostility) in cases.enumerated() {
@@ -62,7 +62,7 @@ struct HostileReplyTests {
         }
     }
 
-    private static func name(_ outcome: BatchReply.Outcome) -> String? {
+    private static func name(_ outcome: BatchResponse.Outcome) -> String? {
         switch outcome {
         case .result(let result): String(decoding: result.bytes, as: UTF8.self)
         case .failure(let error): error.code.name

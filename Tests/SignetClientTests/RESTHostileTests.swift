@@ -69,7 +69,7 @@ import Testing
         let table = String(decoding: try JSONEncoder().encode(paths), as: UTF8.self)
         let (server, port) = try await SocketServer.start(Self.script, [table])
         var options = NetworkSystem.Options()
-        options.maximumReplySize = 1 << 20
+        options.maximumResponseSize = 1 << 20
         let service = ServiceConfiguration(
             baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest, timeout: timeout)
         let system = try await NetworkSystem.start(

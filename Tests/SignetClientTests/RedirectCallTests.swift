@@ -39,7 +39,7 @@ import Testing
     private static func get(
         _ system: NetworkSystem, _ target: String = "/first", fields: HTTPFields = [:],
         method: HTTPRequest.Method = .get, body: [UInt8] = [], trace: CallTrace? = nil
-    ) async -> Result<RawReply, ClientError> {
+    ) async -> Result<RawResponse, ClientError> {
         do throws(ClientError) {
             return .success(
                 try await system.exchange(

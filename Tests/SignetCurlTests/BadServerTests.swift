@@ -19,42 +19,42 @@ import Testing
             "c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nab')",
             .cutOff
         ),
-        ("garbage", "c.sendall(bytes(range(256)) * 8)", .malformedReply),
-        ("HTTP/0.9", "c.sendall(b'<html>hello</html>')", .malformedReply),
-        ("a banner", "c.sendall(b'220 smtp.example ESMTP\\r\\n')", .malformedReply),
+        ("garbage", "c.sendall(bytes(range(256)) * 8)", .malformedResponse),
+        ("HTTP/0.9", "c.sendall(b'<html>hello</html>')", .malformedResponse),
+        ("a banner", "c.sendall(b'220 smtp.example ESMTP\\r\\n')", .malformedResponse),
         (
             "a field that is none",
             "c.sendall(b'HTTP/1.1 200 OK\\r\\nA b: c\\r\\nContent-Length: 0\\r\\n\\r\\n')",
-            .malformedReply
+            .malformedResponse
         ),
         (
             "an upgrade", "c.sendall(b'HTTP/1.1 101 Switching\\r\\nUpgrade: x\\r\\n\\r\\nrest')",
-            .malformedReply
+            .malformedResponse
         ),
         (
             "endless fields",
             "c.sendall(b'HTTP/1.1 200 OK\\r\\n')\nwhile True: c.sendall(b'A: ' + b'b' * 100 + b'\\r\\n')",
-            .replyTooLarge
+            .responseTooLarge
         ),
         (
             "one endless field",
             "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: ')\nwhile True: c.sendall(b'b' * 65536)",
-            .replyTooLarge
+            .responseTooLarge
         ),
         (
             "endless interim replies",
             "while True: c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')",
-            .replyTooLarge
+            .responseTooLarge
         ),
         (
             "a body that says it is too large",
             "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000001\\r\\n\\r\\n')\ntime.sleep(9)",
-            .replyTooLarge
+            .responseTooLarge
         ),
         (
             "a body that becomes too large",
             "c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')\nwhile True: c.sendall(b'x' * 65536)",
-            .replyTooLarge
+            .responseTooLarge
         ),
         ("a stall", "time.sleep(60)", .timeout),
         (
@@ -96,7 +96,7 @@ import Testing
         settings.maximumHeaderSize = 1 << 20
         let engine = try CurlEngine(settings)
         let error = await engine.failure(EngineRequest(get(server.port, scheme: "http")))
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
         await engine.shutdown()
     }
 

@@ -25,7 +25,7 @@ import Testing
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.timeout = .seconds(300)
-        #expect(await engine.failure(request)?.code == .replyTooLarge)
+        #expect(await engine.failure(request)?.code == .responseTooLarge)
         await engine.shutdown()
     }
 
@@ -72,18 +72,21 @@ import Testing
         (
             "a chunk of endless size",
             "b'Transfer-Encoding: chunked\\r\\n\\r\\nffffffffffffffffff\\r\\nabc'",
-            [.malformedReply, .cutOff]
+            [.malformedResponse, .cutOff]
         ),
         (
             "a chunk that is no number", "b'Transfer-Encoding: chunked\\r\\n\\r\\nxyz\\r\\nabc'",
-            [.malformedReply, .cutOff]
+            [.malformedResponse, .cutOff]
         ),
-        ("a negative length", "b'Content-Length: -1\\r\\n\\r\\nabc'", [.malformedReply]),
-        ("a length that is no number", "b'Content-Length: ten\\r\\n\\r\\nabc'", [.malformedReply]),
+        ("a negative length", "b'Content-Length: -1\\r\\n\\r\\nabc'", [.malformedResponse]),
+        (
+            "a length that is no number", "b'Content-Length: ten\\r\\n\\r\\nabc'",
+            [.malformedResponse]
+        ),
         (
             "a length beyond all numbers",
             "b'Content-Length: 99999999999999999999999\\r\\n\\r\\nabc'",
-            [.malformedReply, .replyTooLarge]
+            [.malformedResponse, .responseTooLarge]
         ),
     ]
 

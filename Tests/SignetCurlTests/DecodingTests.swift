@@ -97,24 +97,24 @@ import Testing
         for (bytes, coding) in [(gzip, "gzip"), (zlib, "deflate")] {
             for end in 0..<bytes.count {
                 #expect(
-                    failure(Array(bytes[..<end]), coding) == .malformedReply,
+                    failure(Array(bytes[..<end]), coding) == .malformedResponse,
                     "\(coding) cut at \(end)")
             }
             for more in [[0], [0x1F], [0x1F, 0x8B], [1, 2, 3]] as [[UInt8]] {
-                #expect(failure(bytes + more, coding) == .malformedReply)
-                #expect(failure(bytes + more, coding, by: 1) == .malformedReply)
+                #expect(failure(bytes + more, coding) == .malformedResponse)
+                #expect(failure(bytes + more, coding, by: 1) == .malformedResponse)
             }
             // Members are gzip's alone (RFC 1952, section 2.2).
-            #expect(failure(bytes + bytes, coding) == (coding == "gzip" ? nil : .malformedReply))
+            #expect(failure(bytes + bytes, coding) == (coding == "gzip" ? nil : .malformedResponse))
             var wrongSum = bytes
             wrongSum[bytes.count - (coding == "gzip" ? 5 : 1)] ^= 1
-            #expect(failure(wrongSum, coding) == .malformedReply)
+            #expect(failure(wrongSum, coding) == .malformedResponse)
         }
-        #expect(failure(raw, "deflate") == .malformedReply)
-        #expect(failure(zlib, "gzip") == .malformedReply)
-        #expect(failure(gzip, "deflate") == .malformedReply)
-        #expect(failure(Array("plain text".utf8), "gzip") == .malformedReply)
-        #expect(failure([], "gzip") == .malformedReply)
+        #expect(failure(raw, "deflate") == .malformedResponse)
+        #expect(failure(zlib, "gzip") == .malformedResponse)
+        #expect(failure(gzip, "deflate") == .malformedResponse)
+        #expect(failure(Array("plain text".utf8), "gzip") == .malformedResponse)
+        #expect(failure([], "gzip") == .malformedResponse)
         // A part of an encoded body is not decodable by itself, whole as it may look.
         #expect(failure(gzip, "gzip", status: 206) == .unsupportedEncoding)
         #expect(failure(gzip, nil, status: 206) == nil)
@@ -124,26 +124,26 @@ import Testing
         let bomb = try await Self.packed("pack(bytes(32 << 20),31)")
         #expect(bomb.count < 64_000)
         var limits = ContentDecoding()
-        #expect(failure(bomb, "gzip", limits) == .replyTooLarge)  // a thousand to one
+        #expect(failure(bomb, "gzip", limits) == .responseTooLarge)  // a thousand to one
         limits.maximumRatio = 2_000
         #expect(failure(bomb, "gzip", limits) == nil)
         limits.maximumSize = (32 << 20) - 1
-        #expect(failure(bomb, "gzip", limits) == .replyTooLarge)
+        #expect(failure(bomb, "gzip", limits) == .responseTooLarge)
         limits.maximumSize = 10
-        #expect(failure(bomb, "gzip", limits) == .replyTooLarge)
-        #expect(failure(Array("eleven byte".utf8), nil, limits) == .replyTooLarge)
+        #expect(failure(bomb, "gzip", limits) == .responseTooLarge)
+        #expect(failure(Array("eleven byte".utf8), nil, limits) == .responseTooLarge)
         // Below a mebibyte the ratio says nothing.
         let small = try await Self.packed("pack(bytes(1 << 20),31)")
         #expect(failure(small, "gzip") == nil)
         let members = try await Self.packed("pack(bytes(1 << 20),31) * 40")
-        #expect(failure(members, "gzip") == .replyTooLarge)
+        #expect(failure(members, "gzip") == .responseTooLarge)
     }
 
     @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304), ("HEAD", 404)])
     func knowsRepliesWithoutABody(_ method: String, _ status: Int) throws {
         let method = try #require(HTTPRequest.Method(method))
         #expect(failure([], "gzip", status: status, method: method) == nil)
-        #expect(failure([1], "gzip", status: status, method: method) == .malformedReply)
+        #expect(failure([1], "gzip", status: status, method: method) == .malformedResponse)
         let decoder = try ContentDecoder(response("gzip", status: status), answering: method)
         let decodes = decoder.decodes
         #expect(!decodes)

@@ -25,7 +25,7 @@ import Testing
 
     private func isRefused(
         _ behaviour: String, tls: Bool, http2: Bool = false,
-        codes: Set<TransportError.Code> = [.malformedReply]
+        codes: Set<TransportError.Code> = [.malformedResponse]
     ) async throws {
         let leaf = tls ? try TestAuthority.trusted.get().leaf : nil
         let server = try await ScriptedServer(
@@ -83,7 +83,7 @@ import Testing
     ])
     func refusesFramesThatAreAnswered(name: String, block: String) async throws {
         try await isRefused(
-            Self.framed(block), tls: true, http2: true, codes: [.malformedReply, .cutOff])
+            Self.framed(block), tls: true, http2: true, codes: [.malformedResponse, .cutOff])
     }
 
     @Test func refusesAHeaderOfEndlessContinuations() async throws {
@@ -91,7 +91,7 @@ import Testing
             Self.flood(
                 "(h2_frame(9, 0, stream, literal(b'a', b'b' * 100)) * 500)",
                 after: "stream = h2_request(c)\nc.sendall(h2_frame(1, 0, stream, b'\\x88'))"),
-            tls: true, http2: true, codes: [.malformedReply, .cutOff, .replyTooLarge])
+            tls: true, http2: true, codes: [.malformedResponse, .cutOff, .responseTooLarge])
     }
 
     /// As a stream of small events has them: six bytes for each that is delivered, in a record of its own.

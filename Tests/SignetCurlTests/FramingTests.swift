@@ -54,21 +54,21 @@ import Testing
     ])
     func refusesALengthThatIsDoubtful(fields: String, body: String) async throws {
         let error = try await error(Self.answer(fields, body))
-        #expect(error?.code == .malformedReply, "\(fields): \(error?.message ?? "no error")")
+        #expect(error?.code == .malformedResponse, "\(fields): \(error?.message ?? "no error")")
     }
 
     /// A response without a body says nothing credible by a doubtful length, either.
     @Test func refusesADoubtfulLengthOfNoBody() async throws {
         let fields = #"b'Content-Length: 10\r\nContent-Length: 4\r\n'"#
         let error = try await error(Self.answer(fields, "b''"), head: true)
-        #expect(error?.code == .malformedReply)
+        #expect(error?.code == .malformedResponse)
     }
 
     @Test func refusesChunksInHTTP10() async throws {
         let error = try await error(
             "head(c)\nc.sendall(b'HTTP/1.0 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' + \(Self.chunks))"
         )
-        #expect(error?.code == .malformedReply)
+        #expect(error?.code == .malformedResponse)
     }
 
     @Test(arguments: [
@@ -116,7 +116,7 @@ import Testing
     ])
     func refusesWhatIsNotAResponse(text: String) async throws {
         let error = try await error("head(c)\nc.sendall(b'\(text)')")
-        #expect(error?.code == .malformedReply, "\(text): \(error?.message ?? "no error")")
+        #expect(error?.code == .malformedResponse, "\(text): \(error?.message ?? "no error")")
     }
 
     @Test func takesAStatusLineWithoutAReason() async throws {
@@ -147,6 +147,6 @@ import Testing
             c.sendall(h2_frame(1, 4, stream, b'\\x88' + \(literals)) + h2_frame(0, 1, stream, b'abcd'))
             while c.recv(65536): pass
             """, tls: true, setup: http2Server)
-        #expect(error?.code == .malformedReply, "\(fields): \(error?.message ?? "no error")")
+        #expect(error?.code == .malformedResponse, "\(fields): \(error?.message ?? "no error")")
     }
 }

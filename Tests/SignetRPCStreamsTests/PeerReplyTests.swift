@@ -23,7 +23,7 @@ struct PeerReplyTests {
     @Test(arguments: try VectorFile<Reply>.load("peer-replies", in: .module))
     func isUnderstood(_ vector: Reply) throws {
         let adapter = JSONRPCAdapter.fromSeven()
-        let raw = RawReply(vector.reply)
+        let raw = RawResponse(vector.reply)
         switch vector.request {
         case "batch", "notifications":
             let note = RPCCall("nothing", isNotification: true)

@@ -48,7 +48,7 @@ struct ResolutionPropertyTests {
             let adapter = JSONRPCAdapter.fromSeven()
             let request = try adapter.box(batch: Array(repeating: RPCCall("a"), count: count))
             let body = "[" + plan.replies.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
             let names = reply.outcomes.map { outcome -> String? in
                 switch outcome {
                 case .result(let result): text(result.bytes)

@@ -65,7 +65,7 @@ struct SpecificationExampleTests {
         if calls.isEmpty { calls = [RPCCall("any")] }
         let ids = JSONRPCAdapter.fromSeven(example.rpcVersion)
         let boxing = example.calls.isEmpty ? ids : adapter
-        let raw = RawReply(example.received ?? "")
+        let raw = RawResponse(example.received ?? "")
         if example.isBatch {
             let request = try boxing.box(batch: calls)
             if isSayable {
@@ -80,10 +80,10 @@ struct SpecificationExampleTests {
                 #expect(
                     try JSONValue(parsing: request.body) == JSONValue(parsing: bytes(example.sent)))
             }
-            let outcome: BatchReply.Outcome
+            let outcome: BatchResponse.Outcome
             do {
                 let reply = try boxing.unbox(raw, to: request)
-                outcome = reply.result.map(BatchReply.Outcome.result) ?? .notified
+                outcome = reply.result.map(BatchResponse.Outcome.result) ?? .notified
             } catch {
                 outcome = .failure(error)
             }
@@ -91,7 +91,7 @@ struct SpecificationExampleTests {
         }
     }
 
-    private func name(_ outcome: BatchReply.Outcome) -> String {
+    private func name(_ outcome: BatchResponse.Outcome) -> String {
         switch outcome {
         case .result(let result): text(result.bytes)
         case .failure(let error), .rejected(let error): error.server?.code.text ?? error.code.name

@@ -162,7 +162,7 @@ struct StreamAttackTests {
         options.maximumMalformedMessages = 10
         let (connection, peer) = HostilePeer.pair(options)
         for _ in 0..<11 { try? await peer.send(message) }
-        #expect(await connection.ended().code == .malformedReply)
+        #expect(await connection.ended().code == .malformedResponse)
         #expect(await outcome { try await connection.call("a") } == "malformed-reply")
     }
 
@@ -200,7 +200,7 @@ struct StreamAttackTests {
         #expect(await [call, other] == ["malformed-reply", "malformed-reply"])
         // It has ended already; otherwise nothing else would end it.
         connection.close()
-        #expect(await connection.ended().code == .malformedReply)
+        #expect(await connection.ended().code == .malformedResponse)
         #expect(try await peer.message() == nil)
 
         adapter = .fromSeven()

@@ -19,7 +19,7 @@ struct StreamBatchTests {
         #"{"jsonrpc":"2.0","id":\#(id),"error":{"code":-32601,"message":"no"}}"#
     }
 
-    private func names(_ outcomes: [BatchReply.Outcome]) -> [String] {
+    private func names(_ outcomes: [BatchResponse.Outcome]) -> [String] {
         outcomes.map { outcome in
             switch outcome {
             case .result(let result): text(result.bytes)
@@ -31,7 +31,7 @@ struct StreamBatchTests {
         }
     }
 
-    private func outcomes(_ batch: () async throws -> [BatchReply.Outcome]) async -> [String] {
+    private func outcomes(_ batch: () async throws -> [BatchResponse.Outcome]) async -> [String] {
         do {
             return names(try await batch())
         } catch let error as RPCError {

@@ -9,10 +9,10 @@ struct AdapterOptionTests {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator(strings: { "7" }))
         let request = try adapter.box(RPCCall("a"))
         #expect(text(request.body) == #"{"jsonrpc":"2.0","method":"a","id":"7"}"#)
-        let reply = RawReply(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
+        let reply = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
         #expect(try adapter.unbox(reply, to: request).result?.value == 1)
         for id in ["7", "\"07\"", "\"\"", "null"] {
-            let reply = RawReply("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
+            let reply = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
             #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
         }
         let batch = #expect(throws: RPCError.self) {
@@ -42,7 +42,7 @@ struct AdapterOptionTests {
         adapter.maximumBatchCount = limit
         let request = try adapter.box(RPCCall("a"))
         let reply = try adapter.unbox(
-            RawReply(#"{"jsonrpc":"2.0","id":7,"result":1}"#), to: request)
+            RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#), to: request)
         #expect(reply.result?.value == 1)
         let batch = { try adapter.box(batch: [RPCCall("a"), RPCCall("b")]) }
         if limit < 2 {
@@ -55,12 +55,12 @@ struct AdapterOptionTests {
     @Test func rule10BothMembersOnlyWhenAsked() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let failed = RawReply(
+        let failed = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"result":[],"error":{"code":1,"message":"no"}}"#)
-        let answered = RawReply(#"{"jsonrpc":"2.0","id":7,"result":1,"error":null}"#)
+        let answered = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1,"error":null}"#)
         for reply in [failed, answered] {
             let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
-            #expect(error?.code == .malformedReply)
+            #expect(error?.code == .malformedResponse)
         }
         adapter.acceptsResultBesideError = true
         let error = #expect(throws: RPCError.self) { try adapter.unbox(failed, to: request) }
@@ -73,9 +73,9 @@ struct AdapterOptionTests {
             #"{"jsonrpc":"2.0","id":7,"result":1,"error":"no"}"#,
         ] {
             let error = #expect(throws: RPCError.self) {
-                try adapter.unbox(RawReply(body), to: request)
+                try adapter.unbox(RawResponse(body), to: request)
             }
-            #expect(error?.code == .malformedReply)
+            #expect(error?.code == .malformedResponse)
         }
     }
 
@@ -103,19 +103,19 @@ struct AdapterOptionTests {
     @Test func rule20TheLimitOfDepth() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawReply(#"{"jsonrpc":"2.0","id":7,"result":[[1]]}"#)
+        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":[[1]]}"#)
         adapter.maximumDepth = 3
         _ = try adapter.unbox(reply, to: request)
         adapter.maximumDepth = 2
         let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
-        #expect(error?.code == .malformedReply)
+        #expect(error?.code == .malformedResponse)
     }
 
     @Test func rule20AFloodOfWarningsIsCounted() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(batch: [RPCCall("a")])
         let body = "[" + Array(repeating: "0", count: 5_000).joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(reply.outcomes == [.unanswered])
         #expect(reply.warnings.count == 101)
         #expect(reply.warnings.last?.message == "there were 4900 further warnings")

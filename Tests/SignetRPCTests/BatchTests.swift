@@ -18,7 +18,7 @@ struct BatchTests {
         "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"error\":{\"code\":-32600,\"message\":\"no\"}}"
     }
 
-    private func names(_ reply: BatchReply) -> [String] {
+    private func names(_ reply: BatchResponse) -> [String] {
         reply.outcomes.map { outcome in
             switch outcome {
             case .result(let result): text(result.bytes)
@@ -47,7 +47,7 @@ struct BatchTests {
             let adapter = JSONRPCAdapter.fromSeven()
             let request = try adapter.box(batch: calls)
             let body = "[" + order.map { replies[$0] }.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
             #expect(names(reply) == ["\"a\"", "\"b\"", "notified", "null"])
             #expect(reply.error == nil)
             #expect(reply.warnings.isEmpty)
@@ -71,13 +71,13 @@ struct BatchTests {
     @Test func rule20RefusesAReplyOverTheLimit() throws {
         var adapter = adapter
         let body = "[\(result("7"))]"
-        adapter.maximumReplySize = body.utf8.count
+        adapter.maximumResponseSize = body.utf8.count
         let request = try adapter.box(batch: [RPCCall("a")])
-        #expect(names(try adapter.unboxBatch(RawReply(body), to: request)) == ["1"])
+        #expect(names(try adapter.unboxBatch(RawResponse(body), to: request)) == ["1"])
         let error = #expect(throws: RPCError.self) {
-            try adapter.unboxBatch(RawReply(body + " "), to: request)
+            try adapter.unboxBatch(RawResponse(body + " "), to: request)
         }
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
     }
 
     static let many = "[1\(String(repeating: ",1", count: 80_000))]"
@@ -89,24 +89,24 @@ struct BatchTests {
     func rule20AFloodOfValuesIsRefused(_ body: String) throws {
         let request = try adapter.box(batch: calls)
         let error = #expect(throws: RPCError.self) {
-            try adapter.unboxBatch(RawReply(body), to: request)
+            try adapter.unboxBatch(RawResponse(body), to: request)
         }
-        #expect(error?.code == .malformedReply)
+        #expect(error?.code == .malformedResponse)
         #expect(error?.message.contains("values and member names") == true)
         let call = try adapter.box(calls[0])
         let single = #expect(throws: RPCError.self) {
-            try adapter.unbox(RawReply(body), to: call)
+            try adapter.unbox(RawResponse(body), to: call)
         }
-        #expect(single?.code == .malformedReply)
+        #expect(single?.code == .malformedResponse)
     }
 
     @Test func aResultHoldsAsManyValuesAsItLikes() throws {
         for body in [result("7", Self.many), "\n [\(result("7", Self.many))]"] {
             let request = try JSONRPCAdapter.fromSeven().box(batch: [calls[0]])
-            #expect(names(try adapter.unboxBatch(RawReply(body), to: request)) == [Self.many])
+            #expect(names(try adapter.unboxBatch(RawResponse(body), to: request)) == [Self.many])
         }
         let call = try JSONRPCAdapter.fromSeven().box(calls[0])
-        let reply = try adapter.unbox(RawReply(result("7", Self.many)), to: call)
+        let reply = try adapter.unbox(RawResponse(result("7", Self.many)), to: call)
         #expect(reply.result?.bytes == bytes(Self.many))
     }
 
@@ -125,7 +125,7 @@ struct BatchTests {
 
     @Test func rule5AnEmptyArrayLeavesAllUnanswered() throws {
         let request = try adapter.box(batch: calls)
-        let reply = try adapter.unboxBatch(RawReply("[]"), to: request)
+        let reply = try adapter.unboxBatch(RawResponse("[]"), to: request)
         #expect(names(reply) == ["unanswered", "unanswered", "notified", "unanswered"])
         #expect(reply.error?.code.name == "batch-incomplete")
     }
@@ -135,7 +135,7 @@ struct BatchTests {
             for status in [200, 400, 500] {
                 let adapter = JSONRPCAdapter.fromSeven()
                 let request = try adapter.box(batch: calls)
-                let reply = try adapter.unboxBatch(RawReply(body, status: status), to: request)
+                let reply = try adapter.unboxBatch(RawResponse(body, status: status), to: request)
                 #expect(names(reply) == ["rejected", "rejected", "notified", "rejected"])
                 #expect(reply.error?.code.name == "rpc-error")
             }
@@ -145,7 +145,7 @@ struct BatchTests {
     @Test func rule7AnErrorWithoutIdFailsOpenCallsOnly() throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [failure("null"), result("8")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(names(reply) == ["rejected", "1", "notified", "rejected"])
     }
 
@@ -155,7 +155,7 @@ struct BatchTests {
             "["
             + [result("7", "1"), result("7", "2"), failure("8"), result("8"), result("9")]
             .joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(names(reply) == ["1", "rpc-error", "notified", "1"])
         #expect(reply.warnings.map(\.code.name) == ["duplicate-reply", "duplicate-reply"])
         #expect(reply.error?.code.name == "rpc-error")
@@ -174,7 +174,7 @@ struct BatchTests {
     func repliesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [stray, result("8"), result("9")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(names(reply) == ["unanswered", "1", "notified", "1"])
         #expect(reply.warnings.map(\.code.name) == [warning])
         #expect(reply.error?.code.name == "batch-incomplete")
@@ -189,7 +189,7 @@ struct BatchTests {
     func aMalformedReplyFailsItsCall(_ malformed: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [malformed, result("8"), result("9")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(names(reply) == ["malformed-reply", "1", "notified", "1"])
         #expect(reply.error?.code.name == "malformed-reply")
     }
@@ -205,7 +205,7 @@ struct BatchTests {
             ([malformed, failure("8")], "batch-incomplete"),
         ] {
             let body = "[" + replies.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
             #expect(reply.error?.code.name == code)
             #expect((reply.error?.server != nil) == (code == "rpc-error"))
         }
@@ -225,7 +225,7 @@ struct BatchTests {
     func aReplyThatIsNone(_ body: String, _ status: Int, _ code: String) throws {
         let request = try adapter.box(batch: calls)
         let error = #expect(throws: RPCError.self) {
-            try adapter.unboxBatch(RawReply(body, status: status), to: request)
+            try adapter.unboxBatch(RawResponse(body, status: status), to: request)
         }
         #expect(error?.code.name == code)
     }
@@ -235,7 +235,7 @@ struct BatchTests {
         let request = try adapter.box(batch: calls)
         for body in ["[]", "[1]", "[{}]", "[null,\"no\",[]]", #"[{"message":"no"},{"id":7}]"#] {
             let error = #expect(throws: RPCError.self) {
-                try adapter.unboxBatch(RawReply(body, status: status), to: request)
+                try adapter.unboxBatch(RawResponse(body, status: status), to: request)
             }
             #expect(error?.code.name == "http-status", "\(body)")
             #expect(error?.status == status)
@@ -247,38 +247,38 @@ struct BatchTests {
         let request = try adapter.box(batch: calls)
         let replies = [failure("9"), "1", result("7"), result("8", "2")]
         let whole = try adapter.unboxBatch(
-            RawReply("[" + replies.joined(separator: ",") + "]", status: 500), to: request)
+            RawResponse("[" + replies.joined(separator: ",") + "]", status: 500), to: request)
         #expect(names(whole) == ["1", "2", "notified", "rpc-error"])
         #expect(whole.status == 500)
         for stray in [result("70"), #"{"jsonrpc":"2.0","id":true,"result":1}"#] {
             let none = try adapter.unboxBatch(
-                RawReply("[\(stray),1]", status: 500), to: request)
+                RawResponse("[\(stray),1]", status: 500), to: request)
             #expect(names(none) == ["unanswered", "unanswered", "notified", "unanswered"])
             #expect(none.error?.code == .batchIncomplete)
         }
         // With a good status there is nothing else that the array could be.
         for body in ["[1]", "[{}]"] {
-            let reply = try adapter.unboxBatch(RawReply(body), to: request)
+            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
             #expect(reply.error?.code == .batchIncomplete)
         }
     }
 
     @Test func oneReplyObjectAnswersItsCall() throws {
         let request = try adapter.box(batch: [RPCCall("a")])
-        let reply = try adapter.unboxBatch(RawReply(result("7")), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(result("7")), to: request)
         #expect(names(reply) == ["1"])
     }
 
     @Test func rule4ABatchOfNotifications() throws {
         let request = try adapter.box(batch: [calls[2], calls[2]])
         for (body, status, warnings) in [("", 204, 0), ("", 200, 0), ("[]", 200, 1)] {
-            let reply = try adapter.unboxBatch(RawReply(body, status: status), to: request)
+            let reply = try adapter.unboxBatch(RawResponse(body, status: status), to: request)
             #expect(names(reply) == ["notified", "notified"])
             #expect(reply.warnings.count == warnings)
             #expect(reply.error == nil)
         }
         let error = #expect(throws: RPCError.self) {
-            try adapter.unboxBatch(RawReply("", status: 500), to: request)
+            try adapter.unboxBatch(RawResponse("", status: 500), to: request)
         }
         #expect(error?.code.name == "http-status")
     }
@@ -291,7 +291,7 @@ struct BatchTests {
             "["
             + [result("\"7\""), result("8"), result("\"8\"", "2"), result("\"09\"")]
             .joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawReply(body), to: request)
+        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
         #expect(names(reply) == ["1", "1", "notified", "unanswered"])
         #expect(
             reply.warnings.map(\.code.name)

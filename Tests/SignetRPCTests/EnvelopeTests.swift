@@ -10,8 +10,8 @@ struct EnvelopeTests {
 
     private func unbox(
         _ body: String, status: Int = 200, _ adapter: EnvelopeAdapter = EnvelopeAdapter()
-    ) throws(RPCError) -> UnboxedReply {
-        try adapter.unbox(RawReply(body, status: status), to: adapter.box(RPCCall("GET")))
+    ) throws(RPCError) -> UnboxedResponse {
+        try adapter.unbox(RawResponse(body, status: status), to: adapter.box(RPCCall("GET")))
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ struct EnvelopeTests {
     func anotherCodeIsTheServicesError(_ status: Int, _ body: String, _ code: String?) {
         let error = #expect(throws: RPCError.self) { try unbox(body, status: status) }
         guard let code else {
-            #expect(error?.code == .malformedReply)
+            #expect(error?.code == .malformedResponse)
             return
         }
         #expect(error?.code == .rpcError)
@@ -80,7 +80,7 @@ struct EnvelopeTests {
         let empty = #expect(throws: RPCError.self) {
             try unbox(#"{"meta":{"status":"OK"}}"#, adapter)
         }
-        #expect(empty?.code == .malformedReply)
+        #expect(empty?.code == .malformedResponse)
         adapter.dataPath = []
         #expect(try unbox(good, adapter).result?.value["payload"] == [])
     }
@@ -91,16 +91,16 @@ struct EnvelopeTests {
 
     @Test func theLimitIsThatOfREST() throws {
         var adapter = EnvelopeAdapter()
-        adapter.rest.maximumReplySize = 10
+        adapter.rest.maximumResponseSize = 10
         let error = #expect(throws: RPCError.self) { try unbox(Self.good, adapter) }
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
     }
 
     // MARK: Problem details
 
     private func error(_ body: String, _ type: String, status: Int = 403) throws -> RPCError? {
         let adapter = RESTAdapter()
-        let reply = RawReply(status: status, fields: [.contentType: type], body: bytes(body))
+        let reply = RawResponse(status: status, fields: [.contentType: type], body: bytes(body))
         return #expect(throws: RPCError.self) {
             try adapter.unbox(reply, to: adapter.box(RPCCall("GET")))
         }

@@ -37,7 +37,7 @@ struct LinkFieldTests {
     ])
     func whatCannotBeReadIsNotTheEnd(_ value: String) {
         let error = #expect(throws: RPCError.self) { try links(value).target(of: "next") }
-        #expect(error?.code == .malformedReply)
+        #expect(error?.code == .malformedResponse)
     }
 
     @Test func twoPlacesAreNone() {

@@ -91,7 +91,7 @@ struct RESTTests {
     ])
     func resultIsTheBody(_ status: Int, _ body: String, _ result: String) throws {
         let request = try adapter.box(RPCCall("GET"))
-        let reply = try adapter.unbox(RawReply(body, status: status), to: request)
+        let reply = try adapter.unbox(RawResponse(body, status: status), to: request)
         #expect(reply.result.map { text($0.bytes) } == result)
         #expect(reply.status == status)
     }
@@ -107,7 +107,7 @@ struct RESTTests {
     func refusesTheReply(_ status: Int, _ body: String, _ code: String) throws {
         let request = try adapter.box(RPCCall("GET"))
         let error = #expect(throws: RPCError.self) {
-            try adapter.unbox(RawReply(body, status: status), to: request)
+            try adapter.unbox(RawResponse(body, status: status), to: request)
         }
         #expect(error?.code.name == code)
         #expect(error?.status == status)
@@ -116,11 +116,11 @@ struct RESTTests {
     @Test func refusesAReplyOverTheLimit() throws {
         var adapter = adapter
         let request = try adapter.box(RPCCall("GET"))
-        adapter.maximumReplySize = 3
-        _ = try adapter.unbox(RawReply("123"), to: request)
+        adapter.maximumResponseSize = 3
+        _ = try adapter.unbox(RawResponse("123"), to: request)
         let error = #expect(throws: RPCError.self) {
-            try adapter.unbox(RawReply("1234"), to: request)
+            try adapter.unbox(RawResponse("1234"), to: request)
         }
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
     }
 }

@@ -37,7 +37,7 @@ struct ReplyTests {
         let adapter = JSONRPCAdapter.fromSeven(vector.version == "1.0" ? .v1 : .v2)
         let call = RPCCall("orders.list", isNotification: vector.kind == "notification")
         let request = try adapter.box(call)
-        let raw = RawReply(
+        let raw = RawResponse(
             status: vector.status, fields: [.contentType: vector.contentType],
             body: bytes(vector.body))
         do {
@@ -61,14 +61,14 @@ struct ReplyTests {
     @Test func rule2AcceptsAStringifiedIdOnlyWhenAsked() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawReply(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
+        let reply = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
         #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
         adapter.acceptsStringifiedNumericIDs = true
         let unboxed = try adapter.unbox(reply, to: request)
         #expect(unboxed.result?.value == 1)
         #expect(unboxed.warnings.map(\.code) == [.stringifiedID])
         for id in ["\"07\"", "\"7.0\"", "\" 7\"", "\"8\"", "8", "7.0", "null", "true"] {
-            let reply = RawReply("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
+            let reply = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
             #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
         }
     }
@@ -76,7 +76,7 @@ struct ReplyTests {
     @Test func rule11KeepsCodeMessageAndData() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawReply(
+        let reply = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":[1e400]}}"#)
         let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
         #expect(error?.server?.code.int64 == -32001)
@@ -105,13 +105,13 @@ struct ReplyTests {
     @Test func rule20RefusesAReplyOverTheLimit() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawReply(#"{"jsonrpc":"2.0","id":7,"result":1}"#)
-        #expect(adapter.maximumReplySize == 64 << 20)
-        adapter.maximumReplySize = reply.body.count
+        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#)
+        #expect(adapter.maximumResponseSize == 64 << 20)
+        adapter.maximumResponseSize = reply.body.count
         _ = try adapter.unbox(reply, to: request)
-        adapter.maximumReplySize -= 1
+        adapter.maximumResponseSize -= 1
         let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
     }
 
     @Test func theServersWordsArePrintedShortAndPlain() throws {
@@ -120,7 +120,7 @@ struct ReplyTests {
         let words =
             #"\u001b[2Jred\r\nlog line\u202eevil\u0000\u2028\u0085"#
             + String(repeating: "x", count: 9_000)
-        let reply = RawReply(
+        let reply = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""# + words
                 + #"","data":"ZZZZZZCANARYZZZZZZ"}}"#)
         let error = try #require(
@@ -154,7 +154,7 @@ struct ReplyTests {
         ] {
             let error = try #require(
                 #expect(throws: RPCError.self) {
-                    try adapter.unbox(RawReply(body, status: status), to: request)
+                    try adapter.unbox(RawResponse(body, status: status), to: request)
                 })
             var dumped = ""
             dump(error, to: &dumped)
@@ -168,7 +168,7 @@ struct ReplyTests {
         struct Order: Decodable { let id: Int64 }
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawReply(#"{"jsonrpc":"2.0","id":7,"result":{"id":9007199254740993}}"#)
+        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":{"id":9007199254740993}}"#)
         let result = try #require(try adapter.unbox(reply, to: request).result)
         #expect(try result.decode(Order.self).id == 9_007_199_254_740_993)
         #expect(throws: JSONError.self) { try result.decode([Order].self) }

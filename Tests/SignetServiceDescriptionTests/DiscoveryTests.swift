@@ -91,38 +91,41 @@ struct DiscoveryTests {
 
     @Test(
         arguments: [
-            ("list", #"{"limit":0}"#, "\"limit\": found 0, wanted at least 1"),
-            ("list", #"{"limit":101}"#, "\"limit\": found 101, wanted at most 100"),
-            ("list", #"{"limit":"5"}"#, "\"limit\": found string, wanted integer"),
-            ("list", #"{"limit":1.5}"#, "\"limit\": found number 1.5, wanted integer"),
-            ("list", #"{"kind":"cow"}"#, #""kind": found "cow", wanted one of "cat", "dog""#),
-            ("list", #"{"Limit":5}"#, "found a parameter \"Limit\", wanted one of limit, kind"),
-            ("list", #"[1,"cat",3]"#, "found 3 parameters, wanted at most 2"),
-            ("ping", "[1]", "found 1 parameters, wanted at most 0"),
-            ("ping", #"{"a":1}"#, "found a parameter \"a\", wanted none"),
-            ("add", nil, "\"pet\": found nothing, wanted object"),
-            ("add", #"[{"name":"Rex"}]"#, "found parameters by position, wanted them by name"),
-            ("add", #"{"pet":{}}"#, "\"pet\" at .name: found nothing, wanted a value"),
-            ("add", #"{"pet":{"name":"long"}}"#, "at .name: found 4 characters, wanted at most 3"),
-            ("add", #"{"pet":{"name":""}}"#, "at .name: found 0 characters, wanted at least 1"),
+            ("list", #"{"limit":0}"#, "\"limit\": found 0, expected at least 1"),
+            ("list", #"{"limit":101}"#, "\"limit\": found 101, expected at most 100"),
+            ("list", #"{"limit":"5"}"#, "\"limit\": found string, expected integer"),
+            ("list", #"{"limit":1.5}"#, "\"limit\": found number 1.5, expected integer"),
+            ("list", #"{"kind":"cow"}"#, #""kind": found "cow", expected one of "cat", "dog""#),
+            ("list", #"{"Limit":5}"#, "found a parameter \"Limit\", expected one of limit, kind"),
+            ("list", #"[1,"cat",3]"#, "found 3 parameters, expected at most 2"),
+            ("ping", "[1]", "found 1 parameters, expected at most 0"),
+            ("ping", #"{"a":1}"#, "found a parameter \"a\", expected none"),
+            ("add", nil, "\"pet\": found nothing, expected object"),
+            ("add", #"[{"name":"Rex"}]"#, "found parameters by position, expected them by name"),
+            ("add", #"{"pet":{}}"#, "\"pet\" at .name: found nothing, expected a value"),
+            (
+                "add", #"{"pet":{"name":"long"}}"#,
+                "at .name: found 4 characters, expected at most 3"
+            ),
+            ("add", #"{"pet":{"name":""}}"#, "at .name: found 0 characters, expected at least 1"),
             (
                 "add", #"{"pet":{"name":"a","tags":["b",3]}}"#,
-                "at .tags[1]: found number 3, wanted string"
+                "at .tags[1]: found number 3, expected string"
             ),
             (
                 "add", #"{"pet":{"name":"a","age":3}}"#,
-                "at .age: found a member of this name, wanted one of"
+                "at .age: found a member of this name, expected one of"
             ),
             (
                 "add", #"{"pet":{"name":"a","parent":{"name":1}}}"#,
                 "at .parent.name: found number 1"
             ),
-            ("move", "[]", "\"id\": found nothing, wanted integer|string"),
-            ("move", "[true]", "\"id\": found boolean, wanted integer or string"),
-            ("move", #"{"id":1}"#, "found parameters by name, wanted them by position"),
+            ("move", "[]", "\"id\": found nothing, expected integer|string"),
+            ("move", "[true]", "\"id\": found boolean, expected integer or string"),
+            ("move", #"{"id":1}"#, "found parameters by name, expected them by position"),
             (
                 "move", #"[1,"away"]"#,
-                #""to": found "away", wanted one of "home", or null, or array"#
+                #""to": found "away", expected one of "home", or null, or array"#
             ),
             ("move", "[1,[1,2,3]]", "\"to\""),
         ] as [(RPCMethod, String?, String)])
@@ -139,7 +142,8 @@ struct DiscoveryTests {
     @Test func anUnknownMethodIsNamed() {
         let error = #expect(throws: RPCError.self) { try checked(Self.petStore, "Ping", nil) }
         #expect(error?.code.name == "unknown-method")
-        #expect(error?.message == #"found the method "Ping", wanted one of list, add, move, ping"#)
+        #expect(
+            error?.message == #"found the method "Ping", expected one of list, add, move, ping"#)
     }
 
     @Test(
@@ -238,11 +242,11 @@ struct DiscoveryTests {
         arguments: [
             ("a", "{}", ["x-one": "7"], "\"sid\": found nothing"),
             ("a", "{}", ["cookie": "sid=abc"], "\"x-one\": found nothing"),
-            ("a", "{}", ["x-one": "70", "cookie": "sid=abc"], "its header is found"),
-            ("a", "{}", ["x-one": "seven", "cookie": "sid=abc"], "its header is found"),
-            ("a", "{}", ["x-one": "7", "cookie": "sid=abcd"], "its cookie is found"),
+            ("a", "{}", ["x-one": "70", "cookie": "sid=abc"], "invalid value in its header"),
+            ("a", "{}", ["x-one": "seven", "cookie": "sid=abc"], "invalid value in its header"),
+            ("a", "{}", ["x-one": "7", "cookie": "sid=abcd"], "invalid value in its cookie"),
             ("a", "{}", ["x-one": "7", "cookie": "SID=abc; xsid=abc"], "\"sid\": found nothing"),
-            ("a", #"{"x-one":10,"sid":"a"}"#, [:], "found 10, wanted at most 9"),
+            ("a", #"{"x-one":10,"sid":"a"}"#, [:], "found 10, expected at most 9"),
             ("a", #"{"x-one":7,"sid":"abcd"}"#, [:], "found 4 characters"),
             ("a", #"{"x-one":7,"sid":"a","X-Many":["x"]}"#, [:], "\"X-Many\""),
             ("a", #"{"x-one":7,"sid":"a","Host":"x"}"#, [:], "found a parameter \"Host\""),

@@ -277,8 +277,8 @@ private func failure(
     @Test func severalLocationsMustAgree() throws {
         let chain = try RedirectChain(request(), policy: RedirectPolicy())
         #expect(failure(chain, reply(302, "/b", "/b")) == nil)
-        #expect(failure(chain, reply(302, "/b", "/c"))?.code == .malformedReply)
-        #expect(failure(chain, reply(302, "/b", "https://evil.test/"))?.code == .malformedReply)
+        #expect(failure(chain, reply(302, "/b", "/c"))?.code == .malformedResponse)
+        #expect(failure(chain, reply(302, "/b", "https://evil.test/"))?.code == .malformedResponse)
     }
 
     @Test func signaturesInTheQueryAreNotSentOn() throws {

@@ -57,7 +57,7 @@ import Testing
         let error = await #expect(throws: TransportError.self) {
             try await ResponseBody(bytes: [1, 2, 3]).collect(limit: 2)
         }
-        #expect(error?.code == .replyTooLarge)
+        #expect(error?.code == .responseTooLarge)
         #expect(try await ResponseBody(bytes: []).collect() == [])
     }
 

@@ -257,7 +257,7 @@ import Testing
             (["photo", "--file", "f=/dev/null", "--header", "X-Version: 9"], "header is found"),
             (
                 ["photo", "--file", "f=/dev/null", "--param", "X-Version=9"],
-                "found 9, wanted one of \"7-one\""
+                "found 9, expected one of \"7-one\""
             ),
             (
                 [
@@ -269,34 +269,34 @@ import Testing
                 [
                     "photo", "--file", "f=/dev/null", "--param", "X-Version=7-one", "--param",
                     "note=x",
-                ], "found a parameter \"note\", wanted one of id, X-Version, session"
+                ], "found a parameter \"note\", expected one of id, X-Version, session"
             ),
-            (["touch", "--body", "/dev/null", "--param", "X-Version=7-one"], "wanted none"),
+            (["touch", "--body", "/dev/null", "--param", "X-Version=7-one"], "expected none"),
             (["note", "--param", "X-Version=7-one", "--param", "b=1"], "at .a: found nothing"),
-            (["note", "--param", "X-Version=7-one", "--body", "/dev/null"], "no strict JSON"),
+            (["note", "--param", "X-Version=7-one", "--body", "/dev/null"], "not strict JSON"),
             (
                 [
                     "note", "--param", "X-Version=7-one", "--body", "/dev/null", "--content-type",
                     "text/csv",
-                ], "found a body of the type text/csv, wanted application/json"
+                ], "found a body of the type text/csv, expected application/json"
             ),
             (
                 ["note", "--param", "X-Version=7-one", "--form", "a=1"],
-                "x-www-form-urlencoded, wanted application/json"
+                "x-www-form-urlencoded, expected application/json"
             ),
             (
                 ["note", "--param", "X-Version=7-one", "--file", "a=/dev/null"],
-                "multipart/form-data, wanted application/json"
+                "multipart/form-data, expected application/json"
             ),
             (
                 [
                     "photo", "--param", "X-Version=7-one", "--body", "/dev/null", "--content-type",
                     "image/png",
-                ], "wanted multipart/form-data"
+                ], "expected multipart/form-data"
             ),
             (
                 ["photo", "--param", "X-Version=7-one", "--secret-form", "n=env:SECRET"],
-                "at .n: found string, wanted integer"
+                "at .n: found string, expected integer"
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-param", "X-Version=env:SECRET"],

@@ -263,23 +263,23 @@ import Testing
 
     @Test(
         arguments: [
-            (["tea"], "unknown-method", "\"tea\", wanted one of order"),
-            (["order"], "invalid-params", "\"item\": found nothing, wanted string"),
+            (["tea"], "unknown-method", "\"tea\", expected one of order"),
+            (["order"], "invalid-params", "\"item\": found nothing, expected string"),
             (
                 ["order", "--params", "[1]"], "invalid-params",
-                "\"item\": found number 1, wanted string"
+                "\"item\": found number 1, expected string"
             ),
             (
                 ["order", "--param", "item=a", "--param", "cups=x"], "invalid-params",
-                "\"cups\": found string, wanted integer"
+                "\"cups\": found string, expected integer"
             ),
             (
                 ["order", "--param", "item=a", "--param", "cups=10"], "invalid-params",
-                "found 10, wanted at most 9"
+                "found 10, expected at most 9"
             ),
             (
                 ["order", "--param", "item=a", "--param", "cup=1"], "invalid-params",
-                "wanted one of item, cups"
+                "expected one of item, cups"
             ),
             (["order", "--param", "item=a", "--protocol", "rest"], "usage", "openrpc"),
         ] as [([String], String, String)])

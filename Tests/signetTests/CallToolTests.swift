@@ -110,7 +110,7 @@ import Testing
             ),
             (
                 #"[{"method":"a","notify":true}]"#, #"["s3cr3t"]"#,
-                "warning: a notification was answered with a body"
+                "warning: the response to a notification has a body"
             ),
         ])
     func warningsAreNotesAndHoldNoValue(

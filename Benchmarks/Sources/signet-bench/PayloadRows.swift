@@ -35,7 +35,7 @@ struct PayloadRows {
         let body = Array(#"{"jsonrpc":"2.0","id":1,"result":"#.utf8) + json + Array("}".utf8)
         let adapter = JSONRPCAdapter()
         let request = try adapter.box(RPCCall("orders.read"))
-        let reply = RawReply(status: 200, body: body)
+        let reply = RawResponse(status: 200, body: body)
         func unboxed() throws {
             let result = try adapter.unbox(reply, to: request).result
             try require(result?.bytes.count == json.count, "wrong result")

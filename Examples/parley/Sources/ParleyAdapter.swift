@@ -1,15 +1,15 @@
 public import SignetClient
 
-/// Parley 1, a protocol that nobody speaks but this example.
+/// An adapter for Parley 1, a protocol that only this example uses.
 ///
-/// A call is `{"parley":1,"ask":METHOD,"with":{…},"ticket":TEXT}`, sent with POST to `/say`; what wants no
-/// answer has `tell` in place of `ask`, and no ticket. The reply repeats the ticket, and has either an
-/// `answer` or a `regret` of `why` (a code), `words` and `more`.
+/// A call is `{"parley":1,"ask":METHOD,"with":{…},"ticket":TEXT}`, sent with POST to `/say`. A
+/// notification has `tell` in place of `ask`, and no ticket. The response repeats the ticket, and
+/// has either an `answer` or a `regret` with `why` (a code), `words` and `more`.
 public struct ParleyAdapter: PayloadAdapter {
-    /// Makes an adapter.
+    /// Creates an adapter.
     public init() {}
 
-    /// Boxes a call. What the protocol cannot say is refused here, before anything is sent.
+    /// Boxes a call. If the protocol cannot express it, this throws before anything is sent.
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         let verb = call.isNotification ? "tell" : "ask"
         var body: JSONObject = ["parley": 1, (verb): .string(call.method.name)]
@@ -18,9 +18,10 @@ public struct ParleyAdapter: PayloadAdapter {
         case .object(let members): body["with"] = .object(members)
         case .array:
             throw RPCError(
-                code: .invalidParameters, message: "found parameters by position, wanted names")
+                code: .invalidParameters,
+                message: "found parameters by position, expected them by name")
         }
-        // A ticket that cannot be guessed is that of no other call.
+        // A random ticket cannot be guessed and belongs to no other call.
         let ticket = String(UInt64.random(in: 0 ... .max), radix: 36)
         if !call.isNotification { body["ticket"] = .string(ticket) }
         return BoxedRequest(
@@ -30,32 +31,34 @@ public struct ParleyAdapter: PayloadAdapter {
             expected: .init(ids: [call.isNotification ? nil : .string(ticket)]))
     }
 
-    /// Unboxes a reply: the body first, then the status, because a regret comes with any of them.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    /// Unboxes a response: first the body, then the status, because a regret may have any status.
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
         guard let ticket = request.expected.ids.first ?? nil else {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            return UnboxedReply(result: nil, status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            return UnboxedResponse(result: nil, status: response.status)
         }
-        // Strictly: a member that stands there twice is no reply.
-        guard let members = (try? JSONValue(parsing: reply.body))?.object, members["parley"] == 1
+        // Parse strictly: a duplicate member makes the response invalid.
+        guard let members = (try? JSONValue(parsing: response.body))?.object, members["parley"] == 1
         else {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply("it is none of Parley 1", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            throw .malformedResponse("it is not a Parley 1 message", status: response.status)
         }
         guard members["ticket"] == ticket.json else {
-            throw .malformedReply("its ticket is not the call's", status: reply.status)
+            throw .malformedResponse("its ticket is not the call's ticket", status: response.status)
         }
         switch (members["answer"], members["regret"]?.object) {
-        case (let answer?, nil) where members["regret"] == nil && reply.isSuccess:
-            return UnboxedReply(result: RPCResult(answer), status: reply.status)
+        case (let answer?, nil) where members["regret"] == nil && response.isSuccess:
+            return UnboxedResponse(result: RPCResult(answer), status: response.status)
         case (nil, let regret?):
             throw .rpcError(
                 RPCServerError(
                     textCode: regret["why"]?.string ?? "", message: regret["words"]?.string ?? "",
-                    data: regret["more"]), status: reply.status)
+                    data: regret["more"]), status: response.status)
         default:
-            throw .malformedReply("found not one of answer and regret", status: reply.status)
+            throw .malformedResponse(
+                "expected exactly one of answer and regret", status: response.status)
         }
     }
 }

@@ -4,7 +4,7 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// The example's adapter against the example's host, and against replies that no good host gives.
+/// The example's adapter against the example's host, and against responses that no good host gives.
 struct ParleyTests {
     private struct Order: Endpoint {
         static let service: Service = "tea"
@@ -75,15 +75,15 @@ struct ParleyTests {
         let adapter = ParleyAdapter()
         let request = try adapter.box(RPCCall("a"))
         let ticket = try #require(try JSONValue(parsing: request.body)["ticket"]?.string)
-        let reply = RawReply(
+        let response = RawResponse(
             status: status, body: Array(body.replacing("\"T\"", with: "\"\(ticket)\"").utf8))
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code.name == code)
     }
 
     @Test func parametersByPositionAreRefusedBeforeAnythingIsSent() {
         let error = #expect(throws: RPCError.self) {
-            try ParleyAdapter().box(RPCCall("a", .array([1])))
+            try ParleyAdapter().box(RPCCall("a", parameters: .array([1])))
         }
         #expect(error?.code == .invalidParameters)
     }

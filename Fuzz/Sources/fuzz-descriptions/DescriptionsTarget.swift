@@ -60,14 +60,14 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let names = method.parameters.map(\.name) + ["n", "x"]
         let secret = JSONValue.object(
             JSONObject(names.map { (name: $0, value: .string(Planted.secret)) }))
-        for body in [GivenBody(RESTBody.json(secret)), GivenBody(RESTBody.json([secret]))] {
+        for body in [SuppliedBody(RESTBody.json(secret)), SuppliedBody(RESTBody.json([secret]))] {
             check(method, given, body)
         }
     }
     return 0
 }
 
-private func check(_ method: MethodDescription, _ given: RPCParameters?, _ body: GivenBody?) {
+private func check(_ method: MethodDescription, _ given: RPCParameters?, _ body: SuppliedBody?) {
     do throws(RPCError) {
         try method.check(given, body: body)
     } catch {

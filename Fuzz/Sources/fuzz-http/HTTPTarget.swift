@@ -61,7 +61,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         let inPieces = decode(pieces, response, method)
         // How much may come out counts by what came, so that a piece alone may be too much.
-        if whole != inPieces, whole.code == nil, inPieces.code != .replyTooLarge {
+        if whole != inPieces, whole.code == nil, inPieces.code != .responseTooLarge {
             broken("a body in pieces decodes to something else")
         }
         if whole.code != nil, inPieces.code == nil { broken("a refused body is taken in pieces") }

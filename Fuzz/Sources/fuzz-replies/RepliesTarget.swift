@@ -64,7 +64,7 @@ private func one(
         let id = request.expected.ids.first.flatMap({ $0 })
     else { broken("a call cannot be boxed") }
     do throws(RPCError) {
-        let reply = try adapter.unbox(RawReply(status: 200, body: body), to: request)
+        let reply = try adapter.unbox(RawResponse(status: 200, body: body), to: request)
         guard let value, oracle.names(value["id"], id) else {
             broken("another call's reply was taken")
         }
@@ -89,7 +89,7 @@ private func failed(
     _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
     func code(_ status: Int, isBatch: Bool) -> RPCError.Code? {
-        let raw = RawReply(status: status, body: body)
+        let raw = RawResponse(status: status, body: body)
         do throws(RPCError) {
             if isBatch {
                 let request = try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
@@ -122,7 +122,7 @@ private func batch(
 ) {
     let calls = [RPCCall("a"), RPCCall("b"), RPCCall("n", isNotification: true), RPCCall("c")]
     guard let request = try? adapter.box(batch: calls) else { broken("no batch can be boxed") }
-    let raw = RawReply(status: 200, body: body)
+    let raw = RawResponse(status: 200, body: body)
     guard let reply = try? adapter.unboxBatch(raw, to: request) else {
         if value?.array != nil { broken("an array of replies was refused") }
         return

@@ -7,18 +7,18 @@ extension NetworkSystem {
     /// Reads a reply's body, and undoes its content coding where the options allow it.
     func collect(
         _ response: EngineResponse, answering method: HTTPRequest.Method, limit: Int
-    ) async throws(TransportError) -> RawReply {
+    ) async throws(TransportError) -> RawResponse {
         let status = response.response.status.code
         var fields = response.response.headerFields
         guard var limits = options.decoding else {
             let body = try await response.body.collect(limit: limit)
-            return RawReply(status: status, fields: fields, body: body)
+            return RawResponse(status: status, fields: fields, body: body)
         }
         limits.maximumSize = min(limits.maximumSize, limit)
         var decoder = try ContentDecoder(response.response, answering: method, limits)
         guard decoder.decodes else {
             let body = try await response.body.collect(limit: limit)
-            return RawReply(status: status, fields: fields, body: body)
+            return RawResponse(status: status, fields: fields, body: body)
         }
         var digester = try? BodyDigester(Set(BodyDigest.allCases))
         var body: [UInt8] = []
@@ -34,7 +34,7 @@ extension NetworkSystem {
         try Self.check(digests, response.response)
         fields[.contentEncoding] = nil
         fields[.contentLength] = nil
-        return RawReply(status: status, fields: fields, body: body)
+        return RawResponse(status: status, fields: fields, body: body)
     }
 
     /// A Content-Digest is one of what came, which nobody has any more once it is decoded.
@@ -48,7 +48,7 @@ extension NetworkSystem {
         } catch {
             guard error.code == .digestMismatch else { return }
             throw TransportError(
-                code: .malformedReply,
+                code: .malformedResponse,
                 message: "the reply's body is not what its Content-Digest says")
         }
     }

@@ -13,7 +13,7 @@ extension NetworkSystem {
     /// - Parameter chain: Begun with the request; keeps what was followed, also where an error ends it.
     func exchange(
         _ request: FrozenRequest, for admission: Admission, _ chain: inout RedirectChain
-    ) async throws(ClientError) -> RawReply {
+    ) async throws(ClientError) -> RawResponse {
         var request = request
         var timeout = try admission.rules.timeLeft()
         let end = ContinuousClock.now + timeout

@@ -36,7 +36,8 @@ extension NetworkSystem {
                 .processing, .unknownService, "the configuration has no service \(name)")
         }
         let rules = try snapshot.settings.rules(
-            of: service.configuration, in: scenario, maximumReplySize: options.maximumReplySize)
+            of: service.configuration, in: scenario,
+            maximumResponseSize: options.maximumResponseSize)
         return try await work(
             Admission(snapshot: snapshot, service: service, rules: rules, trace: trace))
     }
@@ -48,7 +49,7 @@ extension NetworkSystem {
     /// Steps 4 to 12: builds, boxes, freezes, sends, unboxes and checks one call.
     func complete(
         _ call: RPCCall, path: String?, _ admission: Admission
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         let service = admission.service
         let call = try service.joiningCommonParameters(call)
         let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
@@ -59,7 +60,7 @@ extension NetworkSystem {
     func complete(
         _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: RequestURL,
         _ admission: Admission
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         let service = admission.service
         let url =
             try boxed.path.map { path throws(ClientError) in try base.appending(path: path) }
@@ -79,7 +80,7 @@ extension NetworkSystem {
     /// what the server put off, where the configuration and the call allow it.
     func attempt(
         _ request: FrozenRequest, for admission: Admission
-    ) async throws(ClientError) -> RawReply {
+    ) async throws(ClientError) -> RawResponse {
         let rules = admission.rules
         var attempt = 1
         while true {
@@ -156,7 +157,7 @@ extension NetworkSystem {
     func send(
         _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
         within timeout: Duration
-    ) async throws(ClientError) -> RawReply {
+    ) async throws(ClientError) -> RawResponse {
         try requireEngine(for: request.head, admission)
         try admission.snapshot.mode.simulation.act()
         let rules = admission.rules
@@ -166,13 +167,13 @@ extension NetworkSystem {
             method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(TransportError) {
             let outgoing = try outgoing(
-                request, for: admission, within: timeout, limit: Int64(rules.maximumReplySize))
+                request, for: admission, within: timeout, limit: Int64(rules.maximumResponseSize))
             let response = try await sendReporting(outgoing)
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.timings = response.timings
             let reply = try await collect(
-                response, answering: request.head.method, limit: rules.maximumReplySize)
+                response, answering: request.head.method, limit: rules.maximumResponseSize)
             logger.debug(
                 "reply", metadata: ["status": "\(response.response.status.code)"])
             hop.timings = response.finalTimings

@@ -227,7 +227,7 @@ struct DownloadRun: ~Copyable {
         }
         let total = state?.total ?? part.size
         if part.size < total, !hasGrown {
-            throw TransportError(code: .malformedReply, message: "an empty part came (206)")
+            throw TransportError(code: .malformedResponse, message: "an empty part came (206)")
         }
         return part.size == total
     }

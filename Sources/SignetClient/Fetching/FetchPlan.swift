@@ -46,7 +46,7 @@ public struct FetchPlan: Sendable {
     /// The end of all attempts together.
     public var timeout: Duration = .seconds(10)
     /// The largest reply, in bytes.
-    public var maximumReplySize = 1 << 20
+    public var maximumResponseSize = 1 << 20
     /// Where the last good values are kept; nil is nowhere.
     public var lastGood: LastGood?
     /// What is done without any values.

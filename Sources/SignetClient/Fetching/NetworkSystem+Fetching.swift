@@ -177,8 +177,8 @@ extension NetworkSystem {
             admission throws(ClientError) in
             var admission = admission
             admission.rules.deadline = .now + plan.timeout
-            admission.rules.maximumReplySize = min(
-                plan.maximumReplySize, admission.rules.maximumReplySize)
+            admission.rules.maximumResponseSize = min(
+                plan.maximumResponseSize, admission.rules.maximumResponseSize)
             // Where values come from is the plan's to say, and no server's.
             admission.rules.redirects.maximum = 0
             // Asking for a configuration changes nothing.
@@ -263,8 +263,8 @@ extension Fetcher {
         func invalid(_ what: String) -> ClientError {
             ClientError(.processing, .invalidPlan, "the plan for fetching: \(what)")
         }
-        guard plan.timeout > .zero, plan.maximumReplySize > 0 else {
-            throw invalid("timeout and maximumReplySize must be above zero")
+        guard plan.timeout > .zero, plan.maximumResponseSize > 0 else {
+            throw invalid("timeout and maximumResponseSize must be above zero")
         }
         var parameters = JSONObject()
         for name in plan.parameters {

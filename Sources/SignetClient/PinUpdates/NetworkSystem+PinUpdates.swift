@@ -138,7 +138,7 @@ extension NetworkSystem {
             let status = response.response.status.code
             guard status == 200 else {
                 throw TransportError(
-                    code: .malformedReply,
+                    code: .malformedResponse,
                     message: "\(updates.url.authority) answered \(status), wanted 200 and a signed"
                         + " pin policy")
             }

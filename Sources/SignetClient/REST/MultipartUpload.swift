@@ -60,7 +60,7 @@ public struct MultipartUpload: Sendable {
     }
 }
 
-/// Bodies one behind the other.
+/// Concatenates several request bodies.
 private struct JoinedBody: RequestBodySource {
     let pieces: [RequestBody]
 

@@ -14,7 +14,7 @@ extension NetworkSystem {
     public func call(
         _ service: Service, _ request: RESTRequest, scenario: Scenario? = nil,
         isRepeatable: Bool = false, trace: CallTrace? = nil
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var admission = admission
             admission.rules.isRepeatable = isRepeatable
@@ -39,7 +39,7 @@ extension NetworkSystem {
     public func upload(
         _ service: Service, _ request: RESTRequest, _ upload: MultipartUpload,
         scenario: Scenario? = nil, trace: CallTrace? = nil
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         let (contentType, body) = try Self.rpc { () throws(RPCError) in try upload.body() }
         return try await self.upload(
             service, request, body, contentType: contentType, scenario: scenario, trace: trace)
@@ -59,7 +59,7 @@ extension NetworkSystem {
     public func upload(
         _ service: Service, _ request: RESTRequest, _ body: RequestBody, contentType: String,
         scenario: Scenario? = nil, trace: CallTrace? = nil
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
             var request = request
             request.body = try Self.rpc { () throws(RPCError) in

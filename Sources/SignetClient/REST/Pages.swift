@@ -30,7 +30,7 @@ extension NetworkSystem {
 /// The pages of a list; each iteration begins with the first one.
 public struct Pages: AsyncSequence, Sendable {
     /// A page.
-    public typealias Element = UnboxedReply
+    public typealias Element = UnboxedResponse
     /// What ends a list early.
     public typealias Failure = ClientError
 
@@ -53,7 +53,7 @@ public struct Pages: AsyncSequence, Sendable {
         ///
         /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
-        public mutating func next() async throws(ClientError) -> UnboxedReply? {
+        public mutating func next() async throws(ClientError) -> UnboxedResponse? {
             let now = upcoming
             // A list that failed does not go on.
             upcoming = .success(nil)
@@ -80,7 +80,7 @@ public struct Pages: AsyncSequence, Sendable {
         /// The next page, or nil behind the last.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(ClientError) -> UnboxedReply? {
+        ) async throws(ClientError) -> UnboxedResponse? {
             try await next()
         }
     }
@@ -110,7 +110,7 @@ extension Pages {
     /// Asks for a page; tells its own name too, and how the next one is asked for.
     fileprivate func read(
         _ step: PageStep
-    ) async throws(ClientError) -> (UnboxedReply, String, Result<PageStep?, ClientError>) {
+    ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
         try await system.admitted(service, scenario) { admission throws(ClientError) in
             var request = request
             try NetworkSystem.rpc { () throws(RPCError) in
@@ -141,7 +141,7 @@ extension Pages {
     }
 
     private func next(
-        after reply: UnboxedReply, at url: WebURL
+        after reply: UnboxedResponse, at url: WebURL
     ) throws(ClientError) -> PageStep? {
         let reference: String?
         switch paging.way {

@@ -9,7 +9,7 @@ struct CallSettings: Sendable {
     private var connectTimeout: Duration?
     private var timeouts: [Scenario: Duration] = [:]
     private var attempts: [Scenario: Int] = [:]
-    private var maximumReplySize: Int?
+    private var maximumResponseSize: Int?
     let userAgent: String?
     let retry: RetryPolicy
     let checks: ResponseChecks
@@ -49,7 +49,7 @@ struct CallSettings: Sendable {
             guard size > 0 else {
                 throw reader.invalid("responseChecks.maximumBytes", "is not above zero")
             }
-            maximumReplySize = size
+            maximumResponseSize = size
         }
         userAgent = try reader.read("app.userAgent", String.self)
         if let userAgent, !HTTPField.isValidValue(userAgent) {
@@ -63,11 +63,11 @@ struct CallSettings: Sendable {
     ///
     /// - Throws: `unknown-scenario` where the configuration says nothing of the scenario.
     func rules(
-        of service: ServiceConfiguration, in scenario: Scenario?, maximumReplySize limit: Int
+        of service: ServiceConfiguration, in scenario: Scenario?, maximumResponseSize limit: Int
     ) throws(ClientError) -> CallRules {
         var rules = CallRules(
             timeout: service.timeout, attempts: service.attempts,
-            maximumReplySize: min(limit, maximumReplySize ?? limit), retry: retry,
+            maximumResponseSize: min(limit, maximumResponseSize ?? limit), retry: retry,
             redirects: service.redirects)
         // A remote procedure's call is its body: as GET it would be another request.
         if service.payloadProtocol != .rest { rules.redirects.changesMethod = false }
@@ -93,7 +93,7 @@ struct CallRules: Sendable {
     var connectTimeout: Duration?
     var attempts: Int
     /// In bytes.
-    var maximumReplySize: Int
+    var maximumResponseSize: Int
     var retry: RetryPolicy
     var redirects: RedirectPolicy
     /// Whether the call may reach the server twice.
@@ -158,7 +158,7 @@ struct RetryPolicy: Sendable {
     /// (RFC 9110, section 9.2.2) or the program says so. A server that asks for a longer pause than
     /// the longest is not asked again.
     func pause(
-        after attempt: Int, of request: HTTPRequest, isRepeatable: Bool, reply: RawReply
+        after attempt: Int, of request: HTTPRequest, isRepeatable: Bool, reply: RawResponse
     ) -> Duration? {
         guard statusCodes.contains(reply.status) else { return nil }
         guard isRepeatable || Self.isIdempotent(request.method) else { return nil }
@@ -196,7 +196,7 @@ struct ResponseChecks: Sendable {
     /// result without the code passes.
     ///
     /// - Throws: `business-code` of kind `service`.
-    func check(_ reply: UnboxedReply) throws(ClientError) {
+    func check(_ reply: UnboxedResponse) throws(ClientError) {
         guard !codePath.isEmpty, let result = reply.result else { return }
         var code: JSONValue? = result.value
         for name in codePath { code = code?[name] }

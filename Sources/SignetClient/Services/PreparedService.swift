@@ -17,7 +17,7 @@ struct PreparedService: Sendable {
     /// - Throws: `ClientError`, naming the service.
     init(
         _ service: Service, _ configuration: ServiceConfiguration, keys: KeySet?,
-        maximumReplySize: Int
+        maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
         self.url = try RequestURL(configuration.baseURL)
@@ -26,11 +26,11 @@ struct PreparedService: Sendable {
         case (nil, .jsonRPC2), (nil, .jsonRPC1):
             var adapter = JSONRPCAdapter(
                 version: configuration.payloadProtocol == .jsonRPC1 ? .v1 : .v2)
-            adapter.maximumReplySize = maximumReplySize
+            adapter.maximumResponseSize = maximumResponseSize
             self.adapter = adapter
         case (nil, .rest):
             var adapter = RESTAdapter()
-            adapter.maximumReplySize = maximumReplySize
+            adapter.maximumResponseSize = maximumResponseSize
             self.adapter = adapter
         }
         guard let signing = configuration.signing else {

@@ -1,19 +1,35 @@
 package import SignetJSON
 
-/// What became of the calls of a batch.
-public struct BatchReply: Sendable, Hashable {
-    /// What became of one call.
+/// The outcomes of the calls of a batch.
+///
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+///
+/// let adapter = JSONRPCAdapter()
+/// let request = try adapter.box(batch: [
+///     RPCCall("orders.get", parameters: .array([7])),
+///     RPCCall("log", parameters: .array(["asked"]), isNotification: true),
+/// ])
+/// // Send `request.body` with the HTTP client of your choice; this is the response:
+/// let body = #"[{"jsonrpc":"2.0","id":1,"result":"tea"}]"#
+/// let response = try adapter.unboxBatch(
+///     RawResponse(status: 200, body: Array(body.utf8)), to: request)
+/// for case .result(let result) in response.outcomes { print(result.value) }
+/// ```
+public struct BatchResponse: Sendable, Hashable {
+    /// The outcome of one call.
     public enum Outcome: Sendable, Hashable {
-        /// The call has a result.
+        /// The call's result.
         case result(RPCResult)
-        /// The call failed: the server's error, or a malformed reply with the call's id.
+        /// The server's error, or a malformed response with the call's id.
         case failure(RPCError)
-        /// The server refused the batch with an error that names no call, and answered this call
-        /// in no other way.
+        /// The server rejected the batch with an error that names no call, and sent no response
+        /// with this call's id.
         case rejected(RPCError)
-        /// No reply names this call.
+        /// No response has this call's id.
         case unanswered
-        /// A notification, which has no reply.
+        /// The call is a notification, which has no response.
         case notified
     }
 
@@ -23,17 +39,18 @@ public struct BatchReply: Sendable, Hashable {
     public var ids: [RPCID?]
     /// The HTTP status.
     public var status: Int
-    /// What the server did against the protocol without harm.
+    /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
 
-    /// The error of the whole: `batch-incomplete` where a call is unanswered, else the first that the
-    /// server gave, else that of the first malformed reply; nil where all went well.
+    /// The batch's error: `batch-incomplete` if a call is unanswered, else the server's first
+    /// error, else the first malformed response; nil if every call succeeded.
     public var error: RPCError? {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
             return RPCError(
                 code: .batchIncomplete,
-                message: "\(unanswered) of \(outcomes.count) calls have no reply", status: status)
+                message: "\(unanswered) of \(outcomes.count) calls have no response", status: status
+            )
         }
         let errors = outcomes.lazy.compactMap { outcome in
             switch outcome {
@@ -49,24 +66,28 @@ extension JSONRPCAdapter {
     /// Boxes calls and notifications as one array (JSON-RPC 2.0, section 6).
     ///
     /// - Throws: `RPCError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
-    ///   1.0), `invalid-id` (the generator gives one id twice), or what one call throws.
+    ///   1.0), `invalid-id` (the generator repeated an id), or an error that boxing one call
+    ///   throws.
     public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
         let (message, ids) = try message(batch: calls)
-        return boxed(message.serialized(), BoxedRequest.Expected(ids: ids, isBatch: true))
+        return boxed(
+            message.serialized(), expecting: BoxedRequest.Expected(ids: ids, isBatch: true))
     }
 
-    /// The array of a batch, and the calls' ids; nil for a notification.
-    package func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
+    /// Returns the array of a batch, and the calls' ids; nil for a notification.
+    func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
         guard version == .v2 else {
-            throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 knows no batches")
+            throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 has no batches")
         }
         guard !calls.isEmpty else {
-            throw RPCError(code: .emptyBatch, message: "the batch holds no call")
+            throw RPCError(code: .emptyBatch, message: "the batch contains no call")
         }
         guard calls.count <= maximumBatchCount else {
             throw RPCError(
                 code: .batchTooLarge,
-                message: "the batch holds \(calls.count) calls, the limit is \(maximumBatchCount)")
+                message:
+                    "the batch contains \(calls.count) calls, the limit is \(maximumBatchCount)"
+            )
         }
         var ids: [RPCID?] = []
         var known: Set<RPCID> = []
@@ -74,69 +95,72 @@ extension JSONRPCAdapter {
         for call in calls {
             let id = call.isNotification ? nil : try nextID()
             if let id, !known.insert(id).inserted {
-                throw RPCError(code: .invalidID, message: "the id generator gave one id twice")
+                throw RPCError(code: .invalidID, message: "the id generator repeated an id")
             }
             ids.append(id)
-            requests.append(.object(try request(call, id)))
+            requests.append(.object(try request(for: call, id: id)))
         }
         return (.array(requests), ids)
     }
 
-    /// Unboxes the reply to a batch. Replies are matched by id only, in whatever order they come.
+    /// Unboxes the response to a batch. Responses are matched to calls by id, in any order.
     ///
-    /// - Throws: `RPCError` where the reply as a whole is none: `http-status`, `malformed-reply` or
-    ///   `reply-too-large`.
+    /// - Throws: `RPCError` with code `http-status`, `malformed-reply` or `reply-too-large` if the
+    ///   response as a whole is unusable.
     public func unboxBatch(
-        _ reply: RawReply, to request: BoxedRequest
-    ) throws(RPCError) -> BatchReply {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        _ response: RawResponse, to request: BoxedRequest
+    ) throws(RPCError) -> BatchResponse {
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
-        var matching = BatchMatching(request.expected.ids, self, reply.status)
+        var matching = BatchMatching(
+            ids: request.expected.ids, adapter: self, status: response.status)
         if matching.open.isEmpty {
-            let warnings = try unboxNotification(reply).warnings
-            return matching.finished(warnings)
+            let warnings = try unboxNotification(response).warnings
+            return matching.finished(addingWarnings: warnings)
         }
-        let reader = try read(reply)
+        let reader = try read(response)
         switch reader.root.kind {
         case .array:
             var isRPC = false
             for element in reader.elements(of: reader.root) {
-                let answer = JSONRPCReply(element, in: reader, self)
-                isRPC = isRPC || answer.isRPC
-                matching.take(answer, reader)
+                let message = JSONRPCResponse(element, in: reader, adapter: self)
+                isRPC = isRPC || message.isRPC
+                matching.receive(message, from: reader)
             }
-            // A gateway's array says nothing of the calls; its status and its body do.
-            guard reply.isSuccess || isRPC else { throw .httpStatus(reply) }
+            // If no element is a JSON-RPC response, the array came from a gateway: its status
+            // counts.
+            guard response.isSuccess || isRPC else { throw .httpStatus(response) }
         case .object:
-            let answer = JSONRPCReply(reader.root, in: reader, self)
-            if case .defect(let defect) = answer.content {
-                guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-                throw .malformedReply(defect, status: reply.status)
+            let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
+            if case .defect(let defect) = message.content {
+                guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
+                throw .malformedResponse(defect, status: response.status)
             }
-            matching.take(answer, reader)
+            matching.receive(message, from: reader)
         default:
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply(
-                "found a scalar, wanted an array of replies or one reply", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            throw .malformedResponse(
+                "found a scalar, expected an array of responses or one response",
+                status: response.status)
         }
-        return matching.finished([])
+        return matching.finished(addingWarnings: [])
     }
 }
 
-/// Joins the replies of a batch to its calls.
+/// Matches the responses of a batch to its calls.
 private struct BatchMatching {
     private let ids: [RPCID?]
     private let acceptsStringified: Bool
     private let status: Int
-    private var outcomes: [BatchReply.Outcome?]
+    private var outcomes: [BatchResponse.Outcome?]
     private(set) var open: [RPCID: Int] = [:]
     private var all: [RPCID: Int] = [:]
     private var warnings: [RPCWarning] = []
-    private var untold = 0
+    private var droppedWarnings = 0
     private var rejection: RPCError?
 
-    init(_ ids: [RPCID?], _ adapter: JSONRPCAdapter, _ status: Int) {
+    init(ids: [RPCID?], adapter: JSONRPCAdapter, status: Int) {
         self.ids = ids
         self.acceptsStringified = adapter.acceptsStringifiedNumericIDs
         self.status = status
@@ -145,60 +169,63 @@ private struct BatchMatching {
         self.all = open
     }
 
-    mutating func take(_ answer: JSONRPCReply, _ reader: JSONReader) {
-        if answer.hasBoth { warn(.resultAndError) }
-        let outcome: BatchReply.Outcome
-        switch answer.content {
+    mutating func receive(_ message: JSONRPCResponse, from reader: JSONReader) {
+        if message.hasBoth { warn(.resultAndError) }
+        let outcome: BatchResponse.Outcome
+        switch message.content {
         case .result(let element):
             outcome = .result(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):
             let error = RPCError.rpcError(error, status: status)
-            if case .null = answer.id {
+            if case .null = message.id {
                 if rejection == nil { rejection = error }
                 return
             }
             outcome = .failure(error)
-        case .defect(let defect): outcome = .failure(.malformedReply(defect, status: status))
+        case .defect(let defect): outcome = .failure(.malformedResponse(defect, status: status))
         }
-        guard case .id(let id) = answer.id else {
-            warn(.malformedReply, "a reply of the batch has no id of a call")
+        guard case .id(let id) = message.id else {
+            warn(.malformedResponse, message: "a response of the batch has no call's id")
             return
         }
         if let position = open.removeValue(forKey: id) {
             outcomes[position] = outcome
         } else if all[id] != nil {
-            warn(.duplicateReply, "a call of the batch has a second reply; the first one counts")
-        } else if acceptsStringified, let position = positionOfStringified(id) {
+            warn(
+                .duplicateResponse,
+                message: "a call of the batch has a second response; the first one counts")
+        } else if acceptsStringified, let position = removeStringified(id) {
             warn(.stringifiedID)
             outcomes[position] = outcome
         } else {
-            warn(.unknownReply, "a reply of the batch belongs to no call of it")
+            warn(.unknownResponse, message: "a response of the batch has none of its calls' ids")
         }
     }
 
-    private mutating func positionOfStringified(_ id: RPCID) -> Int? {
+    private mutating func removeStringified(_ id: RPCID) -> Int? {
         guard case .string(let text) = id, let number = JSONNumber(text: text) else { return nil }
         return open.removeValue(forKey: .number(number))
     }
 
-    private mutating func warn(_ code: RPCWarning.Code, _ message: String) {
+    private mutating func warn(_ code: RPCWarning.Code, message: String) {
         warn(RPCWarning(code: code, message: message))
     }
 
-    /// Keeps so many; a server that floods must not fill the memory.
+    /// Keeps at most 100 warnings, so that a server that floods doesn't fill the memory.
     private mutating func warn(_ warning: RPCWarning) {
-        if warnings.count < 100 { warnings.append(warning) } else { untold += 1 }
+        if warnings.count < 100 { warnings.append(warning) } else { droppedWarnings += 1 }
     }
 
-    func finished(_ more: [RPCWarning]) -> BatchReply {
+    func finished(addingWarnings more: [RPCWarning]) -> BatchResponse {
         var warnings = warnings
-        if untold > 0 {
+        if droppedWarnings > 0 {
             warnings.append(
                 RPCWarning(
-                    code: .furtherWarnings, message: "there were \(untold) further warnings"))
+                    code: .furtherWarnings,
+                    message: "there were \(droppedWarnings) further warnings"))
         }
-        let rest = rejection.map(BatchReply.Outcome.rejected) ?? .unanswered
-        return BatchReply(
+        let rest = rejection.map(BatchResponse.Outcome.rejected) ?? .unanswered
+        return BatchResponse(
             outcomes: outcomes.map { $0 ?? rest }, ids: ids, status: status,
             warnings: warnings + more)
     }

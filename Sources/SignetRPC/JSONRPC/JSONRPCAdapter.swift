@@ -3,8 +3,25 @@ public import SignetJSON
 
 /// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.
 ///
-/// The adapter owns content type, method and ids. A reply is matched by its id's type and value; a
-/// body that is an RPC reply is read before the status is judged, and its content type is not judged.
+/// The adapter sets content type, HTTP method and ids. It matches a response to its call by the
+/// id's type and value. It reads a JSON-RPC response whatever the HTTP status and the content type.
+///
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+///
+/// struct Order: Decodable {
+///     var id: Int
+///     var item: String
+/// }
+/// let adapter = JSONRPCAdapter()
+/// let request = try adapter.box(RPCCall("orders.get", parameters: .array([7])))
+/// // Send `request.body` with the HTTP client of your choice; this is the response:
+/// let body = #"{"jsonrpc":"2.0","id":1,"result":{"id":7,"item":"tea"}}"#
+/// let response = try adapter.unbox(
+///     RawResponse(status: 200, body: Array(body.utf8)), to: request)
+/// let order = try response.result?.decode(Order.self)
+/// ```
 public struct JSONRPCAdapter: PayloadAdapter {
     /// A version of the protocol.
     public enum Version: Sendable, Hashable {
@@ -18,87 +35,90 @@ public struct JSONRPCAdapter: PayloadAdapter {
     public let version: Version
     private let ids: RPCIDGenerator
 
-    /// Whether methods that begin with `rpc.` may be called, such as `rpc.discover`.
+    /// Whether methods whose names begin with `rpc.`, such as `rpc.discover`, may be called.
     public var allowsReservedMethods = false
-    /// Whether a string id of the digits of a call's number counts as that call's, where no call has
-    /// that string as its id; some gateways turn numbers into strings.
+    /// Whether a string id with the digits of a call's numeric id is accepted as that id, if no
+    /// call has the string itself as its id. Some gateways turn numbers into strings.
     public var acceptsStringifiedNumericIDs = false
-    /// Whether a reply of version 2.0 may have both result and error: an error of null leaves the
-    /// result, any other is the call's. The specification forbids both; some servers write them.
+    /// Whether a response of version 2.0 may have both result and error. A null error is then
+    /// ignored; any other error counts. The specification forbids both, but some servers write
+    /// them.
     public var acceptsResultBesideError = false
-    /// Members that each request carries beside the protocol's own; they cannot replace those.
+    /// Members added to each request. They cannot replace the protocol's own.
     public var additionalMembers: JSONObject = [:]
-    /// The largest body of a reply, in bytes.
-    public var maximumReplySize = 64 << 20
-    /// How deep a reply may be nested, in 1...512; more counts as 512.
+    /// The maximum size of a response's body, in bytes.
+    public var maximumResponseSize = 64 << 20
+    /// The maximum nesting depth of a response, in 1...512; a larger value counts as 512.
     public var maximumDepth = JSONReader.maximumDepth
-    /// The largest count of calls in a batch.
+    /// The maximum number of calls in a batch.
     public var maximumBatchCount = 100
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
     ///   - version: The protocol's version.
-    ///   - ids: Where ids come from; copies of the adapter share it.
+    ///   - ids: The source of ids, shared by copies of the adapter.
     public init(version: Version = .v2, ids: RPCIDGenerator = .counting()) {
         self.version = version
         self.ids = ids
     }
 
-    /// Boxes a call as a POST with a JSON body. Nothing has been sent where this throws.
+    /// Boxes a call as a POST with a JSON body. If this throws, nothing has been sent.
     ///
-    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0 with
-    ///   parameters by name) or `invalid-id`.
+    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0
+    ///   with parameters by name) or `invalid-id`.
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         let id = call.isNotification ? nil : try ids.next()
-        return boxed(try request(call, id), BoxedRequest.Expected(ids: [id]))
+        return boxed(try request(for: call, id: id), expecting: BoxedRequest.Expected(ids: [id]))
     }
 
-    /// Unboxes the reply to one call.
+    /// Unboxes the response to one call.
     ///
     /// - Throws: `RPCError` with code `rpc-error`, `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
         guard let first = request.expected.ids.first, let id = first else {
-            return try unboxNotification(reply)
+            return try unboxNotification(response)
         }
-        let reader = try read(reply)
-        let answer = JSONRPCReply(reader.root, in: reader, self)
-        var warnings: [RPCWarning] = answer.hasBoth ? [.resultAndError] : []
-        switch answer.content {
+        let reader = try read(response)
+        let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
+        var warnings: [RPCWarning] = message.hasBoth ? [.resultAndError] : []
+        switch message.content {
         case .defect(let defect):
-            guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-            throw .malformedReply(defect, status: reply.status)
+            guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
+            throw .malformedResponse(defect, status: response.status)
         case .error(let error):
-            if case .null = answer.id { throw .rpcError(error, status: reply.status) }
-            try match(answer, id, reply, &warnings)
-            throw .rpcError(error, status: reply.status)
+            if case .null = message.id { throw .rpcError(error, status: response.status) }
+            try requireID(id, of: message, in: response, warnings: &warnings)
+            throw .rpcError(error, status: response.status)
         case .result(let element):
-            try match(answer, id, reply, &warnings)
-            if !reply.isSuccess {
+            try requireID(id, of: message, in: response, warnings: &warnings)
+            if !response.isSuccess {
                 warnings.append(
                     RPCWarning(
                         code: .resultWithStatus,
-                        message: "the result came with HTTP status \(reply.status), wanted 2xx"))
+                        message: "the result has HTTP status \(response.status), expected 2xx"
+                    ))
             }
-            return UnboxedReply(
-                result: RPCResult(validated: reader.bytes(of: element)), status: reply.status,
+            return UnboxedResponse(
+                result: RPCResult(validated: reader.bytes(of: element)), status: response.status,
                 warnings: warnings)
         }
     }
 
     // MARK: Helpers
 
-    /// Boxes the request object.
-    package func request(_ call: RPCCall, _ id: RPCID?) throws(RPCError) -> JSONObject {
+    /// Returns the request object.
+    func request(for call: RPCCall, id: RPCID?) throws(RPCError) -> JSONObject {
         guard allowsReservedMethods || !call.method.isReserved else {
             throw RPCError(
                 code: .reservedMethod,
-                message: "the method begins with \"rpc.\", which JSON-RPC keeps for itself")
+                message: "the method begins with \"rpc.\", which JSON-RPC reserves")
         }
         var object: JSONObject = [:]
         switch version {
@@ -115,7 +135,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
             case .array(let values): object["params"] = .array(values)
             case .object(let members) where !members.isEmpty:
                 throw .invalidParameters(
-                    "the parameters are by name, JSON-RPC 1.0 knows them by position only")
+                    "found parameters by name, JSON-RPC 1.0 has them by position only")
             case .object, nil: object["params"] = .array([])
             }
             object["id"] = id?.json ?? .null
@@ -135,83 +155,88 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     package func nextID() throws(RPCError) -> RPCID { try ids.next() }
 
-    func boxed(_ object: JSONObject, _ expected: BoxedRequest.Expected) -> BoxedRequest {
-        boxed(JSONValue.object(object).serialized(), expected)
+    func boxed(_ object: JSONObject, expecting expected: BoxedRequest.Expected) -> BoxedRequest {
+        boxed(JSONValue.object(object).serialized(), expecting: expected)
     }
 
-    func boxed(_ body: [UInt8], _ expected: BoxedRequest.Expected) -> BoxedRequest {
+    func boxed(_ body: [UInt8], expecting expected: BoxedRequest.Expected) -> BoxedRequest {
         BoxedRequest(
             method: .post,
             fields: [.contentType: "application/json", .accept: "application/json"],
             body: body, expected: expected)
     }
 
-    /// Reads a body that must be JSON, unless the status says why it is none.
-    func read(_ reply: RawReply) throws(RPCError) -> JSONReader {
+    /// Parses a response's body. If that fails, a status that is not 2xx is the error that is
+    /// thrown.
+    func read(_ response: RawResponse) throws(RPCError) -> JSONReader {
         do {
-            return try read(reply.body)
+            return try read(response.body)
         } catch {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            guard !reply.body.isEmpty else {
-                throw .malformedReply("the body is empty", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            guard !response.body.isEmpty else {
+                throw .malformedResponse("the body is empty", status: response.status)
             }
-            throw .malformedReply(
+            throw .malformedResponse(
                 error.code == .tooLarge
                     ? "the body: \(error.message)"
-                    : "the body is no strict JSON: \(error.message)", status: reply.status)
+                    : "the body is not strict JSON: \(error.message)", status: response.status)
         }
     }
 
-    /// Reads a message or an array of them, of which it remembers where the members of each message
-    /// stand and no more: a result is large where it likes to be, and is the caller's to read.
-    package func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
+    /// Parses a message or an array of messages. Only the positions of each message's own members
+    /// are recorded: a result can be large, and the caller decides when to parse it.
+    func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
         let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
         return try JSONReader(
             message, maximumDepth: maximumDepth, recordedDepth: isArray ? 2 : 1,
             recordedCount: 1 << 16 + 64 * min(max(maximumBatchCount, 0), 1 << 24))
     }
 
-    private func match(
-        _ answer: JSONRPCReply, _ wanted: RPCID, _ reply: RawReply,
-        _ warnings: inout [RPCWarning]
+    private func requireID(
+        _ expected: RPCID, of message: JSONRPCResponse, in response: RawResponse,
+        warnings: inout [RPCWarning]
     ) throws(RPCError) {
-        if case .id(let id) = answer.id {
-            if id == wanted { return }
-            if acceptsStringifiedNumericIDs, id == wanted.stringified {
+        if case .id(let id) = message.id {
+            if id == expected { return }
+            if acceptsStringifiedNumericIDs, id == expected.stringified {
                 warnings.append(.stringifiedID)
                 return
             }
         }
-        guard reply.isSuccess || answer.isRPC else { throw .httpStatus(reply) }
-        throw .malformedReply(
-            "the member id is not the call's id in type and value", status: reply.status)
+        guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
+        throw .malformedResponse(Self.otherID, status: response.status)
     }
 
-    /// A notification wants no reply: any 2xx is good, and a body there harms nothing.
-    func unboxNotification(_ reply: RawReply) throws(RPCError) -> UnboxedReply {
-        guard reply.isSuccess else {
-            guard let reader = try? read(reply) else { throw .httpStatus(reply) }
-            let answer = JSONRPCReply(reader.root, in: reader, self)
-            guard case .error(let error) = answer.content, answer.namesNoCall || answer.isRPC else {
-                throw .httpStatus(reply)
+    /// The defect of a response whose id is not the call's.
+    package static let otherID = "the id does not equal the call's id in type and value"
+
+    /// Unboxes the response to a notification. Any 2xx is a success; a body is only a warning.
+    func unboxNotification(_ response: RawResponse) throws(RPCError) -> UnboxedResponse {
+        guard response.isSuccess else {
+            guard let reader = try? read(response) else { throw .httpStatus(response) }
+            let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
+            guard case .error(let error) = message.content, message.namesNoCall || message.isRPC
+            else {
+                throw .httpStatus(response)
             }
-            throw .rpcError(error, status: reply.status)
+            throw .rpcError(error, status: response.status)
         }
         let warnings =
-            reply.body.isEmpty
+            response.body.isEmpty
             ? []
             : [
                 RPCWarning(
                     code: .bodyForNotification,
-                    message: "a notification was answered with a body, wanted none")
+                    message: "the response to a notification has a body, expected none")
             ]
-        return UnboxedReply(result: nil, status: reply.status, warnings: warnings)
+        return UnboxedResponse(result: nil, status: response.status, warnings: warnings)
     }
 }
 
 extension RPCWarning {
-    package static let resultAndError = RPCWarning(
-        code: .resultAndError, message: "a reply has both result and error, wanted one of them")
-    package static let stringifiedID = RPCWarning(
-        code: .stringifiedID, message: "the server turned a number id into a string")
+    static let resultAndError = RPCWarning(
+        code: .resultAndError, message: "a response has both result and error, expected one of them"
+    )
+    static let stringifiedID = RPCWarning(
+        code: .stringifiedID, message: "the server turned a numeric id into a string")
 }

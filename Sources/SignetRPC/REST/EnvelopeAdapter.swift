@@ -1,25 +1,26 @@
 public import SignetJSON
 
-/// REST whose replies are wrapped: `{"code":0,"message":"ok","data":…}`, with names of the API's own.
+/// REST whose responses are wrapped in an object such as `{"code":0,"message":"ok","data":…}`.
 ///
-/// A reply whose code is good gives its data as the result; any other code is the service's error
-/// (`rpc-error`), whatever the HTTP status. A reply without a code is malformed. Codes compare by type and
-/// text: `0`, `"0"` and `0.0` are three.
+/// If a response's code is good, its data is the result. Any other code is the service's error
+/// (`rpc-error`), whatever the HTTP status. A response without a code is malformed. Codes are
+/// compared by type and text: `0`, `"0"` and `0.0` are three codes.
 public struct EnvelopeAdapter: RESTBoxing {
-    /// Boxes, and judges the reply's size and status.
+    /// Boxes requests, and limits the size of responses.
     public var rest: RESTAdapter
-    /// The names that lead to the code, from the reply's root.
+    /// The member names that lead from the response's root to the code.
     public var codePath = ["code"]
-    /// The names that lead to the words beside a bad code.
+    /// The member names that lead to the error's message.
     public var messagePath = ["message"]
-    /// The names that lead to the result; empty takes the whole reply.
+    /// The member names that lead to the result; if empty, the whole response is the result.
     public var dataPath = ["data"]
-    /// Which codes are good.
+    /// The codes that mean success.
     public var goodCodes: [JSONValue] = [0]
-    /// Whether a good reply must have data; otherwise the result of one without is null.
+    /// Whether a successful response must have data. If not, the result of one without data is
+    /// null.
     public var requiresData = false
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     public init(_ rest: RESTAdapter = RESTAdapter()) { self.rest = rest }
 
     /// Boxes a call, as ``RESTAdapter`` does.
@@ -30,44 +31,49 @@ public struct EnvelopeAdapter: RESTBoxing {
         try rest.box(request)
     }
 
-    /// Unwraps a reply; a 204 without a body gives null.
+    /// Unwraps a response. The result of a 204 without a body is null.
     ///
-    /// - Throws: `RPCError` with code `rpc-error` (a code that is not good), `http-status` (not 2xx and no
-    ///   such code), `malformed-reply` or `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    /// - Throws: `RPCError` with code `rpc-error` if the code is not good, `http-status` if the
+    ///   status is not 2xx and the envelope has no error code, `malformed-reply` or
+    ///   `reply-too-large`.
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= rest.maximumReplySize, !reply.body.isEmpty || reply.status == 204
+        guard response.body.count <= rest.maximumResponseSize,
+            !response.body.isEmpty || response.status == 204
         else {
-            _ = try rest.unbox(reply, to: request)
-            throw .malformedReply("the body is empty", status: reply.status)
+            _ = try rest.unbox(response, to: request)
+            throw .malformedResponse("the body is empty", status: response.status)
         }
         let depth = [codePath, messagePath, dataPath].map(\.count).max() ?? 0
-        guard let reader = try? JSONReader(reply.body, recordedDepth: depth) else {
-            // Its status is an error, or it has no body, or REST says what is wrong with it.
-            return try rest.unbox(reply, to: request)
+        guard let reader = try? JSONReader(response.body, recordedDepth: depth) else {
+            // The body is not JSON: `rest` throws the error that fits the status.
+            return try rest.unbox(response, to: request)
         }
         guard let code = reader.element(at: codePath).map(reader.value), !code.isNull else {
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply("the envelope has no code", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            throw .malformedResponse("the envelope has no code", status: response.status)
         }
         let data = dataPath.isEmpty ? reader.root : reader.element(at: dataPath)
         guard goodCodes.contains(code) else {
             let message = reader.element(at: messagePath).flatMap(reader.string)
             throw .rpcError(
-                try serverError(code, message ?? "", data.map(reader.value), reply),
-                status: reply.status)
+                try serverError(
+                    code: code, message: message ?? "", data: data.map(reader.value),
+                    in: response),
+                status: response.status)
         }
-        guard reply.isSuccess else { throw .httpStatus(reply) }
+        guard response.isSuccess else { throw .httpStatus(response) }
         guard data != nil || !requiresData else {
-            throw .malformedReply("the envelope has no data", status: reply.status)
+            throw .malformedResponse("the envelope has no data", status: response.status)
         }
-        return UnboxedReply(
+        return UnboxedResponse(
             result: RPCResult(validated: data.map(reader.bytes) ?? Array("null".utf8)),
-            status: reply.status, fields: reply.fields)
+            status: response.status, fields: response.fields)
     }
 
     private func serverError(
-        _ code: JSONValue, _ message: String, _ data: JSONValue?, _ reply: RawReply
+        code: JSONValue, message: String, data: JSONValue?, in response: RawResponse
     ) throws(RPCError) -> RPCServerError {
         switch code {
         case .number(let number) where number.isInteger:
@@ -78,16 +84,16 @@ public struct EnvelopeAdapter: RESTBoxing {
             return RPCServerError(
                 textCode: bool ? "true" : "false", message: message, data: data)
         default:
-            guard reply.isSuccess else { throw .httpStatus(reply) }
-            throw .malformedReply(
-                "the envelope's code is of type \(code.typeName), wanted an integer, string or "
-                    + "boolean", status: reply.status)
+            guard response.isSuccess else { throw .httpStatus(response) }
+            throw .malformedResponse(
+                "the envelope's code is of type \(code.typeName), expected an integer, string or "
+                    + "boolean", status: response.status)
         }
     }
 }
 
 extension JSONReader {
-    /// The element to which names lead from the root; nil where there is none.
+    /// Returns the element that member names lead to from the root; nil if there isn't one.
     fileprivate func element(at path: [String]) -> Element? {
         var element = root
         for name in path {

@@ -1,31 +1,32 @@
 public import HTTPTypes
 
-/// The links of a reply's Link fields (RFC 8288).
+/// The links of a response's Link fields (RFC 8288).
 public struct LinkField: Sendable, Hashable {
     /// One link.
     public struct Link: Sendable, Hashable {
-        /// Where it leads, a URI reference as it stands there.
+        /// The link's target, a URI reference as written in the field.
         public let target: String
-        /// What it is, in lower case; of several `rel` the first one counts (section 3.3).
+        /// The link's relation types in lower case. If `rel` is repeated, the first one counts
+        /// (section 3.3).
         public let relations: [String]
-        /// Of which resource it speaks, where that is another one than the reply's.
+        /// The resource that the link belongs to, if it is not the response's own.
         public let anchor: String?
     }
 
     /// The links in their order.
     public let links: [Link]
 
-    /// Reads all Link fields of a reply.
+    /// Parses all Link fields of a response.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` where one cannot be read: a page that is not found
-    ///   is never taken for the last one.
+    /// - Throws: `RPCError` with code `malformed-reply` if a field cannot be parsed, so that an
+    ///   unreadable link to a next page is never taken for the end of the list.
     public init(_ fields: HTTPFields, status: Int = 200) throws(RPCError) {
         var links: [Link] = []
         if let name = HTTPField.Name("Link") {
             for value in fields[values: name] {
                 var scanner = Scanner(bytes: Array(value.utf8))
                 guard scanner.readLinks(into: &links) else {
-                    throw .malformedReply(
+                    throw .malformedResponse(
                         "its Link field cannot be read at byte \(scanner.position)", status: status)
                 }
             }
@@ -33,22 +34,22 @@ public struct LinkField: Sendable, Hashable {
         self.links = links
     }
 
-    /// Where the one link of a relation leads; nil where there is none. One that speaks of another
-    /// resource is not looked at.
+    /// Returns the target of the link with a relation; nil if there isn't one. Links that belong to
+    /// another resource are ignored.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` where two lead to different places.
+    /// - Throws: `RPCError` with code `malformed-reply` if several links have different targets.
     public func target(of relation: String, status: Int = 200) throws(RPCError) -> String? {
-        let wanted = relation.lowercased()
-        let targets = links.filter { $0.anchor == nil && $0.relations.contains(wanted) }
+        let relation = relation.lowercased()
+        let targets = links.filter { $0.anchor == nil && $0.relations.contains(relation) }
             .map(\.target)
         guard let first = targets.first else { return nil }
         guard targets.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
-            throw .malformedReply("its Link fields lead to several places", status: status)
+            throw .malformedResponse("its Link fields lead to several places", status: status)
         }
         return first
     }
 
-    /// Reads `<reference>; name=value; name="value", …` (RFC 8288, appendix B.2).
+    /// Parses `<reference>; name=value; name="value", …` (RFC 8288, appendix B.2).
     private struct Scanner {
         let bytes: [UInt8]
         var position = 0
@@ -66,19 +67,19 @@ public struct LinkField: Sendable, Hashable {
         }
 
         private mutating func readLink() -> Link? {
-            guard take(UInt8(ascii: "<")) else { return nil }
+            guard consume(UInt8(ascii: "<")) else { return nil }
             let target = read { $0 != UInt8(ascii: ">") }
-            guard take(UInt8(ascii: ">")) else { return nil }
+            guard consume(UInt8(ascii: ">")) else { return nil }
             var relations: [String]?
             var anchor: String?
             skipSpace()
-            while take(UInt8(ascii: ";")) {
+            while consume(UInt8(ascii: ";")) {
                 skipSpace()
-                // An empty parameter, as of a semicolon at the end, is none.
+                // An empty parameter, such as one after a final semicolon, is ignored.
                 let name = read(while: MediaType.isToken).lowercased()
                 skipSpace()
                 var value = ""
-                if take(UInt8(ascii: "=")) {
+                if consume(UInt8(ascii: "=")) {
                     skipSpace()
                     guard let text = readValue() else { return nil }
                     value = text
@@ -93,7 +94,7 @@ public struct LinkField: Sendable, Hashable {
         }
 
         private mutating func readValue() -> String? {
-            guard take(UInt8(ascii: "\"")) else {
+            guard consume(UInt8(ascii: "\"")) else {
                 return read { $0 > 0x20 && $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
             }
             var value: [UInt8] = []
@@ -113,20 +114,20 @@ public struct LinkField: Sendable, Hashable {
             return nil
         }
 
-        private mutating func take(_ byte: UInt8) -> Bool {
+        private mutating func consume(_ byte: UInt8) -> Bool {
             guard position < bytes.count, bytes[position] == byte else { return false }
             position += 1
             return true
         }
 
-        private mutating func read(while isWanted: (UInt8) -> Bool) -> String {
+        private mutating func read(while isIncluded: (UInt8) -> Bool) -> String {
             let start = position
-            skip(isWanted)
+            skip(isIncluded)
             return String(decoding: bytes[start..<position], as: UTF8.self)
         }
 
-        private mutating func skip(_ isWanted: (UInt8) -> Bool) {
-            while position < bytes.count, isWanted(bytes[position]) { position += 1 }
+        private mutating func skip(_ isIncluded: (UInt8) -> Bool) {
+            while position < bytes.count, isIncluded(bytes[position]) { position += 1 }
         }
 
         private mutating func skipSpace() { skip { $0 == 0x20 || $0 == 0x09 } }

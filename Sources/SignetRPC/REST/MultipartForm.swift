@@ -1,8 +1,18 @@
-/// Fields and files of a form, for `multipart/form-data` (RFC 7578).
+/// A form of fields and files, sent as `multipart/form-data` (RFC 7578).
 ///
-/// Names and file names are escaped as browsers do it (WHATWG HTML, section 4.10.21.8: `"`, CR and LF as
-/// `%22`, `%0D` and `%0A`), and a backslash as `%5C`, which some readers take for an escape. Other control
-/// characters are refused.
+/// ```swift
+/// import HTTPTypes
+/// import SignetRPC
+///
+/// var form = MultipartForm()
+/// form.append("Tea house", named: "title")
+/// form.append(file: [0x89, 0x50], named: "photo", fileName: "tea.png", contentType: "image/png")
+/// let request = RESTRequest(.post, "/orders/7/photos", body: try .multipart(form))
+/// ```
+///
+/// In names and file names `"`, CR and LF become `%22`, `%0D` and `%0A`, as browsers escape them
+/// (WHATWG HTML, section 4.10.21.8), and a backslash becomes `%5C`, because some parsers take it
+/// for an escape. Other control characters are refused.
 public struct MultipartForm: Sendable, Hashable {
     /// One field or file.
     public struct Part: Sendable, Hashable {
@@ -10,12 +20,12 @@ public struct MultipartForm: Sendable, Hashable {
         public var name: String
         /// The file's name; nil for a field.
         public var fileName: String?
-        /// What the content is; nil says nothing, which means text.
+        /// The content's media type; nil omits the field, which means text.
         public var contentType: String?
         /// The content.
         public var content: [UInt8]
 
-        /// Makes a part.
+        /// Creates a part.
         public init(
             name: String, fileName: String? = nil, contentType: String? = nil, content: [UInt8]
         ) {
@@ -26,10 +36,10 @@ public struct MultipartForm: Sendable, Hashable {
         }
     }
 
-    /// The parts, in the order in which they go out.
+    /// The parts, in the order in which they are sent.
     public var parts: [Part]
 
-    /// Makes a form.
+    /// Creates a form.
     public init(_ parts: [Part] = []) { self.parts = parts }
 
     /// Adds a field of text.
@@ -46,12 +56,12 @@ public struct MultipartForm: Sendable, Hashable {
             Part(name: name, fileName: fileName, contentType: contentType, content: content))
     }
 
-    /// The Content-Type with its boundary.
+    /// Returns the Content-Type with its boundary.
     package static func contentType(boundary: String) -> String {
         "multipart/form-data; boundary=\(boundary)"
     }
 
-    /// A boundary of 192 random bits.
+    /// Returns a boundary of 192 random bits.
     package static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = (0..<3).map { _ in
@@ -61,7 +71,7 @@ public struct MultipartForm: Sendable, Hashable {
         return "signet-" + digits.joined()
     }
 
-    /// A random boundary that no content holds (RFC 7578, section 4.1).
+    /// Returns a random boundary that occurs in no content (RFC 7578, section 4.1).
     func unusedBoundary(_ make: () -> String = MultipartForm.randomBoundary) -> String {
         while true {
             let boundary = make()
@@ -70,9 +80,9 @@ public struct MultipartForm: Sendable, Hashable {
         }
     }
 
-    /// The whole body.
+    /// Returns the whole body.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`.
+    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
     func encoded(boundary: String) throws(RPCError) -> [UInt8] {
         var bytes: [UInt8] = []
         for part in parts {
@@ -83,14 +93,14 @@ public struct MultipartForm: Sendable, Hashable {
         return bytes + Self.end(boundary: boundary)
     }
 
-    /// What stands behind the last part.
+    /// Returns the bytes after the last part.
     package static func end(boundary: String) -> [UInt8] { Array("--\(boundary)--\r\n".utf8) }
 }
 
 extension MultipartForm.Part {
-    /// What stands before the content, with the boundary.
+    /// Returns the bytes before the content, beginning with the boundary.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`.
+    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
     package func head(boundary: String) throws(RPCError) -> [UInt8] {
         var head =
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try Self.escaped(name))\""
@@ -98,7 +108,7 @@ extension MultipartForm.Part {
         if let contentType {
             guard MediaType(contentType) != nil,
                 contentType.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-            else { throw .invalidParameters("the type of a part of the form is no media type") }
+            else { throw .invalidParameters("the type of a form's part is not a media type") }
             head += "\r\nContent-Type: \(contentType)"
         }
         return Array((head + "\r\n\r\n").utf8)
@@ -113,7 +123,7 @@ extension MultipartForm.Part {
             case 0x0A: escaped += "%0A".utf8
             case 0x5C: escaped += "%5C".utf8
             case 0..<0x20, 0x7F:
-                throw .invalidParameters("a name in the form holds a control character")
+                throw .invalidParameters("found a control character in a name of the form")
             default: escaped.append(byte)
             }
         }

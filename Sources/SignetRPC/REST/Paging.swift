@@ -1,14 +1,23 @@
 public import HTTPTypes
 package import SignetJSON
 
-/// How a service's list goes on behind its first page.
+/// How the pages of a service's list are connected: by Link fields or by a cursor.
+///
+/// ```swift
+/// import SignetRPC
+///
+/// let byLink = Paging.link()  // the Link field with rel=next
+/// var byCursor = Paging.cursor(at: ["meta", "next"], as: "cursor")  // sent as ?cursor=…
+/// byCursor.maximumPages = 50
+/// let inBody = Paging.cursor(from: .result("next_cursor"), to: .body("start_cursor"))
+/// ```
 public struct Paging: Sendable, Hashable {
     package enum Way: Sendable, Hashable {
         case link(relation: String)
         case cursor(Source, Target)
     }
 
-    /// Where a reply names what the next page is asked for with.
+    /// The place of the cursor in a response.
     public struct Source: Sendable, Hashable {
         enum Place: Sendable, Hashable {
             case result([String])
@@ -17,14 +26,14 @@ public struct Paging: Sendable, Hashable {
 
         let place: Place
 
-        /// In its result: the names that lead there, from the root.
+        /// In the result: the member names that lead there, from the root.
         public static func result(_ path: String...) -> Source { Source(place: .result(path)) }
 
-        /// In a field, such as `X-Next-Cursor`.
+        /// In a field of the response, such as `X-Next-Cursor`.
         public static func field(_ name: HTTPField.Name) -> Source { Source(place: .field(name)) }
     }
 
-    /// Where the next request repeats it.
+    /// The place of the cursor in the next request.
     public struct Target: Sendable, Hashable {
         enum Place: Sendable, Hashable {
             case query(String)
@@ -37,85 +46,87 @@ public struct Paging: Sendable, Hashable {
         /// In the query, under a name.
         public static func query(_ name: String) -> Target { Target(place: .query(name)) }
 
-        /// In a field.
+        /// In a field of the request.
         public static func field(_ name: HTTPField.Name) -> Target { Target(place: .field(name)) }
 
-        /// In the JSON body of a POST: the names that lead there, from the root.
+        /// In the JSON body of a POST: the member names that lead there, from the root.
         public static func body(_ path: String...) -> Target { Target(place: .body(path)) }
     }
 
     package let way: Way
-    /// How many pages are read at most; a list that goes on behind them is an error, not the end.
+    /// The maximum number of pages to read. A list with more pages is an error, not the end.
     public var maximumPages = 1000
 
-    /// By the link of a relation in the reply's Link field (RFC 8288), on the service's own origin.
+    /// Follows the link with a relation in the response's Link field (RFC 8288), on the service's
+    /// own origin.
     public static func link(relation: String = "next") -> Paging {
         Paging(way: .link(relation: relation))
     }
 
-    /// By a value in the reply that the next request repeats in its query. Null, an empty string and none
-    /// at all are the end.
+    /// Copies a value from the response into the next request's query. The list ends if the value
+    /// is null, an empty string or missing.
     ///
     /// - Parameters:
-    ///   - path: The names that lead to the value, from the result's root.
-    ///   - parameter: The name in the query.
+    ///   - path: The member names that lead to the value, from the result's root.
+    ///   - parameter: The parameter's name in the query.
     public static func cursor(at path: [String], as parameter: String) -> Paging {
         Paging(
             way: .cursor(
                 Source(place: .result(path)), Target(place: .query(parameter))))
     }
 
-    /// By a value in the reply that the next request repeats. Null, an empty string and none at all are
-    /// the end.
+    /// Copies a value from the response into the next request. The list ends if the value is null,
+    /// an empty string or missing.
     ///
-    /// In a body a number stays a number, in its own digits.
-    ///
-    /// ```swift
-    /// .cursor(from: .result("next_cursor"), to: .body("start_cursor"))
-    /// ```
+    /// In a body a number stays a number, with the same digits.
     public static func cursor(from source: Source, to target: Target) -> Paging {
         Paging(way: .cursor(source, target))
     }
 
-    /// Refuses a request that no list is read with.
+    /// Refuses a request that cannot read a list.
     ///
-    /// - Throws: `RPCError` with code `unsupported-call` (a method other than GET, or than POST where the
-    ///   cursor stands in the body) or `invalid-params` (a body that has no place for it).
+    /// - Throws: `RPCError` with code `unsupported-call` for a method other than GET (or, with the
+    ///   cursor in the body, other than POST), or `invalid-params` for a body that the cursor
+    ///   cannot be put into.
     package func check(_ request: RESTRequest) throws(RPCError) {
         guard case .cursor(_, let target) = way, case .body = target.place else {
             guard request.method == .get else {
                 throw RPCError(
                     code: .unsupportedCall,
                     message:
-                        "a list is read page by page with GET, or with POST where the cursor stands "
-                        + "in the body")
+                        "found the method \(request.method.rawValue), expected GET to read a list, or "
+                        + "POST with the cursor in the body")
             }
             return
         }
         guard request.method == .post else {
             throw RPCError(
                 code: .unsupportedCall,
-                message: "a list whose cursor stands in the body is read with POST")
+                message:
+                    "found the method \(request.method.rawValue), expected POST for a cursor in "
+                    + "the body")
         }
         var request = request
         try set("", in: &request, status: nil)
     }
 
-    /// The cursor that a reply names, a string or a number; nil at the end.
+    /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for one of another type, and for several fields.
+    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type, or for
+    ///   several fields.
     package static func cursor(
-        from source: Source, in reply: UnboxedReply
+        from source: Source, in response: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {
         var value: JSONValue?
         switch source.place {
         case .result(let path):
-            value = reply.result?.value
+            value = response.result?.value
             for name in path { value = value?[name] }
         case .field(let name):
-            let texts = reply.fields[values: name]
+            let texts = response.fields[values: name]
             guard texts.count < 2 else {
-                throw .malformedReply("its cursor is there twice", status: reply.status)
+                throw .malformedResponse(
+                    "found two fields with a cursor, expected one", status: response.status)
             }
             value = texts.first.map(JSONValue.string)
         }
@@ -123,17 +134,17 @@ public struct Paging: Sendable, Hashable {
         case nil, .null?, .string("")?: return nil
         case .string?, .number?: return value
         default:
-            throw .malformedReply(
-                "its cursor is of type \(value?.typeName ?? "null"), wanted a string or number",
-                status: reply.status)
+            throw .malformedResponse(
+                "found a cursor of type \(value?.typeName ?? "null"), expected a string or number",
+                status: response.status)
         }
     }
 
     /// Puts a cursor into the next page's request.
     ///
-    /// - Parameter status: Of the reply that named it.
-    /// - Throws: `RPCError` with code `malformed-reply` for what no field can hold, or `invalid-params` for a
-    ///   body that has no place for it.
+    /// - Parameter status: The status of the response that the cursor comes from.
+    /// - Throws: `RPCError` with code `malformed-reply` for a cursor that is invalid in a field, or
+    ///   `invalid-params` for a body that the cursor cannot be put into.
     package func set(
         _ cursor: JSONValue, in request: inout RESTRequest, status: Int?
     ) throws(RPCError) {
@@ -143,7 +154,8 @@ public struct Paging: Sendable, Hashable {
         case .field(let name):
             let text = cursor.scalarText ?? ""
             guard HTTPField.isValidValue(text) else {
-                throw .malformedReply("its cursor holds what no field can hold", status: status)
+                throw .malformedResponse(
+                    "the cursor is not a valid field value", status: status)
             }
             request.fields[name] = text
         case .body(let path):
@@ -154,15 +166,15 @@ public struct Paging: Sendable, Hashable {
                 else { throw Self.noPlace }
                 object = members
             }
-            request.body = .json(.object(try Self.set(cursor, path[...], in: object)))
+            request.body = .json(.object(try Self.setting(cursor, at: path[...], in: object)))
         }
     }
 
     private static let noPlace = RPCError.invalidParameters(
-        "the list's cursor has no place in the body: wanted a JSON object, and objects on the way")
+        "the cursor cannot be put into the body, expected a JSON object, and objects on the way")
 
-    private static func set(
-        _ cursor: JSONValue, _ path: ArraySlice<String>, in object: JSONObject
+    private static func setting(
+        _ cursor: JSONValue, at path: ArraySlice<String>, in object: JSONObject
     ) throws(RPCError) -> JSONObject {
         guard let name = path.first else { throw noPlace }
         var object = object
@@ -170,7 +182,7 @@ public struct Paging: Sendable, Hashable {
             object[name] = cursor
         } else {
             guard let members = (object[name] ?? .object([:])).object else { throw noPlace }
-            object[name] = .object(try set(cursor, path.dropFirst(), in: members))
+            object[name] = .object(try setting(cursor, at: path.dropFirst(), in: members))
         }
         return object
     }

@@ -1,9 +1,18 @@
 public import SignetJSON
 
-/// A path with names for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple expansion).
+/// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple
+/// expansion).
 ///
-/// `{a,b}` takes two values and `{list}` an array, joined by commas. Reserved expansion and all other
-/// operators are refused, because a value could leave its place with them; so are `*` and `:N`.
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+///
+/// let template: PathTemplate = "/orders/{id}/items/{item}"
+/// let path = try template.expanded(["id": 7, "item": "a/b"])  // "/orders/7/items/a%2Fb"
+/// ```
+///
+/// `{a,b}` takes two values and `{list}` an array, joined by commas. `*`, `:N`, reserved expansion
+/// and all other operators are refused, because with them a value could leave its place.
 public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible
 {
     private enum Piece: Sendable, Hashable {
@@ -14,21 +23,21 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private let pieces: [Piece]
-    /// The template, as it was given.
+    /// The template's text.
     public let description: String
     /// The error of a literal that isn't a valid template; nil for any other template.
     private var defect: RPCError?
 
-    /// Reads a template.
+    /// Parses a template.
     ///
-    /// - Throws: `RPCError` with code `invalid-path` that says what cannot be used.
+    /// - Throws: `RPCError` with code `invalid-path` that names the invalid part.
     public init(_ text: String) throws(RPCError) {
         description = text
         var pieces: [Piece] = []
         var rest = text[...]
         while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
-                throw .invalidPath("a brace of the template has no partner")
+                throw .invalidPath("found an unmatched brace in the template")
             }
             if brace > rest.startIndex { pieces.append(.literal(String(rest[..<brace]))) }
             pieces.append(.names(try Self.names(rest[rest.index(after: brace)..<end])))
@@ -36,7 +45,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         }
         if !rest.isEmpty { pieces.append(.literal(String(rest))) }
         self.pieces = pieces
-        // With harmless values it must be a path.
+        // With valid values the template must expand to a valid path.
         _ = try expanded { (_) throws(RPCError) -> [String] in ["x"] }
     }
 
@@ -57,33 +66,36 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         self.defect = defect
     }
 
-    /// The names, in the order in which they stand.
+    /// The names in the template's order.
     public var names: [String] {
         pieces.flatMap(\.names)
     }
 
-    /// The path with values in the names' places, each a string, a number, a boolean or an array of them.
+    /// Returns the path with values in place of the names: strings, numbers, booleans or arrays of
+    /// them.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for a name without a value or with one of another
-    ///   type, `invalid-path` for a value that would be empty or a dot segment.
+    /// - Throws: `RPCError` with code `invalid-params` if a name has no value or one of another
+    ///   type, or `invalid-path` if a value is empty or makes a dot segment.
     public func expanded(_ values: JSONObject) throws(RPCError) -> String {
         if let defect { throw defect }
         return try expandedValues(of: values)
     }
 
-    /// Returns the path with the values of parameters in the names' places, and the parameters that are left.
+    /// Returns the path with the parameters' values in place of the names, and the remaining
+    /// parameters.
     ///
     /// - Parameters:
-    ///   - parameters: By name; nil if there are none.
-    ///   - keepsUsed: Whether those that the path names are among the ones that are left.
-    /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path names any.
+    ///   - parameters: By name; nil if there aren't any.
+    ///   - keepsUsed: Whether the parameters in the path also remain.
+    /// - Throws: As `expanded(_:)`; `invalid-params` also for parameters by position, if the path
+    ///   names any.
     package func filled(
         from parameters: RPCParameters?, keepingUsed keepsUsed: Bool = false
     ) throws(RPCError) -> (path: String, rest: RPCParameters?) {
         guard case .object(var object)? = parameters else {
             guard names.isEmpty || parameters == nil else {
                 throw .invalidParameters(
-                    "the path takes parameters by name, found them by position")
+                    "found parameters by position, expected them by name for the path")
             }
             return (try expanded([:]), parameters)
         }
@@ -102,8 +114,8 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "the path's \(Printable.name(name)) is of type \(element.typeName), wanted a "
-                            + "string, number or boolean")
+                        "the path's \(Printable.name(name)) is of type \(element.typeName), expected "
+                            + "a string, number or boolean")
                 }
                 texts.append(text)
             }
@@ -138,8 +150,8 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
             }
             guard !name.isEmpty, isName else {
                 throw .invalidPath(
-                    "an expression of the template is none of letters, digits, _, . and -; operators "
-                        + "and modifiers are not taken")
+                    "found an expression of other characters than letters, digits, _, . and - in the "
+                        + "template; operators and modifiers are not supported")
             }
             names.append(String(name))
         }

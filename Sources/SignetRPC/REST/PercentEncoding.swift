@@ -1,14 +1,14 @@
 /// Percent-encoding of everything but unreserved characters (RFC 3986, section 2.3).
 enum PercentEncoding {
-    /// A text of which nothing is left that a URL could take for its own.
+    /// Returns a text without any character that has a meaning in a URL.
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A text as `application/x-www-form-urlencoded` spells it (WHATWG URL, section 5.2): a space is a
-    /// plus sign, and of ASCII only letters, digits and `*-._` stand for themselves.
+    /// Appends a text as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2): a space
+    /// becomes a plus sign; ASCII letters, digits and `*-._` stay.
     static func appendForm(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {

@@ -1,28 +1,28 @@
 import HTTPTypes
 public import SignetJSON
 
-/// What a server says of an error, for programs and people (RFC 9457, `application/problem+json`).
+/// A server's description of an error (RFC 9457, `application/problem+json`).
 ///
-/// The texts are the server's: `detail` and the extensions may hold what no log should, so the description
-/// shows the title alone, shortened and with control characters escaped.
+/// `detail` and the extensions may contain what must not be logged, so the description shows only
+/// the title, shortened and with control characters escaped.
 public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The kind of the problem, a URI reference; `about:blank` where the server names none.
+    /// The type of the problem, a URI reference; `about:blank` if the server names none.
     public let type: String
-    /// The kind in words.
+    /// The type of the problem in words.
     public let title: String?
-    /// The HTTP status as the body tells it; that of the reply counts.
+    /// The HTTP status according to the body. The response's own status takes precedence.
     public let status: Int?
-    /// This occurrence in words.
+    /// A description of this occurrence.
     public let detail: String?
-    /// This occurrence, a URI reference.
+    /// A URI reference that identifies this occurrence.
     public let instance: String?
     /// All other members.
     public let extensions: JSONObject
 
-    /// Reads a body; nil where it is no object. A member of another type than the RFC wants is ignored
-    /// (section 3.1).
+    /// Parses a body; returns nil if it is not an object. A member of another type than RFC 9457
+    /// defines is ignored (section 3.1).
     ///
-    /// - Throws: `JSONError` where it is no strict JSON.
+    /// - Throws: `JSONError` if the body is not strict JSON.
     public init?(parsing body: [UInt8]) throws(JSONError) {
         guard case .object(var members) = try JSONValue(parsing: body) else { return nil }
         type = members["type"]?.string ?? "about:blank"
@@ -35,16 +35,17 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         extensions = members
     }
 
-    /// The problem of a reply that says by its Content-Type that it has one; nil for any other.
-    init?(_ reply: RawReply) {
-        guard let type = reply.fields[.contentType],
+    /// Creates the problem of a response with Content-Type `application/problem+json`; nil for any
+    /// other.
+    init?(_ response: RawResponse) {
+        guard let type = response.fields[.contentType],
             MediaType(type)?.essence == "application/problem+json",
-            let problem = try? ProblemDetails(parsing: reply.body)
+            let problem = try? ProblemDetails(parsing: response.body)
         else { return nil }
         self = problem
     }
 
-    /// An extension member, decoded; nil where there is none.
+    /// Decodes an extension member; returns nil if there isn't one.
     ///
     /// - Throws: `JSONError` that names path and type.
     public func decode<Value: Decodable>(
@@ -54,7 +55,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         return try StrictJSONDecoder().decode(type, from: value.serialized())
     }
 
-    /// The problem as the object that came, without members of a wrong type.
+    /// The problem as an object, without members of a wrong type.
     public var object: JSONObject {
         var object: JSONObject = ["type": .string(type)]
         object["title"] = title.map(JSONValue.string)
@@ -65,7 +66,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         return object
     }
 
-    /// The title, shortened, control characters escaped.
+    /// The title, shortened, with control characters escaped.
     public var description: String { title.map { Printable.text($0) } ?? "a problem without title" }
 
     /// The description.

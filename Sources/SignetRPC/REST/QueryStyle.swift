@@ -1,9 +1,8 @@
 import SignetJSON
 
-/// How a parameter with several values joins the query, as OpenAPI 3 names the styles.
+/// How a parameter with several values is written in the query, by OpenAPI 3's styles.
 ///
-/// A delimiter of a style is never mistaken for one in a value: where the style cannot tell them apart,
-/// the value is refused.
+/// A value that contains its style's delimiter is escaped or, if the style cannot do that, refused.
 public struct QueryStyle: Sendable, Hashable {
     private enum Value { case form, formExploded, space, pipe, deepObject }
     private let value: Value
@@ -16,37 +15,37 @@ public struct QueryStyle: Sendable, Hashable {
     public static let spaceDelimited = QueryStyle(value: .space)
     /// `color=blue%7Cblack`. OpenAPI: `pipeDelimited`, `explode: false`.
     public static let pipeDelimited = QueryStyle(value: .pipe)
-    /// `color%5BR%5D=100&color%5BG%5D=200`, of objects only. OpenAPI: `deepObject`.
+    /// `color%5BR%5D=100&color%5BG%5D=200`, for objects only. OpenAPI: `deepObject`.
     public static let deepObject = QueryStyle(value: .deepObject)
 
     private init(value: Value) { self.value = value }
 
-    /// The style that an OpenAPI parameter object names; nil where OpenAPI does not say what it means.
+    /// Creates the style of an OpenAPI parameter object; nil if OpenAPI doesn't define its meaning.
     ///
     /// - Parameters:
-    ///   - name: The member `style`; nil is `form`.
-    ///   - explodes: The member `explode`; nil is true for `form` and false for the others.
+    ///   - name: The member `style`; nil means `form`.
+    ///   - explodes: The member `explode`; nil means true for `form` and false for the others.
     public init?(openAPI name: String?, explodes: Bool?) {
         switch (name ?? "form", explodes) {
         case ("form", false): self = .form
         case ("form", _): self = .formExploded
         case ("spaceDelimited", nil), ("spaceDelimited", false): self = .spaceDelimited
         case ("pipeDelimited", nil), ("pipeDelimited", false): self = .pipeDelimited
-        // Exploded, an array is the same with each of them.
+        // With `explode` an array looks the same in all styles.
         case ("spaceDelimited", _), ("pipeDelimited", _): self = .formExploded
         case ("deepObject", _): self = .deepObject
         default: return nil
         }
     }
 
-    /// The pairs that a parameter becomes, not yet escaped but for what the style itself must keep apart.
-    func pairs(_ name: String, _ value: JSONValue) throws(RPCError) -> [(name: String, value: Text)]
+    /// Returns a parameter's pairs, unescaped except for the style's own delimiters.
+    func pairs(for name: String, value: JSONValue) throws(RPCError) -> [(name: String, value: Text)]
     {
         switch value {
         case .array(let elements):
             var texts: [String] = []
             for element in elements { texts.append(try Self.text(element, in: name)) }
-            if self.value == .deepObject { throw Self.refusal(name, value) }
+            if self.value == .deepObject { throw Self.refusal(of: value, in: name) }
             if self.value == .formExploded { return texts.map { (name, Text([$0])) } }
             return texts.isEmpty ? [] : [(name, try joined(texts, of: name))]
         case .object(let members):
@@ -60,24 +59,24 @@ public struct QueryStyle: Sendable, Hashable {
                 for (member, _) in texts
                 where member.utf8.contains(where: { "[]".utf8.contains($0) }) {
                     throw .invalidParameters(
-                        "a member of \(Printable.name(name)) has a bracket in its name")
+                        "found a bracket in a member name of \(Printable.name(name))")
                 }
                 return texts.map { ("\(name)[\($0.name)]", Text([$0.value])) }
             default:
                 return texts.isEmpty
                     ? [] : [(name, try joined(texts.flatMap { [$0.name, $0.value] }, of: name))]
             }
-        case .null: throw Self.refusal(name, value)
+        case .null: throw Self.refusal(of: value, in: name)
         default: return [(name, Text([try Self.text(value, in: name)]))]
         }
     }
 
-    /// Texts with a delimiter between, which stands between their escaped forms.
+    /// Pieces that are joined by a delimiter after they have been escaped.
     struct Text {
         var pieces: [String]
         var delimiter = ""
 
-        init(_ pieces: [String], _ delimiter: String = "") {
+        init(_ pieces: [String], delimiter: String = "") {
             self.pieces = pieces
             self.delimiter = delimiter
         }
@@ -93,31 +92,32 @@ public struct QueryStyle: Sendable, Hashable {
         switch value {
         case .space: (own, delimiter) = (0x20, "%20")
         case .pipe: (own, delimiter) = (0x7C, "%7C")
-        // A comma of a value is escaped, the delimiter is not.
-        default: return Text(texts, ",")
+        // A comma in a value is escaped, the delimiter is not.
+        default: return Text(texts, delimiter: ",")
         }
         guard !texts.contains(where: { $0.utf8.contains(own) }) else {
             throw .invalidParameters(
-                "a value of \(Printable.name(name)) holds the character that separates its values")
+                "a value of \(Printable.name(name)) contains the character that separates its values"
+            )
         }
-        return Text(texts, delimiter)
+        return Text(texts, delimiter: delimiter)
     }
 
     private static func text(_ value: JSONValue, in name: String) throws(RPCError) -> String {
-        guard let text = value.scalarText else { throw refusal(name, value) }
+        guard let text = value.scalarText else { throw refusal(of: value, in: name) }
         return text
     }
 
-    static func refusal(_ name: String, _ value: JSONValue) -> RPCError {
+    static func refusal(of value: JSONValue, in name: String) -> RPCError {
         .invalidParameters(
-            "\(Printable.name(name)) holds a value of type \(value.typeName), which cannot join the "
-                + "query as it is told to")
+            "found a value of type \(value.typeName) in \(Printable.name(name)), which its query "
+                + "style cannot express")
     }
 }
 
 extension JSONValue {
-    /// A string, a number or a boolean as text; nil for what has more to it, and for null.
-    package var scalarText: String? {
+    /// A string, number or boolean as text; nil for null, an array or an object.
+    var scalarText: String? {
         switch self {
         case .string(let text): text
         case .number(let number): number.text

@@ -1,19 +1,32 @@
 import HTTPTypes
 import SignetJSON
 
-/// An adapter that takes whole REST requests beside calls with parameters by name.
+/// An adapter that also boxes whole REST requests, not only calls with parameters by name.
 public protocol RESTBoxing: PayloadAdapter {
-    /// Boxes a request. Nothing has been sent where this throws.
+    /// Boxes a request. If this throws, nothing has been sent.
     func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest
 }
 
-/// Plain REST: the call's method is the HTTP method, the result is the reply's JSON body.
+/// Plain REST: a call's method is the HTTP method, its result the response's JSON body.
 ///
-/// A method may name a path below the service's URL, with places for parameters: `GET /orders/{id}`
-/// (``PathTemplate``). Of the other parameters, which are by name, POST, PUT and PATCH make the body, and
-/// the other methods the query.
+/// A method may include a path below the service's URL, with places for parameters
+/// (``PathTemplate``). With POST, PUT and PATCH the other parameters become the body, with other
+/// methods the query.
+///
+/// ```swift
+/// import SignetJSON
+/// import SignetRPC
+///
+/// let adapter = RESTAdapter()
+/// // GET /orders/7/items?limit=20
+/// let request = try adapter.box(
+///     RPCCall("GET /orders/{id}/items", parameters: .object(["id": 7, "limit": 20])))
+/// let response = try adapter.unbox(
+///     RawResponse(status: 200, body: Array(#"[{"item":"tea"}]"#.utf8)), to: request)
+/// let items = try response.result?.decode([[String: String]].self)
+/// ```
 public struct RESTAdapter: RESTBoxing {
-    /// What parameters become in a body.
+    /// The encoding of parameters in a body.
     public enum BodyEncoding: Sendable, Hashable {
         /// `application/json`.
         case json
@@ -21,41 +34,41 @@ public struct RESTAdapter: RESTBoxing {
         case form
     }
 
-    /// The largest body of a reply, in bytes.
-    public var maximumReplySize = 64 << 20
-    /// What parameters become with POST, PUT and PATCH.
+    /// The maximum size of a response's body, in bytes.
+    public var maximumResponseSize = 64 << 20
+    /// The encoding of parameters that become the body of a POST, PUT or PATCH.
     public var bodyEncoding = BodyEncoding.json
-    /// How parameters of these names join the query. Of others an array repeats its name, and an object is
-    /// refused.
+    /// The query styles of parameters, by name. Without a style an array repeats its name, and an
+    /// object is refused.
     public var queryStyles: [String: QueryStyle] = [:]
-    /// Names of parameters that join the query with every method.
+    /// The names of parameters that become part of the query with every method.
     public var queryParameters: Set<String> = []
-    /// Names of parameters that become fields of the request; of an array commas stand between the values
-    /// (OpenAPI's style `simple`).
+    /// The names of parameters that become fields of the request. An array's values are separated
+    /// by commas (OpenAPI's style `simple`).
     public var headerParameters: Set<String> = []
-    /// Names of parameters that become cookies (RFC 6265, section 4.2), as they stand.
+    /// The names of parameters that become cookies (RFC 6265, section 4.2), unescaped.
     public var cookieParameters: Set<String> = []
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     public init() {}
 
-    /// Boxes a call. Nothing has been sent where this throws.
+    /// Boxes a call. If this throws, nothing has been sent.
     ///
-    /// In the query names and values are percent-encoded (RFC 3986, section 2.3: all but unreserved
-    /// characters).
+    /// Names and values in the query are percent-encoded, except for unreserved characters (RFC
+    /// 3986, section 2.3).
     ///
-    /// - Throws: `RPCError` with code `invalid-method` (no token of RFC 9110, section 5.6.2),
-    ///   `invalid-path`, `invalid-params` (by position; an object or null for the query; what no field or
-    ///   cookie can hold) or `unsupported-call` (a notification).
+    /// - Throws: `RPCError` with code `invalid-method` (not a token of RFC 9110, section 5.6.2),
+    ///   `invalid-path`, `invalid-params` (parameters by position, an object or null for the query,
+    ///   or a value that is invalid in a field or cookie) or `unsupported-call` (a notification).
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
-        var (request, parameters) = try begun(call)
+        var (request, parameters) = try requestAndRest(of: call)
         switch (request.method, parameters) {
         case (_, nil): break
         case (.post, var rest?), (.put, var rest?), (.patch, var rest?):
-            request.query = Self.take(queryParameters, of: &rest)
+            request.query = Self.remove(queryParameters, from: &rest)
             request.body =
                 switch bodyEncoding {
-                // Where all went to the query there is no body left.
+                // If all parameters went to the query, there is no body.
                 case _ where rest.isEmpty && !request.query.isEmpty: .none
                 case .json: .json(.object(rest))
                 case .form: try .form(rest)
@@ -65,24 +78,24 @@ public struct RESTAdapter: RESTBoxing {
         return try box(request)
     }
 
-    /// A call's request with a body of its own: all parameters that are none of the path, of fields or of
-    /// cookies join the query, whatever the method.
+    /// Returns a call's request with a body of its own. All parameters that don't belong to the
+    /// path, a field or a cookie become part of the query, whatever the method.
     ///
     /// - Throws: As `box(_:)` of a call.
     public func request(
         for call: RPCCall, body: RESTBody = .none
     ) throws(RPCError) -> RESTRequest {
-        var (request, parameters) = try begun(call)
+        var (request, parameters) = try requestAndRest(of: call)
         request.query = parameters ?? [:]
         request.body = body
         return request
     }
 
-    /// A call's method, path and fields, and the parameters that are left; nil where there were none, or
-    /// all have been taken.
-    private func begun(_ call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
+    /// Returns a call's method, path and fields as a request, and the remaining parameters; nil if
+    /// there were none, or if the path, fields and cookies used them all.
+    private func requestAndRest(of call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
         guard !call.isNotification else {
-            throw RPCError(code: .unsupportedCall, message: "REST knows no notifications")
+            throw RPCError(code: .unsupportedCall, message: "REST has no notifications")
         }
         let name = call.method.name
         let space = name.utf8.firstIndex(of: UInt8(ascii: " ")) ?? name.endIndex
@@ -91,14 +104,15 @@ public struct RESTAdapter: RESTBoxing {
             space == name.endIndex || template.utf8.first == UInt8(ascii: "/")
         else {
             throw RPCError(
-                code: .invalidMethod, message: "the method is no HTTP method, nor one and a path")
+                code: .invalidMethod,
+                message: "the method is neither an HTTP method nor one with a path")
         }
         var request = RESTRequest(method)
         var parameters: JSONObject?
         switch call.parameters {
         case nil: break
         case .array:
-            throw .invalidParameters("the parameters are by position, REST knows them by name only")
+            throw .invalidParameters("found parameters by position, REST has them by name only")
         case .object(let object): parameters = object
         }
         let count = parameters?.count
@@ -108,18 +122,18 @@ public struct RESTAdapter: RESTBoxing {
             for name in template.names { parameters?[name] = nil }
         }
         if var rest = parameters {
-            for (name, value) in Self.take(headerParameters, of: &rest) {
-                guard let field = try RESTFields.field(name, value) else { continue }
+            for (name, value) in Self.remove(headerParameters, from: &rest) {
+                guard let field = try RESTFields.field(named: name, value: value) else { continue }
                 request.fields.append(field)
             }
-            let cookies = Self.take(cookieParameters, of: &rest)
+            let cookies = Self.remove(cookieParameters, from: &rest)
             if let field = try RESTFields.cookies(cookies) { request.fields.append(field) }
             parameters = rest.isEmpty && rest.count != count ? nil : rest
         }
         return (request, parameters)
     }
 
-    /// Boxes a request. Nothing has been sent where this throws.
+    /// Boxes a request. If this throws, nothing has been sent.
     ///
     /// - Throws: `RPCError` with code `invalid-path` or `invalid-params`.
     public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
@@ -132,58 +146,63 @@ public struct RESTAdapter: RESTBoxing {
             query: try query(request.query), fields: fields, body: request.body.bytes)
     }
 
-    /// Unboxes a reply: the body's JSON, or null where a 2xx has no body.
+    /// Unboxes a response. The result is the body's JSON, or null if a 2xx response has no body.
     ///
-    /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (no strict JSON) or
-    ///   `reply-too-large`.
-    public func unbox(_ reply: RawReply, to request: BoxedRequest) throws(RPCError) -> UnboxedReply
+    /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
+    ///   or `reply-too-large`.
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+        -> UnboxedResponse
     {
-        guard reply.body.count <= maximumReplySize else {
-            throw .replyTooLarge(reply, limit: maximumReplySize)
+        guard response.body.count <= maximumResponseSize else {
+            throw .responseTooLarge(response, limit: maximumResponseSize)
         }
-        guard reply.isSuccess else { throw .httpStatus(reply) }
-        guard !reply.body.isEmpty else {
-            return UnboxedReply(
-                result: RPCResult(validated: Array("null".utf8)), status: reply.status,
-                fields: reply.fields)
+        guard response.isSuccess else { throw .httpStatus(response) }
+        guard !response.body.isEmpty else {
+            return UnboxedResponse(
+                result: RPCResult(validated: Array("null".utf8)), status: response.status,
+                fields: response.fields)
         }
         do {
-            return UnboxedReply(
-                result: try RPCResult(parsing: reply.body), status: reply.status,
-                fields: reply.fields)
+            return UnboxedResponse(
+                result: try RPCResult(parsing: response.body), status: response.status,
+                fields: response.fields)
         } catch {
-            throw .malformedReply(
-                "the body is no strict JSON: \(error.message)", status: reply.status)
+            throw .malformedResponse(
+                "the body is not strict JSON: \(error.message)", status: response.status)
         }
     }
 
     // MARK: Helpers
 
-    /// Takes the parameters of some names out of others.
-    private static func take(_ names: Set<String>, of parameters: inout JSONObject) -> JSONObject {
+    /// Removes the parameters with some names and returns them.
+    private static func remove(
+        _ names: Set<String>, from parameters: inout JSONObject
+    ) -> JSONObject {
         guard !names.isEmpty else { return [:] }
-        var taken: JSONObject = [:]
-        for (name, value) in parameters where has(names, name) != nil { taken[name] = value }
-        for name in taken.memberNames { parameters[name] = nil }
-        return taken
+        var removed: JSONObject = [:]
+        for (name, value) in parameters where match(of: name, in: names) != nil {
+            removed[name] = value
+        }
+        for name in removed.memberNames { parameters[name] = nil }
+        return removed
     }
 
-    /// Percent-encoded pairs, joined by `&`.
+    /// Returns percent-encoded pairs, joined by `&`; nil if there aren't any.
     ///
-    /// - Throws: `invalid-params`; also where a member of an exploded object would join the query under
-    ///   another parameter's name.
+    /// - Throws: `invalid-params`, also if a member of an exploded object would get another
+    ///   parameter's name in the query.
     private func query(_ object: JSONObject) throws(RPCError) -> String? {
         var pairs: [String] = []
         var owners: [RPCMethod: String] = [:]  // keyed by bytes
         for (name, value) in object {
-            let style = Self.has(queryStyles.keys, name).flatMap { queryStyles[$0] }
-            if style == nil, case .object = value { throw QueryStyle.refusal(name, value) }
-            for pair in try (style ?? .formExploded).pairs(name, value) {
+            let style = Self.match(of: name, in: queryStyles.keys).flatMap { queryStyles[$0] }
+            if style == nil, case .object = value { throw QueryStyle.refusal(of: value, in: name) }
+            for pair in try (style ?? .formExploded).pairs(for: name, value: value) {
                 if let owner = owners.updateValue(name, forKey: RPCMethod(pair.name)),
                     !owner.utf8.elementsEqual(name.utf8)
                 {
                     throw .invalidParameters(
-                        "two parameters join the query by the name \(Printable.name(pair.name))")
+                        "two parameters have the name \(Printable.name(pair.name)) in the query")
                 }
                 pairs.append(PercentEncoding.encode(pair.name) + "=" + pair.value.encoded)
             }
@@ -191,8 +210,8 @@ public struct RESTAdapter: RESTBoxing {
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")
     }
 
-    /// The one of some names that has the same bytes.
-    private static func has(_ names: some Collection<String>, _ name: String) -> String? {
+    /// Returns the one of `names` that has the same bytes as `name`.
+    private static func match(of name: String, in names: some Collection<String>) -> String? {
         names.first { $0.utf8.elementsEqual(name.utf8) }
     }
 }

@@ -1,38 +1,40 @@
 public import HTTPTypes
 public import SignetJSON
 
-/// What a REST request carries: bytes and what they are.
+/// The body of a REST request: bytes and their media type.
 public struct RESTBody: Sendable, Hashable {
-    /// The bytes, as they are signed and sent.
+    /// The bytes, signed and sent unchanged.
     public let bytes: [UInt8]
-    /// Their Content-Type; nil for a body that there is not.
+    /// The Content-Type; nil if there is no body.
     public let contentType: String?
 
-    private init(_ bytes: [UInt8], _ contentType: String?) {
+    private init(_ bytes: [UInt8], contentType: String?) {
         self.bytes = bytes
         self.contentType = contentType
     }
 
-    /// No body, and no Content-Type.
-    public static let none = RESTBody([], nil)
+    /// No body and no Content-Type.
+    public static let none = RESTBody([], contentType: nil)
 
-    /// JSON.
+    /// Creates a JSON body.
     public static func json(_ value: JSONValue) -> RESTBody {
-        RESTBody(value.serialized(), "application/json")
+        RESTBody(value.serialized(), contentType: "application/json")
     }
 
-    /// The JSON of a type.
+    /// Encodes a value as a JSON body.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`, naming the path of what cannot be encoded.
+    /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be
+    ///   encoded.
     public static func json(encoding value: some Encodable) throws(RPCError) -> RESTBody {
         do throws(JSONError) {
-            return RESTBody(try StrictJSONEncoder().encode(value), "application/json")
+            return RESTBody(try StrictJSONEncoder().encode(value), contentType: "application/json")
         } catch {
             throw .invalidParameters("the body cannot be encoded: \(error.message)")
         }
     }
 
-    /// Fields as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2); an array repeats its name.
+    /// Creates a body of fields as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2).
+    /// An array repeats its name.
     ///
     /// - Throws: `RPCError` with code `invalid-params` for an object or null.
     public static func form(_ fields: JSONObject) throws(RPCError) -> RESTBody {
@@ -41,8 +43,8 @@ public struct RESTBody: Sendable, Hashable {
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "\(Printable.name(name)) of the form is of type \(element.typeName), wanted a "
-                            + "string, number or boolean")
+                        "\(Printable.name(name)) of the form is of type \(element.typeName), expected "
+                            + "a string, number or boolean")
                 }
                 if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
                 PercentEncoding.appendForm(name, to: &bytes)
@@ -50,46 +52,61 @@ public struct RESTBody: Sendable, Hashable {
                 PercentEncoding.appendForm(text, to: &bytes)
             }
         }
-        return RESTBody(bytes, "application/x-www-form-urlencoded")
+        return RESTBody(bytes, contentType: "application/x-www-form-urlencoded")
     }
 
-    /// Fields and files as `multipart/form-data` (RFC 7578), with a boundary that is not in them.
+    /// Creates a body of fields and files as `multipart/form-data` (RFC 7578), with a boundary that
+    /// none of them contains.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for a name or type that cannot be said.
+    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
     public static func multipart(_ form: MultipartForm) throws(RPCError) -> RESTBody {
         let boundary = form.unusedBoundary()
         return RESTBody(
-            try form.encoded(boundary: boundary), MultipartForm.contentType(boundary: boundary))
+            try form.encoded(boundary: boundary),
+            contentType: MultipartForm.contentType(boundary: boundary))
     }
 
-    /// Bytes as they stand.
+    /// Creates a body of bytes, sent unchanged.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` where the type is no media type.
+    /// - Throws: `RPCError` with code `invalid-params` if `contentType` is not a media type.
     public static func bytes(
         _ bytes: [UInt8], contentType: String = "application/octet-stream"
     ) throws(RPCError) -> RESTBody {
         guard MediaType(contentType) != nil, HTTPField.isValidValue(contentType) else {
-            throw .invalidParameters("the body's Content-Type is no media type")
+            throw .invalidParameters("the body's Content-Type is not a media type")
         }
-        return RESTBody(bytes, contentType)
+        return RESTBody(bytes, contentType: contentType)
     }
 }
 
-/// A REST request that says each part by itself, where parameters by name would not do.
+/// A REST request given part by part, for those that parameters by name cannot express.
+///
+/// ```swift
+/// import HTTPTypes
+/// import SignetJSON
+/// import SignetRPC
+///
+/// let id = "7/../8"
+/// // POST /orders/7%2F..%2F8/items?notify=true with a JSON body
+/// let request = RESTRequest(
+///     .post, "/orders/\(id)/items", query: ["notify": true],
+///     body: .json(["item": "tea", "quantity": 2]))
+/// let boxed = try RESTAdapter().box(request)
+/// ```
 public struct RESTRequest: Sendable, Hashable {
     /// The HTTP method.
     public var method: HTTPRequest.Method
     /// The path below the service's URL.
     public var path: RESTPath
-    /// What joins the query, in the adapter's styles.
+    /// The query's parameters, written in the adapter's styles.
     public var query: JSONObject
-    /// Fields of this request beside those of the service; Accept is `application/json` without one, and
-    /// Content-Type is the body's.
+    /// The request's own fields. Accept defaults to `application/json`, and Content-Type is the
+    /// body's.
     public var fields: HTTPFields
-    /// What the request carries.
+    /// The body.
     public var body: RESTBody
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ method: HTTPRequest.Method, _ path: RESTPath = RESTPath(), query: JSONObject = [:],
         fields: HTTPFields = [:], body: RESTBody = .none
@@ -102,12 +119,12 @@ public struct RESTRequest: Sendable, Hashable {
     }
 }
 
-/// A media type (RFC 9110, section 8.3.1): its essence, in lower case.
-package struct MediaType: Equatable {
-    package let essence: String
+/// A media type (RFC 9110, section 8.3.1), without parameters.
+struct MediaType: Equatable {
+    let essence: String
 
-    /// Reads the value of a Content-Type field; nil where it is none.
-    package init?(_ text: String) {
+    /// Parses the value of a Content-Type field; returns nil if it is not a media type.
+    init?(_ text: String) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
         var essence = text[..<end].utf8
         while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
@@ -120,10 +137,10 @@ package struct MediaType: Equatable {
         self.essence = String(decoding: essence, as: UTF8.self).lowercased()
     }
 
-    /// Whether it is JSON by its name (RFC 6839, section 3.1).
-    package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    /// Whether the type's name says that it is JSON (RFC 6839, section 3.1).
+    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 
-    /// Whether a byte may stand in a token (RFC 9110, section 5.6.2).
+    /// Returns whether a token may contain a byte (RFC 9110, section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         PercentEncoding.isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }

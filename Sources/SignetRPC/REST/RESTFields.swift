@@ -1,15 +1,15 @@
 import HTTPTypes
 import SignetJSON
 
-/// Parameters that stand in a request's fields. A value is nothing but a value there, or is refused.
+/// Writes parameters as fields of a request. A value that could be more than a value is refused.
 enum RESTFields {
-    /// A parameter as a field; nil for an array without elements.
+    /// Returns a parameter as a field; nil for an empty array.
     ///
-    /// - Throws: `invalid-params` for a name that no field has, for what is no text, and for a comma in one
-    ///   of several values, which would be two.
-    static func field(_ name: String, _ value: JSONValue) throws(RPCError) -> HTTPField? {
+    /// - Throws: `invalid-params` for an invalid field name, for a value that is not text, and for
+    ///   a comma in one of several values, which would make two of it.
+    static func field(named name: String, value: JSONValue) throws(RPCError) -> HTTPField? {
         guard let field = HTTPField.Name(name) else {
-            throw .invalidParameters("\(Printable.name(name)) is no name of a field")
+            throw .invalidParameters("\(Printable.name(name)) is not a valid field name")
         }
         var texts: [String] = []
         for element in value.array ?? [value] {
@@ -18,19 +18,19 @@ enum RESTFields {
         guard !texts.isEmpty else { return nil }
         guard texts.count == 1 || !texts.contains(where: { $0.utf8.contains(0x2C) }) else {
             throw .invalidParameters(
-                "a value of \(Printable.name(name)) holds the comma that separates its values")
+                "a value of \(Printable.name(name)) contains the comma that separates its values")
         }
         let text = texts.joined(separator: ",")
         guard HTTPField.isValidValue(text) else {
             throw .invalidParameters(
-                "the value of \(Printable.name(name)) holds what no field can hold")
+                "the value of \(Printable.name(name)) is not a valid field value")
         }
         return HTTPField(name: field, value: text)
     }
 
-    /// Parameters as one Cookie field (RFC 6265, section 4.2.1); nil without any.
+    /// Returns parameters as one Cookie field (RFC 6265, section 4.2.1); nil if there aren't any.
     ///
-    /// - Throws: `invalid-params` for a name or value that no cookie has.
+    /// - Throws: `invalid-params` for a name or value that is invalid in a cookie.
     static func cookies(_ parameters: JSONObject) throws(RPCError) -> HTTPField? {
         var pairs: [String] = []
         for (name, value) in parameters {
@@ -39,7 +39,7 @@ enum RESTFields {
                 text.utf8.allSatisfy(isCookieOctet)
             else {
                 throw .invalidParameters(
-                    "\(Printable.name(name)) has a name or value that no cookie can have")
+                    "\(Printable.name(name)) has a name or value that is invalid in a cookie")
             }
             pairs.append("\(name)=\(text)")
         }
@@ -55,8 +55,8 @@ enum RESTFields {
     ) throws(RPCError) -> String {
         guard let text = value.scalarText else {
             throw .invalidParameters(
-                "\(Printable.name(name)) holds a value of type \(value.typeName), which \(place) cannot "
-                    + "hold")
+                "found a value of type \(value.typeName) in \(Printable.name(name)), which \(place) "
+                    + "cannot contain")
         }
         return text
     }

@@ -1,26 +1,25 @@
-/// The path of a REST resource, in which a value can be nothing but a value.
+/// The path of a REST resource, written as a string with values: `"/orders/\(id)/items"`.
 ///
-/// It is written as a string: `"/orders/\(id)/items"`. What stands there literally is the path's own;
-/// what is interpolated is percent-encoded whole (RFC 6570, section 3.2.2), so that no value adds a
-/// segment, a query or a fragment. A value that would leave its segment empty or make it `.` or `..`
-/// cannot be escaped, and is refused.
+/// Literal text is used unchanged. Each interpolated value is percent-encoded (RFC 6570, section
+/// 3.2.2), so it cannot add a segment, a query or a fragment. A value that would make its segment
+/// empty, `.` or `..` cannot be escaped and is refused.
 public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text = ""
     private var defect: String?
 
-    /// The service's own URL, with nothing added.
+    /// Creates an empty path: the service's own URL.
     public init() {}
 
-    /// A path that is escaped already.
+    /// Creates a path from escaped text.
     init(escaped text: String) { self.text = text }
 
-    /// A path without values; a text that is not written in the program belongs in an interpolation.
+    /// Creates a path from a literal. Put text that isn't a literal into an interpolation.
     public init(stringLiteral text: String) { self.text = text }
 
-    /// A path with values.
+    /// Creates a path with interpolated values.
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.path }
 
-    /// Adds a segment that is one value.
+    /// Returns the path with a segment added that contains only `value`.
     public func appending(segment value: String) -> RESTPath {
         var path = self
         path.text += path.text.utf8.last == UInt8(ascii: "/") ? "" : "/"
@@ -28,26 +27,26 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         return path
     }
 
-    /// The path, escaped, beginning with `/`; empty where nothing is added to the service's URL.
+    /// Returns the escaped path, beginning with `/`; empty if it adds nothing to the service's URL.
     ///
-    /// - Throws: `RPCError` with code `invalid-path`; a value is not repeated.
+    /// - Throws: `RPCError` with code `invalid-path`. The message contains no value.
     public func encoded() throws(RPCError) -> String {
         if let defect { throw .invalidPath(defect) }
         try Self.check(text)
         return text
     }
 
-    /// Collects the pieces of a path that is written with values.
+    /// Collects the pieces of a path with interpolated values.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var path = RESTPath()
 
-        /// Begins a path.
+        /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Takes what stands there literally, escapes and slashes and all.
+        /// Appends literal text, unchanged.
         public mutating func appendLiteral(_ literal: String) { path.text += literal }
 
-        /// Takes a value: text, a number or a boolean.
+        /// Appends a value: text, a number or a boolean.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             path.append(value: value.description)
         }
@@ -62,22 +61,23 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         text += PercentEncoding.encode(value)
     }
 
-    /// Adds values of one expression, which stand with commas between.
+    /// Appends the values of one expression, separated by commas.
     mutating func append(values: [String]) {
         if values.isEmpty || values.contains("") { return append(value: "") }
         text += values.map(PercentEncoding.encode).joined(separator: ",")
     }
 
-    /// Refuses what is no path (RFC 3986, section 3.3), and what a server would resolve to another one.
+    /// Refuses invalid paths (RFC 3986, section 3.3), and those that a server would resolve to
+    /// another one.
     private static func check(_ text: String) throws(RPCError) {
         guard !text.isEmpty else { return }
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "/") else {
-            throw .invalidPath("it begins with another character than /")
+            throw .invalidPath("it doesn't begin with /")
         }
         guard bytes.count <= 16384 else { throw .invalidPath("it is longer than 16384 bytes") }
         guard bytes.count < 2 || bytes[1] != UInt8(ascii: "/") else {
-            throw .invalidPath("it begins with two slashes, as a host does")
+            throw .invalidPath("it begins with two slashes, like a host")
         }
         for (index, byte) in bytes.enumerated() {
             switch byte {
@@ -85,12 +85,12 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
                 let digits = bytes.dropFirst(index + 1).prefix(2)
                 guard digits.count == 2,
                     digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
-                else { throw .invalidPath("a percent sign at byte \(index) begins no escape") }
+                else { throw .invalidPath("the percent sign at byte \(index) begins no escape") }
             case _
             where PercentEncoding.isAlphanumeric(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte):
                 break
             default:
-                throw .invalidPath("byte \(index) is none that a path holds as it stands")
+                throw .invalidPath("byte \(index) is not allowed unescaped in a path")
             }
         }
         for segment in text.split(separator: "/") {
@@ -104,6 +104,6 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
 
 extension RPCError {
     static func invalidPath(_ what: String) -> RPCError {
-        RPCError(code: .invalidPath, message: "the path cannot be used: \(what)")
+        RPCError(code: .invalidPath, message: "the path is invalid: \(what)")
     }
 }

@@ -129,7 +129,7 @@ struct CallBodyOptions: ParsableArguments {
         func send(
             _ request: RESTRequest, _ system: NetworkSystem, _ service: Service,
             _ trace: CallTrace?
-        ) async throws -> UnboxedReply {
+        ) async throws -> UnboxedResponse {
             switch self {
             case .bytes(let body):
                 var request = request
@@ -148,7 +148,7 @@ struct CallBodyOptions: ParsableArguments {
     ///
     /// - Parameter method: What the service's description says of the method; nil where there is none.
     /// - Returns: The body, and what is known of it.
-    func content(for method: MethodDescription?) async throws -> (Content, GivenBody) {
+    func content(for method: MethodDescription?) async throws -> (Content, SuppliedBody) {
         if let file { return try await content(ofFile: file, for: method) }
         let fields =
             try fields.compactMap(NamedText.split)
@@ -162,7 +162,7 @@ struct CallBodyOptions: ParsableArguments {
                 form[name] = before.map { .array($0 + [.string(text)]) } ?? .string(text)
             }
             let body = try RESTBody.form(form)
-            return (.bytes(body), GivenBody(body))
+            return (.bytes(body), SuppliedBody(body))
         }
         var form = MultipartForm()
         for (name, text) in fields { form.append(text, named: name) }
@@ -174,7 +174,7 @@ struct CallBodyOptions: ParsableArguments {
                     contentType: part.type ?? "application/octet-stream",
                     content: try await Self.body(part.path)))
         }
-        return (.upload(upload), GivenBody(form, files: upload.files.map(\.name)))
+        return (.upload(upload), SuppliedBody(form, files: upload.files.map(\.name)))
     }
 
     private static func isMultipart(_ type: String) -> Bool {
@@ -183,20 +183,20 @@ struct CallBodyOptions: ParsableArguments {
 
     private func content(
         ofFile file: String, for method: MethodDescription?
-    ) async throws -> (Content, GivenBody) {
+    ) async throws -> (Content, SuppliedBody) {
         let type = contentType ?? method?.onlyBodyType ?? "application/octet-stream"
         let body = try await Self.body(file)
         guard method?.readsBody(ofType: type) == true, let length = body.length,
             length <= InputFile.usualLimit
         else {
-            return (.stream(body, contentType: type), GivenBody(contentType: type))
+            return (.stream(body, contentType: type), SuppliedBody(contentType: type))
         }
         // What was looked at is what is sent, whatever becomes of the file.
         var bytes: [UInt8] = []
         var reader = try body.makeReader()
         while let piece = try await reader.next() { bytes += piece }
         let whole = try RESTBody.bytes(bytes, contentType: type)
-        return (.bytes(whole), GivenBody(whole))
+        return (.bytes(whole), SuppliedBody(whole))
     }
 
     /// A file's bytes. Those of a pipe are read now, so that they have a length and can be signed.

@@ -136,7 +136,7 @@ struct CallCommand: AsyncParsableCommand {
     /// The call, checked where there is a description.
     private func call(
         _ described: ServiceDescription?, _ given: CallContentOptions.Given,
-        _ body: GivenBody? = nil
+        _ body: SuppliedBody? = nil
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
         let parameters = try content.joined(given, for: described?.method(named: name.name))
@@ -213,7 +213,7 @@ struct CallCommand: AsyncParsableCommand {
 
     // MARK: What came
 
-    private func tell(_ reply: UnboxedReply, _ more: JSONObject) throws {
+    private func tell(_ reply: UnboxedResponse, _ more: JSONObject) throws {
         warn(reply.warnings)
         guard var line = reply.result?.compactBytes else {
             return try common.terminal.result(
@@ -232,7 +232,7 @@ struct CallCommand: AsyncParsableCommand {
         try common.terminal.write(object.close())
     }
 
-    private func tell(_ reply: BatchReply, _ more: JSONObject) throws {
+    private func tell(_ reply: BatchResponse, _ more: JSONObject) throws {
         warn(reply.warnings)
         var outcomes = Array("[".utf8)
         for (id, outcome) in zip(reply.ids, reply.outcomes) {

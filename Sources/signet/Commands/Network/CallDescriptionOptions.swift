@@ -76,7 +76,7 @@ extension NetworkSystem {
     /// One call without parameters.
     fileprivate func call(
         _ service: Service, _ method: RPCMethod
-    ) async throws(ClientError) -> UnboxedReply {
+    ) async throws(ClientError) -> UnboxedResponse {
         try await call(service, RPCCall(method))
     }
 }

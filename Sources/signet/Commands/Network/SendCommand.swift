@@ -144,7 +144,7 @@ struct SendCommand: AsyncParsableCommand {
         return try .file(body)
     }
 
-    private func describe(_ reply: RawReply) -> JSONObject {
+    private func describe(_ reply: RawResponse) -> JSONObject {
         let fields = reply.fields.map { field in
             JSONValue.array([.string(field.name.canonicalName), .string(field.value)])
         }
@@ -160,7 +160,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// The reply as HTTP/1.1 text.
-    private static func text(of reply: RawReply) -> [UInt8] {
+    private static func text(of reply: RawResponse) -> [UInt8] {
         var head = "HTTP/1.1 \(reply.status) \r\n"
         for field in reply.fields {
             head += "\(field.name.canonicalName): \(Terminal.printable(field.value))\r\n"

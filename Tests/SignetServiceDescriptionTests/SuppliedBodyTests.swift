@@ -7,7 +7,7 @@ import Testing
 @testable import SignetServiceDescription
 
 /// Bodies that are not made of parameters, and what a description says of them.
-struct GivenBodyTests {
+struct SuppliedBodyTests {
     private static let document = ##"""
         {"openapi":"3.1.0","paths":{"/a/{id}":{"parameters":[{"name":"id","in":"path","required":true}],
           "get":{"operationId":"none"},
@@ -33,17 +33,17 @@ struct GivenBodyTests {
           "loop":{"allOf":[{"$ref":"#/components/schemas/loop"},{"$ref":"#/components/schemas/loop"},{"required":["a"]}]}}}}
         """##
 
-    private func check(_ method: RPCMethod, _ body: GivenBody, id: Bool = true) throws {
+    private func check(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) throws {
         let parameters: RPCParameters? = id ? .object(["id": 7]) : nil
         _ = try ServiceDescription(parsing: bytes(Self.document)).checked(
             RPCCall(method, parameters), body: body)
     }
 
-    private static func body(_ text: String, _ type: String) throws -> GivenBody {
-        GivenBody(try .bytes(bytes(text), contentType: type))
+    private static func body(_ text: String, _ type: String) throws -> SuppliedBody {
+        SuppliedBody(try .bytes(bytes(text), contentType: type))
     }
 
-    private func refusal(_ method: RPCMethod, _ body: GivenBody, id: Bool = true) -> String {
+    private func refusal(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) -> String {
         let error = #expect(throws: RPCError.self) { try check(method, body, id: id) }
         #expect(error?.code == .invalidParameters)
         return error?.message ?? ""
@@ -56,24 +56,24 @@ struct GivenBodyTests {
             ("any", "text/csv"), ("drop", "application/json"),
         ] as [(RPCMethod, String)])
     func typesThatTheDescriptionNames(_ method: RPCMethod, _ type: String) throws {
-        try check(method, GivenBody(contentType: type))
-        try check(method, GivenBody(contentType: nil))
+        try check(method, SuppliedBody(contentType: type))
+        try check(method, SuppliedBody(contentType: nil))
     }
 
     @Test(
         arguments: [
-            ("logo", "image/jpeg", "a body of the type image/jpeg, wanted image/png"),
-            ("logo", "application/octet-stream", "wanted image/png"),
+            ("logo", "image/jpeg", "a body of the type image/jpeg, expected image/png"),
+            ("logo", "application/octet-stream", "expected image/png"),
             (
                 "order", "text/csv",
-                "wanted one of application/json; charset=utf-8, application/x-www-"
+                "expected one of application/json; charset=utf-8, application/x-www-"
             ),
-            ("order", "imagex/png", "wanted one of"),
-            ("drop", "application/problem+json", "wanted"),
-            ("none", "application/json", "wanted none"),
+            ("order", "imagex/png", "expected one of"),
+            ("drop", "application/problem+json", "expected"),
+            ("none", "application/json", "expected none"),
         ] as [(RPCMethod, String, String)])
     func typesThatItDoesNotName(_ method: RPCMethod, _ type: String, _ words: String) {
-        let message = refusal(method, GivenBody(contentType: type))
+        let message = refusal(method, SuppliedBody(contentType: type))
         #expect(message.contains(words), "\(message)")
     }
 
@@ -103,26 +103,26 @@ struct GivenBodyTests {
 
     @Test(
         arguments: [
-            ("order", "application/json", "", "no strict JSON"),
-            ("order", "application/json", #"{"item":"tea","item":"tea"}"#, "no strict JSON"),
-            ("order", "application/json", "item: tea", "no strict JSON"),
-            ("order", "application/json", "[]", "the body: found array, wanted object"),
+            ("order", "application/json", "", "not strict JSON"),
+            ("order", "application/json", #"{"item":"tea","item":"tea"}"#, "not strict JSON"),
+            ("order", "application/json", "item: tea", "not strict JSON"),
+            ("order", "application/json", "[]", "the body: found array, expected object"),
             ("order", "application/json", "{}", "the body at .item: found nothing"),
             (
                 "order", "application/json", #"{"item":4242424242}"#,
-                ".item: found number, wanted string"
+                ".item: found number, expected string"
             ),
             (
                 "order", "application/json", #"{"item":"x","kind":"4242424242"}"#,
-                #".kind: found another string, wanted one of "tea", "cake""#
+                #".kind: found another string, expected one of "tea", "cake""#
             ),
             (
                 "order", "application/json", #"{"item":"x","count":4242424242}"#,
-                ".count: found another number, wanted at most 99"
+                ".count: found another number, expected at most 99"
             ),
             ("order", "application/json", #"{"item":"x","Count":1}"#, ".Count: found a member"),
-            ("any", "application/json", "4242424242", "found number, wanted object"),
-            ("any", "application/merge+json", "[]", "found array, wanted object"),
+            ("any", "application/json", "4242424242", "found number, expected object"),
+            ("any", "application/merge+json", "[]", "found array, expected object"),
             ("order", "application/x-www-form-urlencoded", "", ".item: found nothing"),
             ("order", "application/x-www-form-urlencoded", "Item=tea", ".item: found nothing"),
             (
@@ -137,11 +137,11 @@ struct GivenBodyTests {
             ("order", "application/x-www-form-urlencoded", "item=a&count=%3100", "at most 99"),
             (
                 "order", "application/x-www-form-urlencoded", "item=a&cou%6Et=4242424242",
-                ".count: found another number, wanted at most 99"
+                ".count: found another number, expected at most 99"
             ),
             (
                 "order", "application/x-www-form-urlencoded", "item=a&kind=4242424242",
-                #".kind: found another number, wanted one of "tea", "cake""#
+                #".kind: found another number, expected one of "tea", "cake""#
             ),
             ("order", "application/x-www-form-urlencoded", "item=a&more", ".more: found a field"),
             ("order", "application/x-www-form-urlencoded", "item=a&tags=1&tags=2&tags=3", ".tags"),
@@ -161,21 +161,22 @@ struct GivenBodyTests {
         try check("spread", Self.body("street=x&town=y", type), id: false)
         try check("spread", Self.body("address[street]=x", type), id: false)
         let message = refusal("spread", try Self.body("n=x", type), id: false)
-        #expect(message.contains(".n: found string, wanted integer"), "\(message)")
+        #expect(message.contains(".n: found string, expected integer"), "\(message)")
     }
 
     @Test func partsOfAForm() throws {
         var form = MultipartForm()
         form.append("tea", named: "item")
         form.append(file: [0xFF], named: "photo", fileName: "a.png")
-        try check("order", GivenBody(form))
-        try check("order", GivenBody(form, files: ["photo", "tags"]))
+        try check("order", SuppliedBody(form))
+        try check("order", SuppliedBody(form, files: ["photo", "tags"]))
         // A file may be anything.
-        try check("order", GivenBody(MultipartForm(), files: ["item", "count"]))
-        #expect(refusal("order", GivenBody(form, files: ["more"])).contains(".more"))
-        #expect(refusal("order", GivenBody(MultipartForm())).contains(".item: found nothing"))
+        try check("order", SuppliedBody(MultipartForm(), files: ["item", "count"]))
+        #expect(refusal("order", SuppliedBody(form, files: ["more"])).contains(".more"))
+        #expect(refusal("order", SuppliedBody(MultipartForm())).contains(".item: found nothing"))
         form.append("many", named: "count")
-        #expect(refusal("order", GivenBody(form)).contains(".count: found string, wanted integer"))
+        #expect(
+            refusal("order", SuppliedBody(form)).contains(".count: found string, expected integer"))
     }
 
     @Test func ofOneTypeInTwoVersionsOneIsEnough() throws {

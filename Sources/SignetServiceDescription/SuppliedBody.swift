@@ -1,13 +1,13 @@
 public import SignetRPC
 import SignetJSON
 
-/// A body that is not made of parameters, as far as it is known before it is sent.
+/// A body that is not made of parameters, described for a check before it is sent.
 ///
-/// A ``MethodDescription`` judges its type, and looks into JSON (`application/json`, `…+json`) and forms. No
-/// value of it is repeated in a message.
-public struct GivenBody: Sendable, Hashable {
+/// A ``MethodDescription`` checks its media type and, if it is JSON (`application/json`, `…+json`)
+/// or a form, its content. Messages repeat no value of it.
+public struct SuppliedBody: Sendable, Hashable {
     enum Content: Sendable, Hashable {
-        /// Not known, as of a stream.
+        /// Not known in advance, such as a stream's.
         case unknown
         case bytes([UInt8])
         case parts(fields: [Field], files: [String])
@@ -18,25 +18,25 @@ public struct GivenBody: Sendable, Hashable {
         var text: String?
     }
 
-    /// What the body is; nil where that is not known, and nothing is judged.
+    /// The body's media type; nil if it is not known. Then nothing is checked.
     public let contentType: String?
     let content: Content
 
-    private init(_ contentType: String?, _ content: Content) {
+    private init(_ contentType: String?, content: Content) {
         self.contentType = contentType
         self.content = content
     }
 
-    /// A body whose bytes are not there yet.
-    public init(contentType: String?) { self.init(contentType, .unknown) }
+    /// Creates a description of a body whose bytes are not known yet.
+    public init(contentType: String?) { self.init(contentType, content: .unknown) }
 
-    /// A body whose bytes are there.
-    public init(_ body: RESTBody) { self.init(body.contentType, .bytes(body.bytes)) }
+    /// Creates a description of a body in memory.
+    public init(_ body: RESTBody) { self.init(body.contentType, content: .bytes(body.bytes)) }
 
-    /// A form of several parts.
+    /// Creates a description of a form of several parts.
     ///
     /// - Parameters:
-    ///   - form: Its fields, and those files that are in memory.
+    ///   - form: The fields, and the files in memory.
     ///   - files: The names of the fields whose files are streams.
     public init(_ form: MultipartForm, files: [String] = []) {
         let fields = form.parts.filter { $0.fileName == nil }.map {
@@ -44,17 +44,17 @@ public struct GivenBody: Sendable, Hashable {
         }
         self.init(
             "multipart/form-data",
-            .parts(
+            content: .parts(
                 fields: fields, files: form.parts.filter { $0.fileName != nil }.map(\.name) + files)
         )
     }
 
-    /// Whether a body of a type is looked into.
+    /// Returns whether the content of a body of some type is checked.
     static func isRead(_ type: MediaType) -> Bool { type.isJSON || type.essence == formType }
 
     static let formType = "application/x-www-form-urlencoded"
 
-    /// The fields of a form (WHATWG URL, section 5.1).
+    /// Returns the fields of a form (WHATWG URL, section 5.1).
     static func fields(ofForm bytes: [UInt8]) -> [Field] {
         bytes.split(separator: UInt8(ascii: "&")).map { pair in
             let mark = pair.firstIndex(of: UInt8(ascii: "="))
@@ -64,7 +64,7 @@ public struct GivenBody: Sendable, Hashable {
         }
     }
 
-    /// A name or value of a form; nil where it is no UTF-8.
+    /// Decodes a name or value of a form; returns nil if it is not UTF-8.
     private static func text(_ escaped: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = escaped
@@ -93,27 +93,28 @@ public struct GivenBody: Sendable, Hashable {
 }
 
 extension MethodDescription {
-    /// A kind of body that a method takes.
+    /// A media type or range that the method's description names for bodies.
     struct BodyType: Sendable, Hashable {
-        /// As the description names it: a media type or a range, such as `image/*`.
+        /// The name in the description: a media type or a range, such as `image/*`.
         let name: String
         let schema: ParameterSchema
 
-        /// How closely it names a type: 0 for one that is none of it.
+        /// Returns how closely the name matches a type, from 0 (not at all) to 3 (the type itself).
         func closeness(to type: MediaType) -> Int {
-            // Of a name that cannot be read nothing is known for certain.
+            // A name that cannot be parsed may match anything.
             guard let own = MediaType(name)?.essence, own != "*/*" else { return 1 }
             if own == type.essence { return 3 }
             return own.hasSuffix("/*") && type.essence.hasPrefix(own.dropLast()) ? 2 : 0
         }
     }
 
-    /// The types of which a body may be, media types or ranges such as `image/*`, in the description's
-    /// order; nil where the method takes no body, and empty where the description names none.
+    /// The names of the body's possible types, media types or ranges such as `image/*`, in the
+    /// description's order; nil if the method takes no body, and empty if the description names
+    /// none.
     public var bodyTypeNames: [String]? { bodyTypes?.map(\.name) }
 
-    /// The one type of which a body is, in the description's spelling; nil where there are several, or none
-    /// is certain.
+    /// The body's only possible type as the description spells it; nil if there are several, or
+    /// only a range.
     public var onlyBodyType: String? {
         guard let types = bodyTypes, types.count == 1, MediaType(types[0].name) != nil,
             !types[0].name.utf8.contains(UInt8(ascii: "*"))
@@ -121,15 +122,15 @@ extension MethodDescription {
         return types[0].name
     }
 
-    /// Whether a body of this type would be looked into; one of another type is judged by that alone.
+    /// Returns whether the content of a body of this type would be checked, and not only its type.
     public func readsBody(ofType contentType: String) -> Bool {
-        bodyTypes?.isEmpty == false && MediaType(contentType).map(GivenBody.isRead) == true
+        bodyTypes?.isEmpty == false && MediaType(contentType).map(SuppliedBody.isRead) == true
     }
 
     /// Checks a body that is not made of parameters.
-    func check(_ body: GivenBody) throws(RPCError) {
+    func check(_ body: SuppliedBody) throws(RPCError) {
         guard let bodyTypes else {
-            throw .invalidParameters("found a body, wanted none: the description has none")
+            throw .invalidParameters("found a body, expected none: the description names none")
         }
         guard !bodyTypes.isEmpty, let type = body.contentType.flatMap(MediaType.init) else {
             return
@@ -137,7 +138,7 @@ extension MethodDescription {
         let closest = bodyTypes.map { $0.closeness(to: type) }.max() ?? 0
         guard closest > 0 else {
             throw .invalidParameters(
-                "found a body of the type \(Printable.text(type.essence, limit: 64)), wanted "
+                "found a body of the type \(Printable.text(type.essence, limit: 64)), expected "
                     + (bodyTypes.count == 1 ? "" : "one of ")
                     + Self.list(bodyTypes.map(\.name)))
         }
@@ -147,23 +148,23 @@ extension MethodDescription {
         case .bytes(let bytes) where type.isJSON:
             let value = try Self.json(bytes)
             found = schemas.compactMap { $0.mismatch(value, repeatsValues: false) }
-        case .bytes(let bytes) where type.essence == GivenBody.formType:
-            let fields = GivenBody.fields(ofForm: bytes)
+        case .bytes(let bytes) where type.essence == SuppliedBody.formType:
+            let fields = SuppliedBody.fields(ofForm: bytes)
             found = schemas.compactMap { $0.mismatch(form: fields, files: [], spreads: true) }
         case .parts(let fields, let files):
             found = schemas.compactMap { $0.mismatch(form: fields, files: files, spreads: false) }
         case .unknown, .bytes: return
         }
-        // Where one type stands there twice, with other parameters, one of the two is enough.
+        // If the description names a type twice, with other schemas, the body must fit one of them.
         guard let first = found.first, found.count == schemas.count else { return }
-        throw refusal(first, "the body")
+        throw refusal(of: first, in: "the body")
     }
 
     private static func json(_ bytes: [UInt8]) throws(RPCError) -> JSONValue {
         do throws(JSONError) {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw .invalidParameters("the body is no strict JSON: \(error.message)")
+            throw .invalidParameters("the body is not strict JSON: \(error.message)")
         }
     }
 }

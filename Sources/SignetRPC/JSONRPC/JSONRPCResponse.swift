@@ -1,36 +1,37 @@
 package import SignetJSON
 
-/// One reply object of JSON-RPC, read but not yet joined to its call.
-package struct JSONRPCReply {
+/// One JSON-RPC response object, parsed but not yet matched to its call.
+struct JSONRPCResponse {
     /// The member `id`.
     package enum ID {
         case absent, null, unusable
         case id(RPCID)
     }
 
-    /// What the reply says.
-    package enum Content {
+    /// The part of the response that matters to the call.
+    enum Content {
         case result(JSONReader.Element)
         case error(RPCServerError)
-        /// Why the reply is none.
+        /// Why the object is not a valid response.
         case defect(String)
     }
 
-    package let id: ID
-    package let content: Content
-    /// Whether the object says that it is of the protocol, even if the rest is wrong: it names a version,
-    /// or has all three members that version 1.0 demands. Ids and errors alone others have too.
+    let id: ID
+    let content: Content
+    /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`,
+    /// or all three members that version 1.0 requires. Other APIs have ids and errors too.
     let isRPC: Bool
-    /// Whether it has both result and error, and that was let pass.
-    package let hasBoth: Bool
+    /// Whether it has both result and error, and the adapter accepts that.
+    let hasBoth: Bool
 
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
-    package init(_ element: JSONReader.Element, in reader: JSONReader, _ adapter: JSONRPCAdapter) {
+    init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
-            self.content = .defect("found a JSON value that is no object, wanted a reply object")
+            self.content = .defect(
+                "found a JSON value of another type, expected a response object")
             self.isRPC = false
             self.hasBoth = false
             return
@@ -58,13 +59,13 @@ package struct JSONRPCReply {
             || adapter.version == .v1 && members.id != nil && members.result != nil
                 && members.error != nil
         guard adapter.version == .v2 else {
-            self.content = members.contentOfVersion1(reader, id)
+            self.content = members.contentOfVersion1(id: id, in: reader)
             self.hasBoth = false
             return
         }
-        let takesBoth = adapter.acceptsResultBesideError
-        self.hasBoth = takesBoth && members.result != nil && members.error != nil
-        self.content = members.content(reader, id, takesBoth: takesBoth)
+        let acceptsBoth = adapter.acceptsResultBesideError
+        self.hasBoth = acceptsBoth && members.result != nil && members.error != nil
+        self.content = members.content(id: id, in: reader, acceptsBoth: acceptsBoth)
     }
 
     private struct Members {
@@ -74,7 +75,7 @@ package struct JSONRPCReply {
         var error: JSONReader.Element?
 
         /// JSON-RPC 2.0, section 5: exactly one of result and error, whatever their values.
-        func content(_ reader: JSONReader, _ id: ID, takesBoth: Bool) -> Content {
+        func content(id: ID, in reader: JSONReader, acceptsBoth: Bool) -> Content {
             guard let version else { return .defect("the member jsonrpc is missing") }
             guard reader.isString(version, "2.0") else {
                 return .defect("the member jsonrpc is not the string 2.0")
@@ -82,58 +83,58 @@ package struct JSONRPCReply {
             if let defect = defect(of: id) { return .defect(defect) }
             switch (result, error) {
             case (let result?, nil): return .result(result)
-            case (nil, let error?): return serverError(error, reader)
-            case (nil, nil): return .defect("found neither result nor error, wanted one of them")
-            case (let result?, let error?) where takesBoth:
-                return error.kind == .null ? .result(result) : serverError(error, reader)
-            default: return .defect("found both result and error, wanted one of them")
+            case (nil, let error?): return serverError(error, in: reader)
+            case (nil, nil): return .defect("found neither result nor error, expected one of them")
+            case (let result?, let error?) where acceptsBoth:
+                return error.kind == .null ? .result(result) : serverError(error, in: reader)
+            default: return .defect("found both result and error, expected one of them")
             }
         }
 
         /// JSON-RPC 1.0, section 1.2: both members, one of them null; a missing one counts as null.
-        func contentOfVersion1(_ reader: JSONReader, _ id: ID) -> Content {
+        func contentOfVersion1(id: ID, in reader: JSONReader) -> Content {
             if let defect = defect(of: id) { return .defect(defect) }
             switch (result, error) {
             case (let result?, nil): return .result(result)
             case (let result?, let error?) where error.kind == .null: return .result(result)
             case (let result, let error?) where error.kind != .null:
                 guard result == nil || result?.kind == .null else {
-                    return .defect("found both result and error, wanted one of them to be null")
+                    return .defect("found both result and error, expected one of them to be null")
                 }
-                return serverErrorOfVersion1(error, reader)
-            default: return .defect("found neither result nor error, wanted one of them")
+                return serverErrorOfVersion1(error, in: reader)
+            default: return .defect("found neither result nor error, expected one of them")
             }
         }
 
         private func defect(of id: ID) -> String? {
             switch id {
             case .absent: "the member id is missing"
-            case .unusable: "the member id is neither string, number nor null"
+            case .unusable: "the member id is not a string, a number or null"
             case .null, .id: nil
             }
         }
 
         /// JSON-RPC 2.0, section 5.1.
         private func serverError(
-            _ element: JSONReader.Element, _ reader: JSONReader
+            _ element: JSONReader.Element, in reader: JSONReader
         ) -> Content {
             guard let object = reader.value(element).object else {
-                return .defect("the member error is no object")
+                return .defect("the member error is not an object")
             }
             guard let code = object["code"]?.number, code.isInteger else {
-                return .defect("the error's code is no integer")
+                return .defect("the error's code is not an integer")
             }
             guard let message = object["message"]?.string else {
-                return .defect("the error's message is no string")
+                return .defect("the error's message is not a string")
             }
             return .error(RPCServerError(code: code, message: message, data: object["data"]))
         }
 
-        /// Version 1.0 does not say what an error looks like; one unlike that of 2.0 has code 0.
+        /// Version 1.0 doesn't define errors. One that differs from those of 2.0 gets code 0.
         private func serverErrorOfVersion1(
-            _ element: JSONReader.Element, _ reader: JSONReader
+            _ element: JSONReader.Element, in reader: JSONReader
         ) -> Content {
-            if case .error(let error) = serverError(element, reader) { return .error(error) }
+            if case .error(let error) = serverError(element, in: reader) { return .error(error) }
             let value = reader.value(element)
             let message = value.string ?? value["message"]?.string ?? "an error without a message"
             return .error(RPCServerError(code: JSONNumber(0), message: message, data: value))
@@ -142,7 +143,7 @@ package struct JSONRPCReply {
 }
 
 extension JSONReader {
-    /// An id of a reply; nil for a type that cannot be one.
+    /// Returns a response's id; nil if the element's type cannot be an id.
     fileprivate func id(_ element: Element) -> RPCID? {
         if let text = string(element) { return .string(text) }
         return number(element).map(RPCID.number)
