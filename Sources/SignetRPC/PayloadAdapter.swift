@@ -144,7 +144,7 @@ public struct RPCResult: Sendable, Hashable {
     public let bytes: [UInt8]
 
     /// Creates a result from JSON text that has been validated.
-    init(validated bytes: [UInt8]) { self.bytes = bytes }
+    package init(validated bytes: [UInt8]) { self.bytes = bytes }
 
     /// Creates a result from a JSON value.
     public init(_ value: JSONValue) { self.bytes = value.serialized() }

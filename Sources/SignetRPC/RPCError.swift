@@ -180,13 +180,13 @@ extension RPCError {
 }
 
 /// Makes a server's text fit for a line that people read.
-enum Printable {
+package enum Printable {
     /// Returns a parameter's name for a message, shortened and in quotation marks.
-    static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
+    package static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
 
     /// Returns the text, cut after `limit` scalars, with characters escaped that could move the
     /// cursor or reverse the line.
-    static func text(_ text: String, limit: Int = 200) -> String {
+    package static func text(_ text: String, limit: Int = 200) -> String {
         var result = ""
         for scalar in text.unicodeScalars.prefix(limit) {
             switch scalar.properties.generalCategory {

@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is
 /// inspected once.
 struct FrameReader {

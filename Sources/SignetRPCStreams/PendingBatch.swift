@@ -1,3 +1,4 @@
+internal import SignetRPC
 import Synchronization
 
 /// One outgoing batch. When its last call has ended, it resumes the caller with all outcomes, once.

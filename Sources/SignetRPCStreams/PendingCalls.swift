@@ -1,3 +1,4 @@
+internal import SignetRPC
 import Synchronization
 
 /// A connection's calls that wait for their responses. The code that removes a call from the table

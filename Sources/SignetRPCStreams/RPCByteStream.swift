@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// A stream of bytes in both directions between this program and a peer, such as a socket or a
 /// child's standard input and output.
 ///

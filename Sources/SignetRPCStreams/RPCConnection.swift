@@ -1,3 +1,5 @@
+public import SignetRPC
+
 /// A JSON-RPC connection over a stream of bytes, with calls in both directions: to language
 /// servers, Model Context Protocol servers or programs of your own.
 ///

@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// The framing of messages in a stream of bytes.
 public struct RPCFraming: Sendable, Hashable {
     enum Value: Sendable, Hashable { case contentLength, lines }

@@ -1,3 +1,5 @@
+public import SignetRPC
+
 /// The other side of a connection, to call and notify. It doesn't keep the connection open.
 public struct RPCPeer: Sendable {
     let core: ConnectionCore

@@ -1,3 +1,4 @@
+internal import SignetRPC
 import SignetJSON
 import Synchronization
 

@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// The system's error in opening, reading or writing a stream.
 public struct RPCStreamError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operation that failed: `open`, `connect`, `start`, `read` or `write`.

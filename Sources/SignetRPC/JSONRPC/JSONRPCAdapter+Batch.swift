@@ -75,7 +75,7 @@ extension JSONRPCAdapter {
     }
 
     /// Returns the array of a batch, and the calls' ids; nil for a notification.
-    func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
+    package func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
         guard version == .v2 else {
             throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 has no batches")
         }

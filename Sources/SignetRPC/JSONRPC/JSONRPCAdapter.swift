@@ -114,7 +114,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     // MARK: Helpers
 
     /// Returns the request object.
-    func request(for call: RPCCall, id: RPCID?) throws(RPCError) -> JSONObject {
+    package func request(for call: RPCCall, id: RPCID?) throws(RPCError) -> JSONObject {
         guard allowsReservedMethods || !call.method.isReserved else {
             throw RPCError(
                 code: .reservedMethod,
@@ -185,7 +185,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Parses a message or an array of messages. Only the positions of each message's own members
     /// are recorded: a result can be large, and the caller decides when to parse it.
-    func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
+    package func read(_ message: [UInt8]) throws(JSONError) -> JSONReader {
         let isArray = message.first { $0 > 0x20 } == UInt8(ascii: "[")
         return try JSONReader(
             message, maximumDepth: maximumDepth, recordedDepth: isArray ? 2 : 1,
@@ -234,9 +234,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
 }
 
 extension RPCWarning {
-    static let resultAndError = RPCWarning(
+    package static let resultAndError = RPCWarning(
         code: .resultAndError, message: "a response has both result and error, expected one of them"
     )
-    static let stringifiedID = RPCWarning(
+    package static let stringifiedID = RPCWarning(
         code: .stringifiedID, message: "the server turned a numeric id into a string")
 }

@@ -1,7 +1,7 @@
 package import SignetJSON
 
 /// One JSON-RPC response object, parsed but not yet matched to its call.
-struct JSONRPCResponse {
+package struct JSONRPCResponse {
     /// The member `id`.
     package enum ID {
         case absent, null, unusable
@@ -9,25 +9,25 @@ struct JSONRPCResponse {
     }
 
     /// The part of the response that matters to the call.
-    enum Content {
+    package enum Content {
         case result(JSONReader.Element)
         case error(RPCServerError)
         /// Why the object is not a valid response.
         case defect(String)
     }
 
-    let id: ID
-    let content: Content
+    package let id: ID
+    package let content: Content
     /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`,
     /// or all three members that version 1.0 requires. Other APIs have ids and errors too.
     let isRPC: Bool
     /// Whether it has both result and error, and the adapter accepts that.
-    let hasBoth: Bool
+    package let hasBoth: Bool
 
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
-    init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
+    package init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
             self.content = .defect(

@@ -117,7 +117,7 @@ public struct QueryStyle: Sendable, Hashable {
 
 extension JSONValue {
     /// A string, number or boolean as text; nil for null, an array or an object.
-    var scalarText: String? {
+    package var scalarText: String? {
         switch self {
         case .string(let text): text
         case .number(let number): number.text

@@ -120,11 +120,11 @@ public struct RESTRequest: Sendable, Hashable {
 }
 
 /// A media type (RFC 9110, section 8.3.1), without parameters.
-struct MediaType: Equatable {
-    let essence: String
+package struct MediaType: Equatable {
+    package let essence: String
 
     /// Parses the value of a Content-Type field; returns nil if it is not a media type.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
         var essence = text[..<end].utf8
         while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
@@ -138,7 +138,7 @@ struct MediaType: Equatable {
     }
 
     /// Whether the type's name says that it is JSON (RFC 6839, section 3.1).
-    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 
     /// Returns whether a token may contain a byte (RFC 9110, section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
