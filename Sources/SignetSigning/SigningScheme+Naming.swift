@@ -18,7 +18,7 @@ extension SigningScheme {
         guard Self.isFile(name) else {
             self =
                 insecure
-                ? try .insecure.scheme(named: name) : try SigningScheme(named: name)
+                ? try .Insecure.scheme(named: name) : try SigningScheme(named: name)
             return
         }
         try self.init(file: name, insecure: insecure)
@@ -32,7 +32,7 @@ extension SigningScheme {
         do throws(SigningError) {
             self =
                 insecure
-                ? try .insecure.scheme(document: document) : try SigningScheme(document: document)
+                ? try .Insecure.scheme(document: document) : try SigningScheme(document: document)
         } catch {
             throw SigningError(error.code, "\(printable(file)): \(error.message)")
         }

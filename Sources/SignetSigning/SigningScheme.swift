@@ -35,7 +35,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     /// Finds a scheme by name.
     ///
     /// - Throws: `SigningError` with `unknown-scheme`, naming those that can be used, and with
-    ///   `insecure-scheme` for one that signs with MD5 or SHA-1 (see ``insecure``).
+    ///   `insecure-scheme` for one that signs with MD5 or SHA-1 (see ``Insecure``).
     public init(named name: String) throws(SigningError) {
         try self.init(named: name, insecure: false)
     }
@@ -44,13 +44,13 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter document: JSON, at most 256 KiB.
     /// - Throws: `SigningError` with `malformed-scheme`, naming the member, and with `insecure-scheme`
-    ///   for one that signs with MD5 or SHA-1 (see ``insecure``).
+    ///   for one that signs with MD5 or SHA-1 (see ``Insecure``).
     public init(document: [UInt8]) throws(SigningError) {
         try self.init(document: document, insecure: false)
     }
 
     /// The door to schemes that sign with MD5 or SHA-1, for partners that know no other.
-    public enum insecure {
+    public enum Insecure {
         /// Finds a scheme by name, also a weak one.
         public static func scheme(named name: String) throws(SigningError) -> SigningScheme {
             try SigningScheme(named: name, insecure: true)
@@ -99,7 +99,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SigningError(
                 .insecureScheme,
                 "the scheme \(plan.name) signs with \(hash.rawValue), which is broken: to use it anyway, "
-                    + "pass --insecure-scheme-ok (in Swift: SigningScheme.insecure)")
+                    + "pass --insecure-scheme-ok (in Swift: SigningScheme.Insecure)")
         }
         self.init(name: plan.name, kind: .document(plan))
     }

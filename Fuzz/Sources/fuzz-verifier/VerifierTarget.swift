@@ -14,7 +14,7 @@ private let fixtures: [Fixture] = {
         ]
         let messages = try texts.map { try SignableMessage(parsing: Array($0.utf8)) }
         var all = try SigningScheme.names.map {
-            try Fixture(SigningScheme.insecure.scheme(named: $0), messages)
+            try Fixture(SigningScheme.Insecure.scheme(named: $0), messages)
         }
         for list in [
             "@method,@target-uri,@query,\"content-type\";bs",

@@ -197,7 +197,7 @@ final class SchemePlan: Sendable {
 }
 
 extension SchemePlan {
-    /// A hash that is broken for signatures: behind `.insecure` only.
+    /// A hash that is broken for signatures: behind `.Insecure` only.
     var brokenHash: HashFunction? {
         if case .hash(let function, _, _) = algorithm, function.isBroken { return function }
         return nil

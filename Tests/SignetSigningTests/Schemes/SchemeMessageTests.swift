@@ -30,7 +30,7 @@ struct SchemeMessageTests {
             let before = message
             do {
                 _ = try MessageSigner(
-                    scheme: .insecure.scheme(named: scheme), key: keys.keys[0], options: options
+                    scheme: .Insecure.scheme(named: scheme), key: keys.keys[0], options: options
                 ).sign(&message, now: now, expires: expires, nonce: nonce)
             } catch {
                 #expect(message == before)
