@@ -28,7 +28,7 @@ public struct MessageSigner: Sendable {
         public var fieldTypes = StructuredFieldTypes()
         /// What a peer's Accept-Signature asks for (`rfc9421`): its label, components, tag and nonce
         /// take the place of what these options say.
-        public var answers: SignatureRequest?
+        public var acceptSignature: AcceptSignature?
 
         /// What a scheme of a document must know besides, such as SigV4's region and service.
         public var settings: [String: String] = [:]
@@ -107,7 +107,7 @@ public struct MessageSigner: Sendable {
             self.engine = .rfc9421(
                 try RFC9421Signer(
                     key: own, keyID: key.id, algorithm: own.algorithm, options: options))
-            self.addsNonce = options.addsNonce && options.answers?.nonce == nil
+            self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
         case .saltedHMAC:
             self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
             self.addsNonce = false
@@ -133,7 +133,7 @@ public struct MessageSigner: Sendable {
         self.keyID = keyID
         self.engine = .rfc9421(
             try RFC9421Signer(key: nil, keyID: keyID, algorithm: algorithm, options: options))
-        self.addsNonce = options.addsNonce && options.answers?.nonce == nil
+        self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
     }
 
     /// Signs a message: adds the fields of the signature and, where it is covered and absent, a

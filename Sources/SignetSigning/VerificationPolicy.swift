@@ -38,7 +38,7 @@ public struct VerificationPolicy: Sendable, Hashable {
 
     /// Demands of an answer what was asked for in Accept-Signature (`rfc9421`): its components, tag,
     /// nonce and algorithm.
-    public init(answerTo request: SignatureRequest) {
+    public init(acceptSignature request: AcceptSignature) {
         required = request.components
         tag = request.tag
         nonce = request.nonce

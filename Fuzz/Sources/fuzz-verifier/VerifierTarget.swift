@@ -53,7 +53,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let again = try? SignableMessage(parsing: message.serialized()), again == message else {
         broken("a message that was written is not read as it was")
     }
-    if let requests = try? SignatureRequest.all(in: message) {
+    if let requests = try? AcceptSignature.all(in: message) {
         for request in requests { _ = request.components.map(\.description) }
     }
     for fixture in fixtures {

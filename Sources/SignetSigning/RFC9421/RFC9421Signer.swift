@@ -28,7 +28,7 @@ final class RFC9421Signer: Sendable {
     private let label: [UInt8]
     private let lifetime: Int64?
     let digest: BodyDigest
-    private let answered: SignatureRequest?
+    private let acceptSignature: AcceptSignature?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
     /// `;tag="…"` and, where it was asked for, `;alg="…"`; empty without them.
@@ -43,10 +43,10 @@ final class RFC9421Signer: Sendable {
         self.key = key
         self.algorithm = algorithm
         try SigningText.require(keyID, "the key's id")
-        let answered = options.answers
-        try answered?.check(options, keyID: keyID, algorithm: algorithm)
-        self.answered = answered
-        let label = Array((answered?.label ?? options.label ?? "sig1").utf8)
+        let acceptSignature = options.acceptSignature
+        try acceptSignature?.check(options, keyID: keyID, algorithm: algorithm)
+        self.acceptSignature = acceptSignature
+        let label = Array((acceptSignature?.label ?? options.label ?? "sig1").utf8)
         guard RFC9421Fields.isLabel(label) else {
             throw SigningError(
                 .invalidValue,
@@ -59,19 +59,19 @@ final class RFC9421Signer: Sendable {
         parameter.append(quoted: keyID.utf8)
         self.keyIDParameter = parameter
         parameter = []
-        if let tag = answered?.tag ?? options.tag {
+        if let tag = acceptSignature?.tag ?? options.tag {
             try SigningText.require(tag, "the tag")
             parameter.append(";tag=")
             parameter.append(quoted: tag.utf8)
         }
-        if answered?.algorithm != nil {
+        if acceptSignature?.algorithm != nil {
             parameter.append(";alg=")
             parameter.append(quoted: algorithm.name.utf8)
         }
         self.lastParameters = parameter
         self.fieldTypes = options.fieldTypes
         self.coverage = try Self.coverage(
-            answered?.components ?? options.covers, label: label, options.fieldTypes)
+            acceptSignature?.components ?? options.covers, label: label, options.fieldTypes)
     }
 
     private static func coverage(
@@ -266,7 +266,7 @@ final class RFC9421Signer: Sendable {
         _ plan: CoveragePlan, _ created: Int64, _ expires: Int64?, _ nonce: String?
     ) throws(SigningError) -> [UInt8] {
         let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest - created) }
-        let nonce = try answered?.nonce(nonce, expires: expires) ?? nonce
+        let nonce = try acceptSignature?.nonce(nonce, expires: expires) ?? nonce
         var text: [UInt8] = []
         text.reserveCapacity(plan.innerList.count + keyIDParameter.count + 96)
         text.append(contentsOf: plan.innerList)

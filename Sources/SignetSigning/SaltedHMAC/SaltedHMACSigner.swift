@@ -23,7 +23,7 @@ struct SaltedHMACSigner: Sendable {
         self.keyID = key.id
         try SigningText.require(key.id, "the key's id")
         guard options.label == nil, options.tag == nil, options.lifetime == nil,
-            options.answers == nil
+            options.acceptSignature == nil
         else {
             throw SigningError(
                 .unsupportedOption,

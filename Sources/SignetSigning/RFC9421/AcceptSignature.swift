@@ -3,15 +3,15 @@
 /// A server asks a client in a response, a client asks a server in a request; whoever answers signs the
 /// next message under the same label, over the same components, with every parameter asked for, or says
 /// by name why it cannot.
-public struct SignatureRequest: Sendable, Hashable {
+public struct AcceptSignature: Sendable, Hashable {
     /// The signature's label in the answer.
     public var label: String
     /// What the answer must cover, in this order.
     public var components: [ComponentIdentifier]
     /// Whether the answer must say when it was made; ours always does.
-    public var wantsCreated = true
+    public var requestsCreated = true
     /// Whether the answer must say when it ends.
-    public var wantsExpires = false
+    public var requestsExpiration = false
     /// The key that must sign, where the peer names one.
     public var keyID: String?
     /// The algorithm that must be used, where the peer names one; the answer then bears `alg`.
@@ -34,12 +34,12 @@ public struct SignatureRequest: Sendable, Hashable {
     ///   `unsupported-parameter` for a parameter that is not known.
     public static func all(
         in message: SignableMessage
-    ) throws(SigningError) -> [SignatureRequest] {
+    ) throws(SigningError) -> [AcceptSignature] {
         guard let text = message.value(of: fieldBytes) else { return [] }
         let dictionary = try StructuredDictionary(parsing: text, field: fieldName)
-        var requests: [SignatureRequest] = []
+        var requests: [AcceptSignature] = []
         for member in dictionary.members {
-            requests.append(try SignatureRequest(member, of: dictionary))
+            requests.append(try AcceptSignature(member, of: dictionary))
         }
         return requests
     }
@@ -49,7 +49,7 @@ public struct SignatureRequest: Sendable, Hashable {
     /// - Throws: `SigningError` with `invalid-value` for a label, nonce, tag or key id that cannot be
     ///   written, with `duplicate-label` and with `duplicate-component`.
     public static func field(
-        _ requests: [SignatureRequest]
+        _ requests: [AcceptSignature]
     ) throws(SigningError) -> SignableMessage.Field {
         var value: [UInt8] = []
         var labels: Set<[UInt8]> = []
@@ -79,8 +79,8 @@ public struct SignatureRequest: Sendable, Hashable {
             value.append(contentsOf: component.serialized)
         }
         value.append(ASCII.rightParenthesis)
-        if wantsCreated { value.append(";created") }
-        if wantsExpires { value.append(";expires") }
+        if requestsCreated { value.append(";created") }
+        if requestsExpiration { value.append(";expires") }
         for (name, text) in [
             ("keyid", keyID), ("alg", algorithm), ("nonce", nonce), ("tag", tag),
         ] {
@@ -101,15 +101,15 @@ public struct SignatureRequest: Sendable, Hashable {
         self.init(
             label: String(decoding: dictionary[member.key], as: UTF8.self),
             components: try ComponentIdentifier.components(of: dictionary, in: list))
-        wantsCreated = false
+        requestsCreated = false
         for parameter in member.parameters {
             switch String(decoding: dictionary[parameter.name], as: UTF8.self) {
             case "created":
                 try Self.requireFlag(parameter)
-                wantsCreated = true
+                requestsCreated = true
             case "expires":
                 try Self.requireFlag(parameter)
-                wantsExpires = true
+                requestsExpiration = true
             case "keyid": keyID = try dictionary.text(parameter)
             case "alg": algorithm = try dictionary.text(parameter)
             case "nonce": nonce = try dictionary.text(parameter)
@@ -131,7 +131,7 @@ public struct SignatureRequest: Sendable, Hashable {
     }
 }
 
-extension SignatureRequest {
+extension AcceptSignature {
     /// Demands that a signer can give what is asked for.
     func check(
         _ options: MessageSigner.Options, keyID own: String, algorithm used: HTTPSignatureAlgorithm
@@ -153,7 +153,7 @@ extension SignatureRequest {
 
     /// The nonce of an answer.
     func nonce(_ given: String?, expires: Int64?) throws(SigningError) -> String? {
-        guard !wantsExpires || expires != nil else {
+        guard !requestsExpiration || expires != nil else {
             throw SigningError(
                 .unanswerableRequest, "a signature with an end is asked for: none was given")
         }
