@@ -133,7 +133,7 @@ extension SignableMessage {
         if contains(Self.contentRange) { return true }
         guard let response else { return false }
         return [204, 206, 304].contains(response.status)
-            || answeredRequest?.request?.method == "HEAD"
+            || relatedRequest?.request?.method == "HEAD"
     }
 
     private static let contentRange = Array("content-range".utf8)

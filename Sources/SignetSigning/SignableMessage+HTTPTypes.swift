@@ -44,11 +44,11 @@ extension SignableMessage {
     ///   - response: Its reason phrase is kept.
     ///   - body: The whole body.
     ///   - trailers: The trailers, where there are any.
-    ///   - request: The request that it answers, where components of it (`;req`) are covered.
+    ///   - relatedRequest: The request that it answers, where components of it (`;req`) are covered.
     /// - Throws: `SigningError` with `malformed-message` for a value that is not UTF-8.
     public init(
         response: HTTPResponse, body: [UInt8] = [], trailers: HTTPFields = [:],
-        answering request: SignableMessage? = nil
+        relatedRequest: SignableMessage? = nil
     ) throws(SigningError) {
         var fields: [Field] = []
         try fields.append(response.headerFields)
@@ -58,7 +58,7 @@ extension SignableMessage {
                     status: response.status.code, reason: Array(response.status.reasonPhrase.utf8))),
             fields: fields, body: body)
         try self.trailers.append(trailers)
-        if let request { try answer(request) }
+        if let relatedRequest { try setRelatedRequest(relatedRequest) }
     }
 
     /// The request in HTTPTypes' words, its Host as the authority; nil for a response.

@@ -105,7 +105,7 @@ public struct SignableMessage: Sendable, Hashable {
     /// The trailers (RFC 9110, section 6.5) in their order; no part of ``serialized()``.
     public internal(set) var trailers: [Field] = []
     /// None or one: a structure cannot hold itself but in an array.
-    private var answered: [SignableMessage] = []
+    private var related: [SignableMessage] = []
 
     init(start: Start, fields: [Field], body: [UInt8]) {
         self.start = start
@@ -115,17 +115,17 @@ public struct SignableMessage: Sendable, Hashable {
 
     /// The request that a response answers, where it is known; components with `;req` are taken from
     /// it (RFC 9421, section 2.4).
-    public var answeredRequest: SignableMessage? { answered.first }
+    public var relatedRequest: SignableMessage? { related.first }
 
     /// Says which request a response answers: as it was sent, its fields and body too.
     ///
     /// - Throws: `SigningError` with `malformed-message` where this is no response, or that no
     ///   request.
-    public mutating func answer(_ request: SignableMessage) throws(SigningError) {
+    public mutating func setRelatedRequest(_ request: SignableMessage) throws(SigningError) {
         guard response != nil, request.request != nil else {
             throw SigningError(.malformedMessage, "only a response answers, and only a request")
         }
-        answered = [request]
+        related = [request]
     }
 
     /// Appends a field line to the trailers.

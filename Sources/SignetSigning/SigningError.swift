@@ -4,7 +4,7 @@ internal import SignetCrypto
 ///
 /// The message says what was found, what was wanted and where; it never holds a key, a tag or the
 /// value of a field. Whoever sent a message that does not verify is told
-/// ``SigningError/publicAnswer`` and nothing else.
+/// ``SigningError/publicMessage`` and nothing else.
 public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it is; more kinds may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -140,7 +140,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What the sender of a message that does not verify may be told: the same for every reason.
-    public static let publicAnswer = "the message is not verified"
+    public static let publicMessage = "the message is not verified"
 
     /// The kind of failure.
     public let code: Code

@@ -252,7 +252,7 @@ extension SignableMessage {
     fileprivate var declaredLength: Int64? {
         get throws(SigningError) {
             if let response,
-                response.status == 304 || answeredRequest?.request?.method == "HEAD"
+                response.status == 304 || relatedRequest?.request?.method == "HEAD"
             {
                 return nil
             }

@@ -12,7 +12,7 @@
 ///     return try handle(proof)  // its covered values and its body, not the message's
 /// } catch {
 ///     log(error)  // the reason; the sender gets the one answer
-///     return Answer(error.isOwnFailure ? 503 : 401, SigningError.publicAnswer)
+///     return Answer(error.isOwnFailure ? 503 : 401, SigningError.publicMessage)
 /// }
 /// ```
 public final class Verifier: Sendable {
@@ -94,7 +94,7 @@ public final class Verifier: Sendable {
     ///   - now: The time, in seconds since 1970.
     /// - Returns: What the signature proves.
     /// - Throws: `SigningError` with the reason, which is for the log alone: to the message's sender
-    ///   say ``SigningError/publicAnswer``.
+    ///   say ``SigningError/publicMessage``.
     public func verify(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> VerifiedMessage {

@@ -26,7 +26,7 @@ struct ComponentProbeTests {
                 message.appendTrailer(
                     try SignableMessage.Field(name: trailer[0], value: Array(trailer[1].utf8)))
             }
-            if let request { try message.answer(Sample.message(request)) }
+            if let request { try message.setRelatedRequest(Sample.message(request)) }
             if let append {
                 try message.append(
                     SignableMessage.Field(name: append[0], value: Array(append[1].utf8)))

@@ -316,7 +316,7 @@ struct VerifierTests {
 
     @Test("one answer to the outside")
     func words() throws {
-        #expect(!SigningError.publicAnswer.contains("key"))
+        #expect(!SigningError.publicMessage.contains("key"))
         let message = try Sample.signed()
         for (old, new) in [("\"id\":1", "\"id\":2"), ("keyid=\"orders-2026\"", "keyid=\"nobody\"")]
         {

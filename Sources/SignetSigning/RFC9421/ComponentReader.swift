@@ -58,7 +58,7 @@ struct ComponentReader {
                 .missingComponent,
                 "\(component.listed): req is for responses, the message a request")
         }
-        guard let request = message.answeredRequest else { throw Self.noRequest }
+        guard let request = message.relatedRequest else { throw Self.noRequest }
         if !isRequestChecked, component.source != .field {
             try request.request?.requireURI()
             isRequestChecked = true

@@ -175,7 +175,7 @@ extension CoveragePlan.Digest {
 
     func check(_ message: SignableMessage) throws(SigningError) {
         guard isOfRequest else { return try field.check(message, isTrailer: isTrailer) }
-        guard let request = message.answeredRequest else { throw ComponentReader.noRequest }
+        guard let request = message.relatedRequest else { throw ComponentReader.noRequest }
         try field.check(request, isTrailer: isTrailer)
     }
 }

@@ -108,7 +108,7 @@ struct VerifyCommand: ParsableCommand {
             return ToolError(.usage, error.code.name, error.message)
         }
         guard explain else {
-            return ToolError(.refused, "not-verified", SigningError.publicAnswer)
+            return ToolError(.refused, "not-verified", SigningError.publicMessage)
         }
         guard let explanation else {
             return ToolError(.refused, error.code.name, "not verified: \(error.message)")
