@@ -12,7 +12,7 @@ public struct MessageSigner: Sendable {
         /// one and `content-digest` where there is a body; for a response `@status` and, with a
         /// body, `content-digest`. `salted-hmac-v1` always covers method, authority, path, query and
         /// body; the list names the fields it covers too, none of its own accord.
-        public var covers: [ComponentIdentifier]?
+        public var coveredComponents: [ComponentIdentifier]?
         /// The signature's label (`rfc9421`), `sig1` without one.
         public var label: String?
         /// What the signature is for (`rfc9421`, parameter `tag`).

@@ -7,7 +7,7 @@ public struct VerificationPolicy: Sendable, Hashable {
     /// `content-digest`. `@target-uri` counts as `@scheme`, `@authority`, `@path` and `@query`, and
     /// `@request-target` as `@path` and `@query`; a list given here is demanded as it is. For `salted-hmac-v1`, which always covers method, authority, path, query
     /// and body, it is the fields that must be covered besides: none by default.
-    public var required: [ComponentIdentifier]?
+    public var coveredComponents: [ComponentIdentifier]?
     /// The signature's purpose (`rfc9421`, parameter `tag`). Exactly one signature must have it;
     /// without a tag here, the message must have exactly one signature.
     public var tag: String?
@@ -39,7 +39,7 @@ public struct VerificationPolicy: Sendable, Hashable {
     /// Demands of an answer what was asked for in Accept-Signature (`rfc9421`): its components, tag,
     /// nonce and algorithm.
     public init(acceptSignature request: AcceptSignature) {
-        required = request.components
+        coveredComponents = request.components
         tag = request.tag
         nonce = request.nonce
         algorithms = request.algorithm.map { name in

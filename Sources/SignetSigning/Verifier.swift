@@ -47,7 +47,7 @@ public final class Verifier: Sendable {
         switch scheme.kind {
         case .rfc9421:
             try policy.requireNoSettings(of: scheme)
-            _ = try DistinctComponents(policy.required ?? [])
+            _ = try DistinctComponents(policy.coveredComponents ?? [])
         case .saltedHMAC:
             try policy.requireNoSettings(of: scheme)
             guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
@@ -55,7 +55,7 @@ public final class Verifier: Sendable {
                     .unsupportedOption, "salted-hmac-v1 has no tag and no choice of algorithms")
             }
             guard
-                policy.required?.allSatisfy({ $0.source == .field && $0.parameters.isEmpty })
+                policy.coveredComponents?.allSatisfy({ $0.source == .field && $0.parameters.isEmpty })
                     ?? true
             else {
                 throw SigningError(

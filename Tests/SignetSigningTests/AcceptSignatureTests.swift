@@ -121,7 +121,7 @@ struct AcceptSignatureTests {
         }
         let without = try answer(AcceptSignature(label: "s", components: []))
         var wanted = VerificationPolicy()
-        wanted.required = []
+        wanted.coveredComponents = []
         wanted.nonce = "n"
         #expect(
             code {
@@ -171,7 +171,7 @@ struct AcceptSignatureTests {
     func options() throws {
         let request = AcceptSignature(label: "s", components: [])
         for change in [
-            { $0.label = "s" }, { $0.covers = [] }, { $0.tag = "t" },
+            { $0.label = "s" }, { $0.coveredComponents = [] }, { $0.tag = "t" },
         ] as [(inout MessageSigner.Options) -> Void] {
             #expect(code { _ = try answer(request, change) } == "unsupported-option")
         }

@@ -42,7 +42,7 @@ struct ComponentProbeTests {
 
         func sign() throws -> (SignableMessage, MessageSigner.Result) {
             var options = MessageSigner.Options()
-            options.covers = try ComponentIdentifier.list(parsing: covers)
+            options.coveredComponents = try ComponentIdentifier.list(parsing: covers)
             options.fieldTypes = fieldTypes()
             var message = try read()
             let result = try MessageSigner(

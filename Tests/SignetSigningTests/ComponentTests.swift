@@ -34,7 +34,7 @@ struct ComponentTests {
         _ covers: String, types: [String: StructuredFieldType] = [:]
     ) throws -> [String] {
         var options = MessageSigner.Options()
-        options.covers = try ComponentIdentifier.list(parsing: covers)
+        options.coveredComponents = try ComponentIdentifier.list(parsing: covers)
         for (name, type) in types { options.fieldTypes[name] = type }
         var message = try response()
         let result = try MessageSigner(
@@ -182,7 +182,7 @@ struct ComponentTests {
                 value.isEmpty
                 ? component.hasSuffix("sf") ? "no error" : "missing-component" : "malformed-field"
             var options = MessageSigner.Options()
-            options.covers = try ComponentIdentifier.list(parsing: component)
+            options.coveredComponents = try ComponentIdentifier.list(parsing: component)
             options.fieldTypes["x"] = .dictionary
             let signer = try MessageSigner(
                 scheme: .rfc9421, key: Sample.keys.key(id: "orders-2026"), options: options)

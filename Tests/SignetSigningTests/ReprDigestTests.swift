@@ -78,7 +78,7 @@ struct ReprDigestTests {
     @Test("sha-512 where it is wanted")
     func strong() throws {
         var options = MessageSigner.Options()
-        options.covers = [ContentDigest.component, ReprDigest.component]
+        options.coveredComponents = [ContentDigest.component, ReprDigest.component]
         options.digest = .sha512
         var message = try response([])
         let result = try MessageSigner(

@@ -136,7 +136,7 @@ extension AcceptSignature {
     func check(
         _ options: MessageSigner.Options, keyID own: String, algorithm used: HTTPSignatureAlgorithm
     ) throws(SigningError) {
-        guard options.covers == nil, options.label == nil, options.tag == nil else {
+        guard options.coveredComponents == nil, options.label == nil, options.tag == nil else {
             throw SigningError(
                 .unsupportedOption,
                 "label, components and tag of an answer are those that were asked for")

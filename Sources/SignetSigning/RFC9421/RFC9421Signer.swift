@@ -71,7 +71,7 @@ final class RFC9421Signer: Sendable {
         self.lastParameters = parameter
         self.fieldTypes = options.fieldTypes
         self.coverage = try Self.coverage(
-            acceptSignature?.components ?? options.covers, label: label, options.fieldTypes)
+            acceptSignature?.components ?? options.coveredComponents, label: label, options.fieldTypes)
     }
 
     private static func coverage(

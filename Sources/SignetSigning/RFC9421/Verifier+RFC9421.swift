@@ -72,7 +72,7 @@ extension Verifier {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
         }
-        if let required = policy.required {
+        if let required = policy.coveredComponents {
             for component in required where !plan.covers(component) {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }

@@ -32,7 +32,7 @@ struct SaltedHMACSigner: Sendable {
         guard let algorithm = SaltedHMACText.name(of: self.key.algorithm) else {
             throw SigningError(.algorithmMismatch, "salted-hmac-v1 wants a key for HS256 or HS512")
         }
-        self.fields = try Self.checked(options.covers ?? [])
+        self.fields = try Self.checked(options.coveredComponents ?? [])
         self.names = SaltedHMACText.names(fields)
         var parameter = Array(";alg=\"\(algorithm)\";created=".utf8)
         self.algorithmParameter = parameter

@@ -27,7 +27,7 @@ extension Verifier {
     ) throws(SigningError) -> (SaltedHMACSignature, HMACKey) {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
-        for component in policy.required ?? [] where !signature.fields.contains(component) {
+        for component in policy.coveredComponents ?? [] where !signature.fields.contains(component) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
         try policy.check(claims, now: now)

@@ -10,7 +10,7 @@ struct SchemeSigner: Sendable {
     init(
         _ plan: SchemePlan, key: Key, options: MessageSigner.Options
     ) throws(SigningError) {
-        guard options.covers == nil, options.label == nil, options.tag == nil else {
+        guard options.coveredComponents == nil, options.label == nil, options.tag == nil else {
             throw SigningError(
                 .unsupportedOption,
                 "\(plan.name) says itself what it covers, and has no label and no tag")

@@ -34,7 +34,7 @@ extension Verifier {
         var run = run(scheme, message, received)
         try requireInjected(scheme, received.headerNames)
         let covered = try scheme.coverage.parts(of: &run)
-        for component in policy.required ?? []
+        for component in policy.coveredComponents ?? []
         where !covered.contains(where: { $0.name == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }

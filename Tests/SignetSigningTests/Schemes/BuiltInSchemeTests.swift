@@ -55,7 +55,7 @@ struct BuiltInSchemeTests {
             var policy = VerificationPolicy()
             policy.settings = settings
             if name == "rfc9421" {
-                policy.required = try ComponentIdentifier.list(
+                policy.coveredComponents = try ComponentIdentifier.list(
                     parsing: "@method,@authority,@path,@query,content-digest")
             }
             return try Verifier(scheme: scheme(), keys: keys, policy: policy)

@@ -146,7 +146,7 @@ struct SchemeMessageTests {
     func options() throws {
         #expect(sign("stripe") { $0.label = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.tag = "a" } == "unsupported-option")
-        #expect(sign("stripe") { $0.covers = [] } == "unsupported-option")
+        #expect(sign("stripe") { $0.coveredComponents = [] } == "unsupported-option")
         #expect(sign("stripe", expires: Sample.now + 1) == "unsupported-option")
         let query = Self.aws.merging(["placement": "query"]) { $1 }
         for (end, wanted) in [

@@ -60,7 +60,7 @@ struct SignCommand: ParsableCommand {
     func run() throws {
         let scheme = try signing.resolvedScheme()
         var options = MessageSigner.Options()
-        options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        options.coveredComponents = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
         options.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)

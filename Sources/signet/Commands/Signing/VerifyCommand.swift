@@ -51,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let scheme = try signing.resolvedScheme()
         var policy = VerificationPolicy()
-        policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        policy.coveredComponents = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         policy.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)
         policy.settings = settings.values
