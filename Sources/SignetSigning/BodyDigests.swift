@@ -23,7 +23,7 @@ public struct BodyDigests: Sendable, Hashable {
     ///   - digests: One or two, each of the length of its algorithm.
     /// - Throws: `SigningError` with `malformed-digest` for none, for one of another length, and for a
     ///   negative count.
-    public init(byteCount: Int64, _ digests: [BodyDigest: [UInt8]]) throws(SigningError) {
+    public init(byteCount: Int64, digests: [BodyDigest: [UInt8]]) throws(SigningError) {
         guard byteCount >= 0, !digests.isEmpty,
             digests.allSatisfy({ $0.value.count == $0.key.algorithm.byteCount })
         else {
@@ -40,7 +40,7 @@ public struct BodyDigests: Sendable, Hashable {
     ///   - chunks: The body; an error of it is passed on.
     ///   - algorithms: Which digests are made.
     public init<Chunks: AsyncSequence>(
-        of chunks: Chunks, _ algorithms: Set<BodyDigest> = [.sha256]
+        of chunks: Chunks, algorithms: Set<BodyDigest> = [.sha256]
     ) async throws where Chunks.Element == [UInt8] {
         var digester = try BodyDigester(algorithms)
         for try await chunk in chunks { try digester.update(chunk) }
@@ -51,7 +51,7 @@ public struct BodyDigests: Sendable, Hashable {
     ///
     /// - Throws: `SigningError` with `unreadable-body`.
     public init(
-        ofFile path: String, _ algorithms: Set<BodyDigest> = [.sha256]
+        ofFile path: String, algorithms: Set<BodyDigest> = [.sha256]
     ) throws(SigningError) {
         var digester = try BodyDigester(algorithms)
         do throws(FileFailure) {

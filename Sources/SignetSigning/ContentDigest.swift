@@ -27,18 +27,18 @@ public enum ContentDigest {
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public static func field(
-        of body: [UInt8], _ algorithm: BodyDigest = .sha256
+        of body: [UInt8], algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.content.make(of: .bytes(body), algorithm)
+        try DigestField.content.make(of: .bytes(body), algorithm: algorithm)
     }
 
     /// The field of a body that lies elsewhere.
     ///
     /// - Throws: `SigningError` with `unsupported-digest` where that digest was not made.
     public static func field(
-        of digests: BodyDigests, _ algorithm: BodyDigest = .sha256
+        of digests: BodyDigests, algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.content.make(of: .digested(digests), algorithm)
+        try DigestField.content.make(of: .digested(digests), algorithm: algorithm)
     }
 
     /// Recomputes what a message's Content-Digest says about its body: every digest with sha-256 or
@@ -62,9 +62,9 @@ public enum ReprDigest {
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public static func field(
-        of representation: [UInt8], _ algorithm: BodyDigest = .sha256
+        of representation: [UInt8], algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.representation.make(of: .bytes(representation), algorithm)
+        try DigestField.representation.make(of: .bytes(representation), algorithm: algorithm)
     }
 
     /// Recomputes what a message's Repr-Digest says, as ``ContentDigest/check(_:)`` does.
@@ -80,6 +80,7 @@ public enum ReprDigest {
         _ message: SignableMessage, of representation: [UInt8]? = nil
     ) throws(SigningError) {
         guard let representation else { return try DigestField.representation.check(message) }
-        try DigestField.representation.check(message.fields, .bytes(representation))
+        try DigestField.representation.check(
+            message.fields, against: .bytes(representation))
     }
 }

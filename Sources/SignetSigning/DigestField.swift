@@ -24,7 +24,7 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     func make(
-        of content: MessageContent, _ algorithm: BodyDigest = .sha256
+        of content: MessageContent, algorithm: BodyDigest
     ) throws(SigningError) -> SignableMessage.Field {
         guard let digest = try content.digest(algorithm) else {
             throw SigningError(.bodyCut, "\(name) wants the whole body, which did not come yet")
@@ -43,10 +43,10 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     /// - Throws: `SigningError` with `crypto-failed`, and with `unsupported-digest` for the Repr-Digest
     ///   of a message that holds a part of its representation only.
     func make(
-        of message: SignableMessage, _ algorithm: BodyDigest
+        of message: SignableMessage, algorithm: BodyDigest
     ) throws(SigningError) -> SignableMessage.Field {
         try requireWhole(message)
-        return try make(of: message.content, algorithm)
+        return try make(of: message.content, algorithm: algorithm)
     }
 
     private func requireWhole(_ message: SignableMessage) throws(SigningError) {
@@ -64,13 +64,13 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     ///   a message that holds a part of its representation only.
     func check(_ message: SignableMessage, isTrailer: Bool = false) throws(SigningError) {
         try requireWhole(message)
-        try check(isTrailer ? message.trailers : message.fields, message.content)
+        try check(isTrailer ? message.trailers : message.fields, against: message.content)
     }
 
     /// Recomputes every digest with sha-256 or sha-512; there must be one. Of a body that is still to
     /// come only the field is read.
     func check(
-        _ fields: [SignableMessage.Field], _ content: MessageContent
+        _ fields: [SignableMessage.Field], against content: MessageContent
     ) throws(SigningError) {
         guard let text = fields.value(of: nameBytes) else {
             throw SigningError(.missingComponent, "the message has no field \(name)")
@@ -83,10 +83,10 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         }
         var isChecked = false
         for member in digests.members {
-            let algorithm = Self.algorithm(member.key, digests)
+            let algorithm = Self.algorithm(named: member.key, in: digests)
             guard
                 algorithm != nil
-                    || !Self.deprecated.contains(where: { digests.matches(member.key, $0) })
+                    || !Self.deprecated.contains(where: { digests.matches(member.key, bytes: $0) })
             else {
                 throw SigningError(
                     .unsupportedDigest,
@@ -112,9 +112,9 @@ enum DigestField: Sendable, Hashable, CaseIterable {
     }
 
     private static func algorithm(
-        _ name: Range<Int>, _ digests: StructuredDictionary
+        named name: Range<Int>, in digests: StructuredDictionary
     ) -> BodyDigest? {
-        BodyDigest.allCases.first { digests.matches(name, $0.nameBytes) }
+        BodyDigest.allCases.first { digests.matches(name, bytes: $0.nameBytes) }
     }
 
     /// The algorithms that a message's field names and that are recomputed; none where the field is
@@ -123,7 +123,7 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         guard let text = fields.value(of: nameBytes),
             let digests = try? StructuredDictionary(parsing: text, field: name)
         else { return [] }
-        return Set(digests.members.compactMap { Self.algorithm($0.key, digests) })
+        return Set(digests.members.compactMap { Self.algorithm(named: $0.key, in: digests) })
     }
 }
 

@@ -29,7 +29,8 @@ public struct Explanation: Sendable, Hashable {
         self.reason = reason
         self.base = draft.flatMap { $0.failure == nil ? $0.base : nil }
         self.parts =
-            draft.map { $0.parts ?? MessagePart.all($0.names, $0.values, in: $0.base) } ?? []
+            draft.map { $0.parts ?? MessagePart.all(named: $0.names, at: $0.values, in: $0.base) }
+            ?? []
     }
 
     /// The whole as text: the reason, each part's name and value, and the base between two lines of

@@ -17,7 +17,7 @@ public protocol ExternalSigner: Sendable {
     func sign(_ base: [UInt8]) async throws -> [UInt8]
 }
 
-/// A signature base that waits for its signature; see ``MessageSigner/prepare(_:now:expires:nonce:)``.
+/// A signature base that waits for its signature; see ``MessageSigner/prepare(_:now:expiration:nonce:)``.
 public struct PreparedSignature: Sendable, Hashable {
     /// The id of the key that is to sign.
     public let keyID: String
@@ -29,23 +29,25 @@ public struct PreparedSignature: Sendable, Hashable {
     public var base: [UInt8] { draft.base }
 
     /// The parts of the message that went into the base, each with its name.
-    public var parts: [MessagePart] { MessagePart.all(draft.names, draft.values, in: base) }
+    public var parts: [MessagePart] {
+        MessagePart.all(named: draft.names, at: draft.values, in: base)
+    }
 }
 
 extension MessageSigner {
     /// Signs a message with a key that is held elsewhere: prepares, has it signed, and applies.
     ///
     /// - Returns: What was signed, and the fields that were added.
-    /// - Throws: `SigningError` as ``prepare(_:now:expires:nonce:)`` and ``apply(_:of:to:)``, with
+    /// - Throws: `SigningError` as ``prepare(_:now:expiration:nonce:)`` and ``apply(_:of:to:)``, with
     ///   `unknown-key` or `algorithm-mismatch` where the external signer is not the one that this
     ///   signer was made for, and whatever the external signer throws. The message then stays as it
     ///   was.
     public func sign(
         _ message: inout SignableMessage, with external: any ExternalSigner, now: Int64,
-        expires: Int64? = nil, nonce: String? = nil
+        expiration: Int64? = nil, nonce: String? = nil
     ) async throws -> Result {
         var signed = message
-        let prepared = try prepare(&signed, now: now, expires: expires, nonce: nonce)
+        let prepared = try prepare(&signed, now: now, expiration: expiration, nonce: nonce)
         guard external.keyID.utf8.elementsEqual(keyID.utf8) else {
             throw SigningError(.unknownKey, "the external signer holds a key of another id")
         }

@@ -64,7 +64,7 @@ public struct MessageSigner: Sendable {
         /// `{method}`, also those that a hash hides; a body that is hashed is no part, its hash is.
         public var parts: [MessagePart] {
             origin.run.map { SchemeTrace(of: $0).parts }
-                ?? MessagePart.all(names, values, in: base)
+                ?? MessagePart.all(named: names, at: values, in: base)
         }
 
         /// What the base was made of, for who asks; it makes no difference between two results.
@@ -142,7 +142,7 @@ public struct MessageSigner: Sendable {
     /// - Parameters:
     ///   - message: The message in its final form; whatever changes later breaks the signature.
     ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends, in seconds since 1970; nil for the options' lifetime.
+    ///   - expiration: When it ends, in seconds since 1970; nil for the options' lifetime.
     ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
     /// - Returns: What was signed, and the fields that were added.
     /// - Throws: `SigningError`: `missing-component`, `non-ascii-value`, `malformed-field`,
@@ -150,27 +150,27 @@ public struct MessageSigner: Sendable {
     ///   `invalid-time`, `invalid-value`, `unanswerable-request` and the codes of a key that cannot be
     ///   used at that time.
     public func sign(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> Result {
-        try sign(&message, now: now, expires: expires, nonce: nonce, salt: nil)
+        try sign(&message, now: now, expiration: expiration, nonce: nonce, salt: nil)
     }
 
     /// Signs with a salt that the caller chose, which only a test may do.
     package func sign(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String?,
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String?,
         salt: [UInt8]?
     ) throws(SigningError) -> Result {
-        let nonce = try admit(nonce, now: now)
+        let nonce = try checkedNonce(nonce, now: now)
         switch engine {
         case .rfc9421(let signer):
-            return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
+            return try signer.sign(&message, created: now, expiration: expiration, nonce: nonce)
         case .saltedHMAC(let signer):
-            guard expires == nil else {
+            guard expiration == nil else {
                 throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiry")
             }
             return try signer.sign(&message, created: now, nonce: nonce, salt: salt)
         case .document(let signer):
-            return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
+            return try signer.sign(&message, created: now, expires: expiration, nonce: nonce)
         }
     }
 
@@ -182,19 +182,19 @@ public struct MessageSigner: Sendable {
     /// - Parameters:
     ///   - message: The message in its final form.
     ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends; nil for the options' lifetime.
+    ///   - expiration: When it ends; nil for the options' lifetime.
     ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
     /// - Returns: What is to be signed.
-    /// - Throws: As ``sign(_:now:expires:nonce:)``, and `unsupported-option` for another scheme.
+    /// - Throws: As ``sign(_:now:expiration:nonce:)``, and `unsupported-option` for another scheme.
     public func prepare(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> PreparedSignature {
         guard case .rfc9421(let signer) = engine else {
             throw SigningError(
                 .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
         }
-        let nonce = try admit(nonce, now: now)
-        let draft = try signer.draft(&message, created: now, expires: expires, nonce: nonce)
+        let nonce = try checkedNonce(nonce, now: now)
+        let draft = try signer.draft(&message, created: now, expiration: expiration, nonce: nonce)
         return PreparedSignature(keyID: keyID, algorithm: signer.algorithm, draft: draft)
     }
 
@@ -214,7 +214,7 @@ public struct MessageSigner: Sendable {
             throw SigningError(
                 .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
         }
-        return try signer.apply(signature, prepared.draft, to: &message)
+        return try signer.apply(signature, of: prepared.draft, to: &message)
     }
 
     /// The digests of a body that signing a message takes, for one that lies elsewhere.
@@ -240,22 +240,22 @@ public struct MessageSigner: Sendable {
     /// - Throws: `SigningError` with `unsupported-option` for another scheme and for a key that is held
     ///   elsewhere, and with `unsupported-component` where the options' list does not hold
     ///   `"content-digest";tr`.
-    public func begin(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
+    public func startSigning(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
         guard case .rfc9421(let signer) = engine, signer.key != nil else {
             throw SigningError(
                 .unsupportedOption,
                 "\(scheme.name): only rfc9421, with a key that is held here, signs in trailers")
         }
-        return try StreamedSigning(self, signer, head)
+        return try StreamedSigning(signer: self, engine: signer, head: head)
     }
 
     /// Demands a time, a usable key and a nonce that can be written, and makes one where it is due.
-    func admit(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
+    func checkedNonce(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce
         if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
-        if let nonce { try SigningText.require(nonce, "the nonce") }
+        if let nonce { try SigningText.requirePrintable(nonce, name: "the nonce") }
         return nonce
     }
 
@@ -265,19 +265,5 @@ public struct MessageSigner: Sendable {
         } catch {
             throw SigningError(error)
         }
-    }
-}
-
-extension MessageSigner.Options {
-    /// Refuses settings for a scheme that has none.
-    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
-        try SigningText.requireNone(settings, of: scheme)
-    }
-}
-
-extension VerificationPolicy {
-    /// Refuses settings for a scheme that has none.
-    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
-        try SigningText.requireNone(settings, of: scheme)
     }
 }

@@ -6,13 +6,14 @@ struct NonceFile {
     /// A line.
     struct Entry {
         let identity: NonceIdentity
-        let expiry: Int64
+        let expiration: Int64
         let line: [UInt8]
 
-        init(keyID: String, nonce: String, expiry: Int64) {
+        init(keyID: String, nonce: String, expiration: Int64) {
             identity = NonceIdentity(nonce, of: keyID)
-            self.expiry = expiry
-            line = NonceFile.line(expiry, Array(keyID.utf8), Array(nonce.utf8))
+            self.expiration = expiration
+            line = NonceFile.line(
+                expiration: expiration, keyID: Array(keyID.utf8), nonce: Array(nonce.utf8))
         }
     }
 
@@ -23,13 +24,13 @@ struct NonceFile {
 
     private var remembered: [NonceIdentity: Int64] = [:]
     /// The last second of anything that was dropped for being expired.
-    private var forgotten: Int64?
+    private var lastForgotten: Int64?
     /// The first line of the file that was read; another one has another.
     private var header: [UInt8] = []
     /// How far it was read.
     private var position = 0
     /// At which size to look next whether enough has expired.
-    private var nextLook = NonceFile.smallSize
+    private var nextCompaction = NonceFile.smallSize
     /// When a full file was last found to hold nothing that has expired.
     private var fullSince: Int64?
 
@@ -38,15 +39,15 @@ struct NonceFile {
     }
 
     /// Refuses a time at which something was live that has been dropped since.
-    func requireKnowledge(of now: Int64) throws(SigningError) {
-        try SigningError.requireKnowledge(of: now, last: forgotten)
+    func requireNothingForgotten(at now: Int64) throws(SigningError) {
+        try SigningError.requireNothingForgotten(at: now, lastForgotten: lastForgotten)
     }
 
     /// Reads what was written to the file since it was last looked at.
     ///
     /// - Throws: `SigningError` with `nonce-store-full` for a file that is larger than this store may
     ///   make it, before memory is taken for it.
-    mutating func catchUp(with file: borrowing LockedFile, limit: Int) throws {
+    mutating func readNewLines(of file: borrowing LockedFile, limit: Int) throws {
         let size = try file.size()
         guard size <= max(limit, Self.headerLength) else {
             throw SigningError(
@@ -74,25 +75,25 @@ struct NonceFile {
         var start = 0
         // A line without its end was cut short by a crash: its writer never took the message.
         while let end = bytes[start...].firstIndex(of: ASCII.lineFeed) {
-            try take(bytes[start..<end])
+            try add(line: bytes[start..<end])
             start = end + 1
         }
         position += start
     }
 
-    private mutating func take(_ line: ArraySlice<UInt8>) throws(SigningError) {
+    private mutating func add(line: ArraySlice<UInt8>) throws(SigningError) {
         let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false)
-        guard parts.count == 3, let expiry = Int64(String(decoding: parts[0], as: UTF8.self)),
+        guard parts.count == 3, let expiration = Int64(String(decoding: parts[0], as: UTF8.self)),
             let keyID = Base64.decode(Array(parts[1]), .url),
             let nonce = Base64.decode(Array(parts[2]), .url)
         else { throw Self.malformed }
         if keyID.isEmpty && nonce.isEmpty {
-            forgotten = max(forgotten ?? expiry, expiry)
+            lastForgotten = max(lastForgotten ?? expiration, expiration)
             return
         }
         let identity = NonceIdentity(
             String(decoding: nonce, as: UTF8.self), of: String(decoding: keyID, as: UTF8.self))
-        remembered[identity] = max(expiry, remembered[identity] ?? expiry)
+        remembered[identity] = max(expiration, remembered[identity] ?? expiration)
     }
 
     /// Writes a line, at the end or into a new file without what has expired.
@@ -101,7 +102,7 @@ struct NonceFile {
     ) throws {
         let isFull = position + entry.line.count > limit
         if isFull, fullSince.map({ now <= $0 }) ?? false { throw Self.full(limit) }
-        if isFull || position > nextLook {
+        if isFull || position > nextCompaction {
             if try compact(file, adding: entry.line, now: now, limit: limit, isFull: isFull) {
                 // The next call reads the new file.
                 self = NonceFile()
@@ -114,7 +115,7 @@ struct NonceFile {
         }
         try file.write(entry.line, at: position, isDurable: isDurable)
         position += entry.line.count
-        remembered[entry.identity] = entry.expiry
+        remembered[entry.identity] = entry.expiration
     }
 
     /// Writes a new file where most of a large one has expired, or where a full one gets room so;
@@ -125,28 +126,29 @@ struct NonceFile {
         let start = header.count
         let bytes = try file.read(from: start, count: position - start)
         var kept: [UInt8] = []
-        var dropped = forgotten
+        var lastDropped = lastForgotten
         let end = isFull ? now : now.subtractingWithoutOverflow(nonceGrace)
         for old in bytes.split(separator: ASCII.lineFeed) {
-            let expiry = Int64(String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
-            guard let expiry, expiry < end else {
+            let expiration = Int64(
+                String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
+            guard let expiration, expiration < end else {
                 kept += old + [ASCII.lineFeed]
                 continue
             }
-            dropped = max(dropped ?? expiry, expiry)
+            lastDropped = max(lastDropped ?? expiration, expiration)
         }
         guard isFull ? kept.count < limit * 3 / 4 : kept.count < position / 2 else {
-            nextLook = position * 2
+            nextCompaction = position * 2
             return false
         }
-        let mark = dropped.map { Self.line($0, [], []) } ?? []
+        let mark = lastDropped.map { Self.line(expiration: $0, keyID: [], nonce: []) } ?? []
         try file.replace(with: try Self.newHeader() + mark + kept + line)
         return true
     }
 
-    private static func line(_ expiry: Int64, _ keyID: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
+    private static func line(expiration: Int64, keyID: [UInt8], nonce: [UInt8]) -> [UInt8] {
         var line: [UInt8] = []
-        line.append(decimal: expiry)
+        line.append(decimal: expiration)
         line.append(ASCII.space)
         line.append(Base64.encode(keyID, .url))
         line.append(ASCII.space)

@@ -13,19 +13,19 @@ public protocol NonceStore: Sendable {
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
     ///   - keyID: Two keys may use the same nonce.
-    ///   - expiry: The last second, since 1970, at which the signature could be taken again.
+    ///   - expiration: The last second, since 1970, at which the signature could be taken again.
     ///   - now: The time, in seconds since 1970; what expired before may be forgotten.
     /// - Throws: `SigningError` with `replayed-nonce` where it is remembered, and with
     ///   `nonce-store-full`, `nonce-store-failed` or `nonce-store-unavailable` where it cannot be, or
     ///   where it is not known whether it was: then the message is refused.
     func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) throws(SigningError)
 
     /// The same, for a task: where the store has to wait, the task is suspended and its thread does
     /// other work.
     func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) async throws(SigningError)
 }
 
@@ -37,7 +37,9 @@ extension SigningError {
     /// Refuses a time at which something was live that has been dropped since.
     ///
     /// - Parameter last: The last second of anything that was dropped.
-    static func requireKnowledge(of now: Int64, last: Int64?) throws(SigningError) {
+    static func requireNothingForgotten(at now: Int64, lastForgotten last: Int64?)
+        throws(SigningError)
+    {
         guard let last, now <= last else { return }
         throw SigningError(
             .nonceStoreFailed,
@@ -79,7 +81,7 @@ public final class MemoryNonceStore: NonceStore {
         /// No second before this one is in `bySecond`.
         var earliest = Int64.max
         /// The last second of anything that was forgotten.
-        var forgotten: Int64?
+        var lastForgotten: Int64?
 
         mutating func forget(before end: Int64) {
             guard earliest < end else { return }
@@ -95,7 +97,7 @@ public final class MemoryNonceStore: NonceStore {
             guard let nonces = bySecond.removeValue(forKey: second) else { return }
             // One that had expired may have been taken again since.
             for nonce in nonces where remembered[nonce] == second { remembered[nonce] = nil }
-            forgotten = max(forgotten ?? second, second)
+            lastForgotten = max(lastForgotten ?? second, second)
         }
     }
 
@@ -115,27 +117,28 @@ public final class MemoryNonceStore: NonceStore {
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
     ///   - keyID: The key's id.
-    ///   - expiry: The last second at which the signature could be taken again.
+    ///   - expiration: The last second at which the signature could be taken again.
     ///   - now: The time, in seconds since 1970.
     /// - Throws: `SigningError` with `replayed-nonce`, `nonce-store-full` or `nonce-store-failed`.
     public func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) throws(SigningError) {
         let identity = NonceIdentity(nonce, of: keyID)
-        let expiry = max(expiry, 0)
+        let expiration = max(expiration, 0)
         let capacity = capacity
         try state.withLock { (state) throws(SigningError) in
             state.forget(before: now.subtractingWithoutOverflow(nonceGrace))
             if let known = state.remembered[identity], known >= now { throw SigningError.replayed }
             if state.remembered.count >= capacity { state.forget(before: now) }
-            try SigningError.requireKnowledge(of: now, last: state.forgotten)
+            try SigningError.requireNothingForgotten(
+                at: now, lastForgotten: state.lastForgotten)
             guard state.remembered.count < capacity else {
                 throw SigningError(
                     .nonceStoreFull, "\(capacity) nonces are remembered, no room for another")
             }
-            state.remembered[identity] = expiry
-            state.bySecond[expiry, default: []].append(identity)
-            state.earliest = min(state.earliest, expiry)
+            state.remembered[identity] = expiration
+            state.bySecond[expiration, default: []].append(identity)
+            state.earliest = min(state.earliest, expiration)
         }
     }
 }

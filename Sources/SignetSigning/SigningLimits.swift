@@ -14,10 +14,10 @@ enum SigningTime {
 /// Texts that travel as strings of RFC 9651.
 enum SigningText {
     /// Demands printable ASCII, at most 256 bytes and at least one.
-    static func require(_ text: String, _ what: String) throws(SigningError) {
+    static func requirePrintable(_ text: String, name: String) throws(SigningError) {
         guard (1...256).contains(text.utf8.count), text.isPrintableASCII else {
             throw SigningError(
-                .invalidValue, "\(what) must have 1 to 256 printable characters of ASCII")
+                .invalidValue, "\(name) must have 1 to 256 printable characters of ASCII")
         }
     }
 

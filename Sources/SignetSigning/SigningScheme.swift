@@ -91,7 +91,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SchemeReader.wrong(value, at: "$", wanted: "an object")
         }
         if let engine = object["engine"]?.string {
-            self = try Self.engine(engine, object)
+            self = try Self.withEngine(engine, document: object)
             return
         }
         let plan = SchemePlan(try SchemeParts(object))
@@ -105,8 +105,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A document that only names one of the two schemes with an engine of their own.
-    private static func engine(
-        _ name: String, _ object: JSONObject
+    private static func withEngine(
+        _ name: String, document object: JSONObject
     ) throws(SigningError) -> SigningScheme {
         for scheme in [rfc9421, saltedHMAC] where scheme.document == object { return scheme }
         throw SigningError(

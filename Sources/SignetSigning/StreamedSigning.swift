@@ -1,7 +1,7 @@
 /// A message that is being signed while its body goes out, piece by piece: the body is read once, and
 /// its digest and the signature follow it as trailers.
 ///
-/// Made by ``MessageSigner/begin(_:)``. Intermediaries may drop trailers (RFC 9110, section 6.5.1);
+/// Made by ``MessageSigner/startSigning(_:)``. Intermediaries may drop trailers (RFC 9110, section 6.5.1);
 /// where the body can be read twice, digest it first and sign the head
 /// (``BodyDigests``, `SignableMessage/setBody(_:)`).
 public struct StreamedSigning: ~Copyable, Sendable {
@@ -15,12 +15,12 @@ public struct StreamedSigning: ~Copyable, Sendable {
     private var digester: BodyDigester
 
     init(
-        _ signer: MessageSigner, _ engine: RFC9421Signer, _ head: SignableMessage
+        signer: MessageSigner, engine: RFC9421Signer, head: SignableMessage
     ) throws(SigningError) {
         guard head.content == .bytes([]) else {
             throw SigningError(.malformedMessage, "the message holds a body already")
         }
-        let plan = try engine.planOfTrailers(for: head)
+        let plan = try engine.trailerPlan(for: head)
         self.digester = try BodyDigester([engine.digest])
         self.signer = signer
         self.engine = engine
@@ -47,13 +47,13 @@ public struct StreamedSigning: ~Copyable, Sendable {
     /// - Parameters:
     ///   - trailers: Other trailers of the message, which are covered where the list names them.
     ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends; nil for the options' lifetime.
+    ///   - expiration: When it ends; nil for the options' lifetime.
     ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
     /// - Returns: What was signed; its fields are to be sent as trailers, behind the others.
-    /// - Throws: As ``MessageSigner/sign(_:now:expires:nonce:)``, and `duplicate-field` for a
+    /// - Throws: As ``MessageSigner/sign(_:now:expiration:nonce:)``, and `duplicate-field` for a
     ///   Content-Digest among the trailers.
     public consuming func finish(
-        trailers: [SignableMessage.Field] = [], now: Int64, expires: Int64? = nil,
+        trailers: [SignableMessage.Field] = [], now: Int64, expiration: Int64? = nil,
         nonce: String? = nil
     ) throws(SigningError) -> MessageSigner.Result {
         let (signer, engine, plan) = (signer, engine, plan)
@@ -64,15 +64,15 @@ public struct StreamedSigning: ~Copyable, Sendable {
                 .duplicateField, "a Content-Digest stands among the trailers, which is made here")
         }
         message.setBody(digests)
-        let digest = try ContentDigest.field(of: digests, engine.digest)
+        let digest = try ContentDigest.field(of: digests, algorithm: engine.digest)
         message.trailers += trailers + [digest]
-        let nonce = try signer.admit(nonce, now: now)
+        let nonce = try signer.checkedNonce(nonce, now: now)
         let draft = try engine.draft(
-            &message, created: now, expires: expires, nonce: nonce, plan: plan)
+            &message, created: now, expiration: expiration, nonce: nonce, plan: plan)
         guard let key = engine.key else {
             throw SigningError(.wrongKeyUse, "the key is held elsewhere")
         }
-        let fields = engine.fields(draft, try key.sign(draft.base))
+        let fields = engine.fields(of: draft, signature: try key.sign(draft.base))
         return MessageSigner.Result(
             base: draft.base, addedFields: [digest] + fields, names: draft.names,
             values: draft.values)

@@ -1,6 +1,6 @@
 /// A message whose body is still to come, piece by piece, and whose verdict comes with its end.
 ///
-/// Made by `Verifier/begin(_:now:)`. Only `finish(trailers:now:)` yields a
+/// Made by `Verifier/startVerifying(_:now:)`. Only `finish(trailers:now:)` yields a
 /// ``VerifiedMessage``, and it does so once: for a body that is whole and fits. Until then nothing that
 /// was read is proved; a program keeps it apart, such as in a temporary file, and throws it away where
 /// the end does not come or is an error.
@@ -13,14 +13,14 @@ public struct StreamedVerification: ~Copyable, Sendable {
 
     private let verifier: Verifier
     private var message: SignableMessage
-    private let begun: Int64
+    private let startTime: Int64
     private let declared: Int64?
     private let isBodyCovered: Bool
     private var digester: BodyDigester
     private var failure: SigningError?
 
     fileprivate init(
-        _ verifier: Verifier, _ message: SignableMessage, head: VerifiedMessage?, now: Int64
+        verifier: Verifier, message: SignableMessage, head: VerifiedMessage?, now: Int64
     ) throws(SigningError) {
         var algorithms = DigestField.allCases.reduce(into: Set<BodyDigest>()) { found, field in
             found.formUnion(field.algorithms(in: message.fields))
@@ -32,7 +32,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
         self.declared = declared
         self.verifier = verifier
         self.message = message
-        self.begun = now
+        self.startTime = now
         self.isHeadVerified = head != nil
         self.isBodyCovered = head.map(verifier.provesBody) ?? true
     }
@@ -78,10 +78,10 @@ public struct StreamedVerification: ~Copyable, Sendable {
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, begun) = (verifier, isHeadVerified, begun)
+        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
         let message = try whole(trailers)
         guard isHeadVerified else { return try verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: begun).0
+        return try verifier.verdict(message, now: startTime).0
     }
 
     /// Gives the verdict in a task, which is suspended while the nonce store waits.
@@ -94,10 +94,10 @@ public struct StreamedVerification: ~Copyable, Sendable {
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) async throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, begun) = (verifier, isHeadVerified, begun)
+        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
         let message = try whole(trailers)
         guard isHeadVerified else { return try await verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: begun).0
+        return try verifier.verdict(message, now: startTime).0
     }
 
     private consuming func whole(
@@ -133,11 +133,12 @@ extension Verifier {
     /// - Returns: What takes the body and gives the verdict.
     /// - Throws: `SigningError` with the reason; `body-not-held` for schemes that sign the body itself
     ///   and not a hash of it.
-    public func begin(
+    public func startVerifying(
         _ head: SignableMessage, now: Int64
     ) throws(SigningError) -> StreamedVerification {
-        let (message, verified, claims) = try admit(head, now: now)
-        let stream = try StreamedVerification(self, message, head: verified, now: now)
+        let (message, verified, claims) = try checkHead(head, now: now)
+        let stream = try StreamedVerification(
+            verifier: self, message: message, head: verified, now: now)
         if let claims { try remember(claims, now: now) }
         return stream
     }
@@ -149,11 +150,12 @@ extension Verifier {
     ///   - now: The time, in seconds since 1970.
     /// - Returns: What takes the body and gives the verdict.
     /// - Throws: As the other method of the name.
-    public func begin(
+    public func startVerifying(
         _ head: SignableMessage, now: Int64
     ) async throws(SigningError) -> StreamedVerification {
-        let (message, verified, claims) = try admit(head, now: now)
-        let stream = try StreamedVerification(self, message, head: verified, now: now)
+        let (message, verified, claims) = try checkHead(head, now: now)
+        let stream = try StreamedVerification(
+            verifier: self, message: message, head: verified, now: now)
         if let claims { try await remember(claims, now: now) }
         return stream
     }
@@ -164,27 +166,27 @@ extension Verifier {
     ///   - head: The message without its body.
     ///   - body: The body's pieces; an error of it is passed on, and there is no verdict.
     ///   - now: The time at the beginning, in seconds since 1970.
-    ///   - end: Tells the time at the end, and the trailers.
+    ///   - atEnd: Tells the time at the end, and the trailers.
     ///   - receive: Gets each piece, which is not proved yet.
     /// - Returns: What the signature proves. Without it, what was received is nobody's.
-    /// - Throws: As `begin(_:now:)` and `StreamedVerification/finish(trailers:now:)`, and
+    /// - Throws: As `startVerifying(_:now:)` and `StreamedVerification/finish(trailers:now:)`, and
     ///   what `body` and `receive` throw.
     public func verify<Body: AsyncSequence>(
         _ head: SignableMessage, body: Body, now: Int64,
-        end: () -> (now: Int64, trailers: [SignableMessage.Field]),
+        atEnd: () -> (now: Int64, trailers: [SignableMessage.Field]),
         receive: ([UInt8]) async throws -> Void
     ) async throws -> VerifiedMessage where Body.Element == [UInt8] {
-        var stream = try await begin(head, now: now)
+        var stream = try await startVerifying(head, now: now)
         for try await chunk in body {
             try stream.update(chunk)
             try await receive(chunk)
         }
-        let last = end()
+        let last = atEnd()
         return try await stream.finish(trailers: last.trailers, now: last.now)
     }
 
     /// Checks a head; with the proof and the claims where its signature holds already.
-    private func admit(
+    private func checkHead(
         _ head: SignableMessage, now: Int64
     ) throws(SigningError) -> (SignableMessage, VerifiedMessage?, SignatureClaims?) {
         guard head.content == .bytes([]), head.trailers.isEmpty else {
@@ -197,7 +199,7 @@ extension Verifier {
             guard try signsHeadRFC9421(message) else { break }
             let (verified, claims) = try check(message, now: now)
             return (message, verified, claims)
-        case .saltedHMAC: _ = try admitSaltedHMAC(message, now: now)
+        case .saltedHMAC: _ = try checkSaltedHMACHead(message, now: now)
         case .document(let plan): try admitScheme(plan, head: message, now: now)
         }
         return (message, nil, nil)

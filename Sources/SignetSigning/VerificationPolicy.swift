@@ -82,7 +82,7 @@ public struct VerificationPolicy: Sendable, Hashable {
                 "created is out of range: expected 0 to \(SigningTime.latest), in the years 1970 to 9999"
             )
         }
-        guard claims.expires.map({ $0 <= SigningTime.latest }) ?? true else {
+        guard claims.expiration.map({ $0 <= SigningTime.latest }) ?? true else {
             throw SigningError(
                 .malformedSignature,
                 "expires is after the year 9999: expected at most \(SigningTime.latest)")
@@ -96,8 +96,8 @@ public struct VerificationPolicy: Sendable, Hashable {
             throw SigningError(
                 .tooOld, "created was \(now - claims.created) s ago: wanted at most \(maximumAge)")
         }
-        if let expires = claims.expires, now >= expires {
-            throw SigningError(.expired, "the signature expired \(now - expires) s ago")
+        if let expiration = claims.expiration, now >= expiration {
+            throw SigningError(.expired, "the signature expired \(now - expiration) s ago")
         }
     }
 }

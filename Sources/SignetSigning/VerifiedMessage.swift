@@ -10,7 +10,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// When the signature was made, in seconds since 1970; nil where the scheme has no time.
     public let created: Int64?
     /// When the signature ends, in seconds since 1970, where it says so.
-    public let expires: Int64?
+    public let expiration: Int64?
     /// The nonce, where there is one.
     public let nonce: String?
     /// What the signature is for, where it says so.
@@ -39,7 +39,7 @@ public struct VerifiedMessage: Sendable, Hashable {
         var parts: [MessagePart] {
             switch self {
             case .text(let base, let names, let values):
-                MessagePart.all(names, values, in: base)
+                MessagePart.all(named: names, at: values, in: base)
             case .message(let message, let parts):
                 Self.parts(parts, of: message)
             }
@@ -68,7 +68,7 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.scheme = scheme
         self.keyID = claims.keyID
         self.created = claims.created
-        self.expires = claims.expires
+        self.expiration = claims.expiration
         self.nonce = claims.nonce
         self.tag = claims.tag
         self.content = .text(base, names: names, values: values)
@@ -76,14 +76,14 @@ public struct VerifiedMessage: Sendable, Hashable {
 
     /// A proof by a scheme's document, whose text does not hold every value as it stands.
     init(
-        scheme: SigningScheme, keyID: String, created: Int64?, expires: Int64?, nonce: String?,
+        scheme: SigningScheme, keyID: String, created: Int64?, expiration: Int64?, nonce: String?,
         covered: [SchemeCoverage.Part], of message: SignableMessage, body: [UInt8]?
     ) {
         self.body = body
         self.scheme = scheme
         self.keyID = keyID
         self.created = created
-        self.expires = expires
+        self.expiration = expiration
         self.nonce = nonce
         self.tag = nil
         self.content = .message(message, covered)
@@ -131,7 +131,7 @@ public struct MessagePart: Sendable, Hashable {
     public let value: [UInt8]
 
     static func all(
-        _ names: [String], _ values: [Range<Int>], in base: [UInt8]
+        named names: [String], at values: [Range<Int>], in base: [UInt8]
     ) -> [MessagePart] {
         zip(names, values).map { MessagePart(identifier: $0, value: Array(base[$1])) }
     }
@@ -141,9 +141,9 @@ public struct MessagePart: Sendable, Hashable {
 struct SignatureClaims: Sendable {
     var keyID: String
     var created: Int64
-    var expires: Int64?
+    var expiration: Int64?
     var nonce: String?
     var tag: String?
-    /// The end that the signer chose, where no policy bounds the age besides.
-    var lifetimeEnd: Int64?
+    /// Whether `expiration` alone bounds the age, not the policy's maximum age.
+    var ignoresMaximumAge = false
 }

@@ -46,16 +46,18 @@ public final class Verifier: Sendable {
         var bound: BoundScheme?
         switch scheme.kind {
         case .rfc9421:
-            try policy.requireNoSettings(of: scheme)
+            try SigningText.requireNone(policy.settings, of: scheme)
             _ = try DistinctComponents(policy.coveredComponents ?? [])
         case .saltedHMAC:
-            try policy.requireNoSettings(of: scheme)
+            try SigningText.requireNone(policy.settings, of: scheme)
             guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
                 throw SigningError(
                     .unsupportedOption, "salted-hmac-v1 has no tag and no choice of algorithms")
             }
             guard
-                policy.coveredComponents?.allSatisfy({ $0.source == .field && $0.parameters.isEmpty })
+                policy.coveredComponents?.allSatisfy({
+                    $0.source == .field && $0.parameters.isEmpty
+                })
                     ?? true
             else {
                 throw SigningError(
@@ -121,7 +123,9 @@ public final class Verifier: Sendable {
     /// Uses the nonce of a signature that holds.
     func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
-            try nonces.remember(nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+            try nonces.remember(
+                nonce, of: claims.keyID, expiration: nonceExpiration(of: claims, now: now), now: now
+            )
         }
     }
 
@@ -129,7 +133,8 @@ public final class Verifier: Sendable {
     func remember(_ claims: SignatureClaims, now: Int64) async throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
             try await nonces.remember(
-                nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+                nonce, of: claims.keyID, expiration: nonceExpiration(of: claims, now: now), now: now
+            )
         }
     }
 
@@ -178,10 +183,10 @@ public final class Verifier: Sendable {
 
     /// The last second at which a signature that holds could be taken again, by this clock or by that
     /// of another server that lies within the skew.
-    private func end(_ claims: SignatureClaims, now: Int64) -> Int64 {
+    private func nonceExpiration(of claims: SignatureClaims, now: Int64) -> Int64 {
         let window = policy.clampedMaximumAge + policy.clampedClockSkew
         let usual = max(claims.created, now) + window
-        // A scheme whose signer chooses the end may have one far behind the window.
-        return max(usual, claims.lifetimeEnd.map { $0 + policy.clampedClockSkew } ?? usual)
+        guard claims.ignoresMaximumAge, let expiration = claims.expiration else { return usual }
+        return max(usual, expiration + policy.clampedClockSkew)
     }
 }

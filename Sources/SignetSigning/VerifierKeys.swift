@@ -11,7 +11,7 @@ final class VerifierKeys: Sendable {
         let set: KeySet
         private let prepared: [ObjectIdentifier: Prepared]
 
-        fileprivate init(_ set: KeySet, _ prepared: [ObjectIdentifier: Prepared]) {
+        fileprivate init(set: KeySet, prepared: [ObjectIdentifier: Prepared]) {
             self.set = set
             self.prepared = prepared
         }
@@ -63,6 +63,6 @@ final class VerifierKeys: Sendable {
         let prepared = Dictionary(
             set.keys.map { (ObjectIdentifier($0), Prepared()) },
             uniquingKeysWith: { first, _ in first })
-        return (0..<8).map { _ in Table(set, prepared) }
+        return (0..<8).map { _ in Table(set: set, prepared: prepared) }
     }
 }

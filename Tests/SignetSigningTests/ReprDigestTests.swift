@@ -12,7 +12,9 @@ struct ReprDigestTests {
     ) throws -> SignableMessage {
         var message = try Sample.message(
             "HTTP/1.1 \(status) X\n" + fields.map { $0 + "\n" }.joined() + "\n" + body)
-        if let request { try message.setRelatedRequest(Sample.message(request + " HTTP/1.1\nHost: h\n\n")) }
+        if let request {
+            try message.setRelatedRequest(Sample.message(request + " HTTP/1.1\nHost: h\n\n"))
+        }
         return message
     }
 

@@ -12,7 +12,7 @@ struct VerifierTests {
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(verified.keyID == "orders-2026")
         #expect(verified.created == now)
-        #expect(verified.expires == now + 60)
+        #expect(verified.expiration == now + 60)
         #expect(verified.nonce == "n1")
         #expect(verified.tag == "t")
         #expect(verified.scheme == .rfc9421)

@@ -77,7 +77,7 @@ private func stream(_ message: SignableMessage, _ fixture: Fixture, _ whole: Ver
     head.setBody([])
     let middle = message.body.count / 2
     do throws(SigningError) {
-        var stream = try fixture.verifier.begin(head, now: Fixture.now)
+        var stream = try fixture.verifier.startVerifying(head, now: Fixture.now)
         try stream.update(Array(message.body[..<middle]))
         try stream.update(Array(message.body[middle...]))
         _ = try stream.finish(now: Fixture.now)

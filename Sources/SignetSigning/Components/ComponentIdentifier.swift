@@ -42,7 +42,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     ///   parameters that do not go with the component or with each other, and with
     ///   `malformed-component` for what is no lower-case field name, for a parameter that comes
     ///   twice, and for a `key` or `name` that cannot be one.
-    public init(_ name: String, _ parameters: [Parameter] = []) throws(SigningError) {
+    public init(_ name: String, parameters: [Parameter] = []) throws(SigningError) {
         let nameBytes = Array(name.utf8)
         let source: Source
         if nameBytes.first == ASCII.at {
@@ -65,8 +65,9 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
             }
             source = .field
         }
-        try Self.check(parameters, of: name, source)
-        self.init(known: source, name, nameBytes, parameters)
+        try Self.check(parameters, of: name, source: source)
+        self.init(
+            known: source, name: name, nameBytes: nameBytes, parameters: parameters)
     }
 
     private static let derived: [[UInt8]: Source] = {
@@ -79,7 +80,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     }()
 
     private init(
-        known source: Source, _ name: String, _ nameBytes: [UInt8], _ parameters: [Parameter]
+        known source: Source, name: String, nameBytes: [UInt8], parameters: [Parameter] = []
     ) {
         self.name = name
         self.nameBytes = nameBytes
@@ -94,17 +95,17 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// A field whose name is known to be a token in lower case.
     init(field name: String) {
-        self.init(known: .field, name, Array(name.utf8), [])
+        self.init(known: .field, name: name, nameBytes: Array(name.utf8))
     }
 
     /// The same field among the trailers; for one without parameters.
     var inTrailers: ComponentIdentifier {
-        ComponentIdentifier(known: source, name, nameBytes, [.tr])
+        ComponentIdentifier(known: source, name: name, nameBytes: nameBytes, parameters: [.tr])
     }
 
     /// A derived component that is known to exist.
-    init(derived source: Source, _ name: String) {
-        self.init(known: source, name, Array(name.utf8), [])
+    init(derived source: Source, name: String) {
+        self.init(known: source, name: name, nameBytes: Array(name.utf8))
     }
 
     /// The identifier as RFC 9421 writes it: the name in quotes, then the parameters.
@@ -161,7 +162,7 @@ extension ComponentIdentifier {
     }
 
     private static func check(
-        _ parameters: [Parameter], of name: String, _ source: Source
+        _ parameters: [Parameter], of name: String, source: Source
     ) throws(SigningError) {
         guard !parameters.isEmpty || source == .queryParameter else { return }
         var seen: Set<String> = []
@@ -172,22 +173,22 @@ extension ComponentIdentifier {
             }
             try parameter.check(name)
         }
-        func refuse(_ word: String, _ reason: String) throws(SigningError) {
+        func refuse(_ word: String, because reason: String) throws(SigningError) {
             guard seen.contains(word) else { return }
             throw SigningError(.unsupportedComponent, "\(name): \(word) \(reason)")
         }
         if source == .field {
-            try refuse("name", "goes with @query-param only")
+            try refuse("name", because: "goes with @query-param only")
             if seen.contains("bs") {
-                try refuse("sf", "does not go with bs")
-                try refuse("key", "does not go with bs")
+                try refuse("sf", because: "does not go with bs")
+                try refuse("key", because: "does not go with bs")
             }
             return
         }
-        for word in ["sf", "key", "bs", "tr"] { try refuse(word, "goes with fields only") }
-        if source == .status { try refuse("req", "asks a request, which has no status") }
+        for word in ["sf", "key", "bs", "tr"] { try refuse(word, because: "goes with fields only") }
+        if source == .status { try refuse("req", because: "asks a request, which has no status") }
         guard source == .queryParameter else {
-            return try refuse("name", "goes with @query-param only")
+            return try refuse("name", because: "goes with @query-param only")
         }
         guard seen.contains("name") else {
             throw SigningError(
@@ -230,7 +231,7 @@ extension ComponentIdentifier.Parameter {
                     .malformedComponent, "\(component): key is none of RFC 9651, section 3.1.2")
             }
         case .name(let name):
-            guard FormEncoding.isEncoded(Array(name.utf8)) else {
+            guard FormURLEncoding.isEncoded(Array(name.utf8)) else {
                 throw SigningError(
                     .malformedComponent,
                     "\(component): name is to be given form-encoded, a space as %20")

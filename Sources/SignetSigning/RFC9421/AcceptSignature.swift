@@ -39,7 +39,7 @@ public struct AcceptSignature: Sendable, Hashable {
         let dictionary = try StructuredDictionary(parsing: text, field: fieldName)
         var requests: [AcceptSignature] = []
         for member in dictionary.members {
-            requests.append(try AcceptSignature(member, of: dictionary))
+            requests.append(try AcceptSignature(member: member, of: dictionary))
         }
         return requests
     }
@@ -85,14 +85,14 @@ public struct AcceptSignature: Sendable, Hashable {
             ("keyid", keyID), ("alg", algorithm), ("nonce", nonce), ("tag", tag),
         ] {
             guard let text else { continue }
-            try SigningText.require(text, name)
+            try SigningText.requirePrintable(text, name: name)
             value.append(";\(name)=")
             value.append(quoted: text.utf8)
         }
     }
 
     private init(
-        _ member: StructuredDictionary.Member, of dictionary: StructuredDictionary
+        member: StructuredDictionary.Member, of dictionary: StructuredDictionary
     ) throws(SigningError) {
         guard case .innerList(let list) = member.value else {
             throw SigningError(
@@ -148,12 +148,14 @@ extension AcceptSignature {
             throw SigningError(
                 .algorithmMismatch, "another algorithm is asked for than the key's, \(used.name)")
         }
-        if let nonce { try SigningText.require(nonce, "the nonce that is asked for") }
+        if let nonce {
+            try SigningText.requirePrintable(nonce, name: "the nonce that is asked for")
+        }
     }
 
     /// The nonce of an answer.
-    func nonce(_ given: String?, expires: Int64?) throws(SigningError) -> String? {
-        guard !requestsExpiration || expires != nil else {
+    func nonce(_ given: String?, expiration: Int64?) throws(SigningError) -> String? {
+        guard !requestsExpiration || expiration != nil else {
             throw SigningError(
                 .unanswerableRequest, "a signature with an end is asked for: none was given")
         }

@@ -21,7 +21,7 @@ struct ComponentReader {
         let place: FieldPlace
     }
 
-    init(_ message: SignableMessage, _ types: StructuredFieldTypes) {
+    init(_ message: SignableMessage, types: StructuredFieldTypes) {
         self.message = message
         self.types = types
     }
@@ -38,12 +38,12 @@ struct ComponentReader {
         switch component.source {
         case .field: try appendField(component, of: context, to: &base)
         case .queryParameter:
-            guard let request = context.request else { throw Self.isOtherKind(component) }
+            guard let request = context.request else { throw Self.wrongMessageKind(component) }
             base.append(
                 contentsOf: try parameters(of: request).value(of: component.queryName ?? ""))
         default:
             guard try context.start.appendDerived(component.source, to: &base) else {
-                throw Self.isOtherKind(component)
+                throw Self.wrongMessageKind(component)
             }
         }
     }
@@ -58,7 +58,7 @@ struct ComponentReader {
                 .missingComponent,
                 "\(component.listed): req is for responses, the message a request")
         }
-        guard let request = message.relatedRequest else { throw Self.noRequest }
+        guard let request = message.relatedRequest else { throw Self.missingRequest }
         if !isRequestChecked, component.source != .field {
             try request.request?.requireURI()
             isRequestChecked = true
@@ -89,7 +89,7 @@ struct ComponentReader {
                 contentsOf: try members(of: component, at: place, among: &fields).serialize(key))
         } else if component.isStrict {
             guard let value = fields.value(of: component.nameBytes) else {
-                throw Self.noField(component)
+                throw Self.missingField(component)
             }
             base.append(
                 contentsOf: try StructuredField.serialize(
@@ -98,7 +98,7 @@ struct ComponentReader {
             try appendBinary(component, among: &fields, to: &base)
         } else {
             guard fields.appendValue(of: component.nameBytes, to: &base) else {
-                throw Self.noField(component)
+                throw Self.missingField(component)
             }
         }
         guard base.isASCII(from: start) else { throw Self.notASCII(component) }
@@ -109,7 +109,7 @@ struct ComponentReader {
         _ component: ComponentIdentifier, among fields: inout FieldIndex, to base: inout [UInt8]
     ) throws(SigningError) {
         let values = fields.values(of: component.nameBytes)
-        guard !values.isEmpty else { throw Self.noField(component) }
+        guard !values.isEmpty else { throw Self.missingField(component) }
         for (index, value) in values.enumerated() {
             if index > 0 { base.append(", ") }
             base.append(ASCII.colon)
@@ -124,14 +124,14 @@ struct ComponentReader {
         let source = FieldSource(name: component.nameBytes, place: place)
         if let known = dictionaries[source] { return known }
         guard let value = fields.value(of: component.nameBytes) else {
-            throw Self.noField(component)
+            throw Self.missingField(component)
         }
-        let members = try StructuredField.Members(value, field: component.name)
+        let members = try StructuredField.Members(parsing: value, field: component.name)
         dictionaries[source] = members
         return members
     }
 
-    static func noField(_ component: ComponentIdentifier) -> SigningError {
+    static func missingField(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.isOfRequest
@@ -146,7 +146,7 @@ struct ComponentReader {
             .nonASCIIValue, "the value of \(component.name) is not ASCII: cover it with ;bs")
     }
 
-    static func isOtherKind(_ component: ComponentIdentifier) -> SigningError {
+    static func wrongMessageKind(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.source == .status
@@ -155,7 +155,7 @@ struct ComponentReader {
         )
     }
 
-    static var noRequest: SigningError {
+    static var missingRequest: SigningError {
         SigningError(
             .missingComponent, "a component with ;req is covered, and the request is not known")
     }

@@ -48,7 +48,7 @@ final class CoveragePlan: Sendable {
         var digests: [Digest] = []
         var innerList = [ASCII.leftParenthesis]
         for component in components {
-            try Self.requireForm(of: component, types)
+            try Self.requireCoverable(component, types: types)
             if innerList.count > 1 { innerList.append(ASCII.space) }
             var prefix = component.serialized
             innerList.append(contentsOf: prefix)
@@ -75,8 +75,8 @@ final class CoveragePlan: Sendable {
         self.isParameterized = components.contains { !$0.parameters.isEmpty }
     }
 
-    private static func requireForm(
-        of component: ComponentIdentifier, _ types: StructuredFieldTypes
+    private static func requireCoverable(
+        _ component: ComponentIdentifier, types: StructuredFieldTypes
     ) throws(SigningError) {
         guard component.source == .field else { return }
         guard component.isBinary || component.nameBytes != RFC9421Fields.setCookie else {
@@ -110,7 +110,7 @@ final class CoveragePlan: Sendable {
     }
 
     /// Whether `checkDigests` recomputes a digest over the message's own body.
-    func provesBody(_ checksRepresentation: Bool) -> Bool {
+    func provesBody(checksRepresentation: Bool) -> Bool {
         digests.contains {
             !$0.isOfRequest && (checksRepresentation || $0.field == .content)
         }
@@ -125,7 +125,7 @@ final class CoveragePlan: Sendable {
         of message: SignableMessage, to base: inout [UInt8], values: inout [Range<Int>]
     ) throws(SigningError) {
         if case .request(let request) = message.start { try request.requireURI() }
-        var reader = isParameterized ? ComponentReader(message, types) : nil
+        var reader = isParameterized ? ComponentReader(message, types: types) : nil
         var fields = FieldIndex(message.fields)
         for index in steps.indices {
             base.append(contentsOf: steps[index].prefix)
@@ -133,11 +133,11 @@ final class CoveragePlan: Sendable {
             switch steps[index].kind {
             case .derived:
                 guard try message.start.appendDerived(steps[index].source, to: &base) else {
-                    throw ComponentReader.isOtherKind(components[index])
+                    throw ComponentReader.wrongMessageKind(components[index])
                 }
             case .field:
                 guard fields.appendValue(of: steps[index].name, to: &base) else {
-                    throw ComponentReader.noField(components[index])
+                    throw ComponentReader.missingField(components[index])
                 }
                 guard base.isASCII(from: start) else {
                     throw ComponentReader.notASCII(components[index])
@@ -175,7 +175,7 @@ extension CoveragePlan.Digest {
 
     func check(_ message: SignableMessage) throws(SigningError) {
         guard isOfRequest else { return try field.check(message, isTrailer: isTrailer) }
-        guard let request = message.relatedRequest else { throw ComponentReader.noRequest }
+        guard let request = message.relatedRequest else { throw ComponentReader.missingRequest }
         try field.check(request, isTrailer: isTrailer)
     }
 }

@@ -15,7 +15,7 @@ final class PlanCache: Sendable {
     private let first = AtomicLazyReference<Entry>()
 
     /// The plan of the list that stands in a range of a field.
-    func plan(of dictionary: StructuredDictionary, _ list: Range<Int>) -> CoveragePlan? {
+    func plan(of list: Range<Int>, in dictionary: StructuredDictionary) -> CoveragePlan? {
         var entry = first.load()
         while let current = entry {
             if dictionary.isSame(list, as: current.plan.innerList) { return current.plan }
@@ -25,7 +25,7 @@ final class PlanCache: Sendable {
     }
 
     /// Keeps a plan, up to a bound; only those who hold a key can fill the room.
-    func keep(_ plan: CoveragePlan) {
+    func add(_ plan: CoveragePlan) {
         let added = Entry(plan)
         var entry = first.storeIfNil(added)
         var count = 1

@@ -39,10 +39,10 @@ final class RFC9421Signer: Sendable {
         key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
         options: MessageSigner.Options
     ) throws(SigningError) {
-        try options.requireNoSettings(of: .rfc9421)
+        try SigningText.requireNone(options.settings, of: .rfc9421)
         self.key = key
         self.algorithm = algorithm
-        try SigningText.require(keyID, "the key's id")
+        try SigningText.requirePrintable(keyID, name: "the key's id")
         let acceptSignature = options.acceptSignature
         try acceptSignature?.check(options, keyID: keyID, algorithm: algorithm)
         self.acceptSignature = acceptSignature
@@ -60,7 +60,7 @@ final class RFC9421Signer: Sendable {
         self.keyIDParameter = parameter
         parameter = []
         if let tag = acceptSignature?.tag ?? options.tag {
-            try SigningText.require(tag, "the tag")
+            try SigningText.requirePrintable(tag, name: "the tag")
             parameter.append(";tag=")
             parameter.append(quoted: tag.utf8)
         }
@@ -71,15 +71,16 @@ final class RFC9421Signer: Sendable {
         self.lastParameters = parameter
         self.fieldTypes = options.fieldTypes
         self.coverage = try Self.coverage(
-            acceptSignature?.components ?? options.coveredComponents, label: label, options.fieldTypes)
+            of: acceptSignature?.components ?? options.coveredComponents, label: label,
+            types: options.fieldTypes)
     }
 
     private static func coverage(
-        _ covers: [ComponentIdentifier]?, label: [UInt8], _ types: StructuredFieldTypes
+        of components: [ComponentIdentifier]?, label: [UInt8], types: StructuredFieldTypes
     ) throws(SigningError) -> Coverage {
-        if let covers {
-            for component in covers { try requireOther(component, than: label) }
-            return .fixed(try CoveragePlan(covers, types: types))
+        if let components {
+            for component in components { try requireOther(component, than: label) }
+            return .fixed(try CoveragePlan(components, types: types))
         }
         var requests: [CoveragePlan] = []
         var responses: [CoveragePlan] = []
@@ -112,15 +113,15 @@ final class RFC9421Signer: Sendable {
     }
 
     func sign(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
         guard let key else {
             throw SigningError(
                 .unsupportedOption, "the key is held elsewhere: prepare, have it signed, and apply")
         }
-        let draft = try draft(&message, created: created, expires: expires, nonce: nonce)
+        let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
         do throws(SigningError) {
-            return finish(draft, try key.sign(draft.base), &message)
+            return add(try key.sign(draft.base), of: draft, to: &message)
         } catch {
             message.fields.removeLast(draft.digests.count)
             throw error
@@ -129,13 +130,14 @@ final class RFC9421Signer: Sendable {
 
     /// Makes the base, and the digests that it covers. A message that is refused stays as it was.
     func draft(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?,
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
         plan: CoveragePlan? = nil
     ) throws(SigningError) -> Draft {
         try RFC9421Fields.requireFree(label, on: message)
         let plan = plan ?? self.plan(for: message)
-        let parameters = try parameters(plan, created, expires, nonce)
-        let digests = try addDigests(plan, to: &message)
+        let parameters = try parameters(
+            of: plan, created: created, expiration: expiration, nonce: nonce)
+        let digests = try addDigests(of: plan, to: &message)
         do throws(SigningError) {
             var base: [UInt8] = []
             base.reserveCapacity(512 + parameters.count)
@@ -154,10 +156,10 @@ final class RFC9421Signer: Sendable {
     }
 
     /// Adds a draft's signature to its message.
-    func finish(
-        _ draft: Draft, _ signature: [UInt8], _ message: inout SignableMessage
+    private func add(
+        _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) -> MessageSigner.Result {
-        let made = fields(draft, signature)
+        let made = fields(of: draft, signature: signature)
         message.fields.append(contentsOf: made)
         return MessageSigner.Result(
             base: draft.base, addedFields: draft.digests + made, names: draft.names,
@@ -165,13 +167,15 @@ final class RFC9421Signer: Sendable {
     }
 
     /// Signature-Input and Signature.
-    func fields(_ draft: Draft, _ signature: [UInt8]) -> [SignableMessage.Field] {
+    func fields(of draft: Draft, signature: [UInt8]) -> [SignableMessage.Field] {
         var value: [UInt8] = []
         value.reserveCapacity(signature.count * 4 / 3 + 8)
         value.append(ASCII.colon)
         Base64.append(signature.span, .standard, to: &value)
         value.append(ASCII.colon)
-        return [field("Signature-Input", draft.parameters), field("Signature", value)]
+        return [
+            field("Signature-Input", member: draft.parameters), field("Signature", member: value),
+        ]
     }
 
     /// Adds the signature that another holder of the key made of a draft's base.
@@ -179,7 +183,7 @@ final class RFC9421Signer: Sendable {
     /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
     ///   `message-changed` or `digest-mismatch`, and with `duplicate-label`.
     func apply(
-        _ signature: [UInt8], _ draft: Draft, to message: inout SignableMessage
+        _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) throws(SigningError) -> MessageSigner.Result {
         guard algorithm.byteCounts.contains(signature.count) else {
             let found = signature.first == 0x30 ? ", which looks like DER" : ""
@@ -199,7 +203,7 @@ final class RFC9421Signer: Sendable {
             throw SigningError(
                 .messageChanged, "what is covered changed after the signature was prepared")
         }
-        return finish(draft, signature, &message)
+        return add(signature, of: draft, to: &message)
     }
 
     private func plan(for message: SignableMessage) -> CoveragePlan {
@@ -217,7 +221,7 @@ final class RFC9421Signer: Sendable {
     ///
     /// - Throws: `SigningError` with `unsupported-component` for a list that leaves the body out, or
     ///   covers what nobody can know before the body has come.
-    func planOfTrailers(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
+    func trailerPlan(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
         let digest = ContentDigest.trailer
         guard case .fixed(let plan) = coverage else {
             let core =
@@ -239,7 +243,7 @@ final class RFC9421Signer: Sendable {
 
     /// Makes covered digests that are absent and checks those that are there.
     private func addDigests(
-        _ plan: CoveragePlan, to message: inout SignableMessage
+        of plan: CoveragePlan, to message: inout SignableMessage
     ) throws(SigningError) -> [SignableMessage.Field] {
         var added: [SignableMessage.Field] = []
         do throws(SigningError) {
@@ -249,7 +253,7 @@ final class RFC9421Signer: Sendable {
                 {
                     try digest.check(message)
                 } else {
-                    let field = try digest.field.make(of: message, self.digest)
+                    let field = try digest.field.make(of: message, algorithm: self.digest)
                     added.append(field)
                     message.fields.append(field)
                 }
@@ -263,22 +267,23 @@ final class RFC9421Signer: Sendable {
 
     /// The signature's parameters in their order: created, expires, keyid, nonce, tag, alg.
     private func parameters(
-        _ plan: CoveragePlan, _ created: Int64, _ expires: Int64?, _ nonce: String?
+        of plan: CoveragePlan, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> [UInt8] {
-        let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest - created) }
-        let nonce = try acceptSignature?.nonce(nonce, expires: expires) ?? nonce
+        let expiration =
+            expiration ?? lifetime.map { created + min($0, SigningTime.latest - created) }
+        let nonce = try acceptSignature?.nonce(nonce, expiration: expiration) ?? nonce
         var text: [UInt8] = []
         text.reserveCapacity(plan.innerList.count + keyIDParameter.count + 96)
         text.append(contentsOf: plan.innerList)
         text.append(";created=")
         text.append(decimal: created)
-        if let expires {
-            guard expires <= SigningTime.latest else { throw SigningTime.outOfRange }
-            guard expires > created else {
+        if let expiration {
+            guard expiration <= SigningTime.latest else { throw SigningTime.outOfRange }
+            guard expiration > created else {
                 throw SigningError(.invalidTime, "the signature expires before it is made")
             }
             text.append(";expires=")
-            text.append(decimal: expires)
+            text.append(decimal: expiration)
         }
         text.append(contentsOf: keyIDParameter)
         if let nonce {
@@ -289,7 +294,7 @@ final class RFC9421Signer: Sendable {
         return text
     }
 
-    private func field(_ name: String, _ member: [UInt8]) -> SignableMessage.Field {
+    private func field(_ name: String, member: [UInt8]) -> SignableMessage.Field {
         var value: [UInt8] = []
         value.reserveCapacity(label.count + 1 + member.count)
         value.append(contentsOf: label)

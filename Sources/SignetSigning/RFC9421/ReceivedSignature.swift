@@ -9,7 +9,7 @@ struct ReceivedSignature {
     /// The parameter `alg`.
     let algorithm: String?
     /// The signature itself.
-    let tag: [UInt8]
+    let bytes: [UInt8]
 
     /// Selects by tag (RFC 9421, section 7.2.5): labels are not signed.
     ///
@@ -57,29 +57,29 @@ struct ReceivedSignature {
         }
         guard let held = signatures.member(Array(inputs[member.key])), held.parameters.isEmpty,
             case .bytes(let range) = held.value,
-            let tag = signatures.decoded(range)
+            let bytes = signatures.decoded(range)
         else {
             throw SigningError(.malformedSignature, "Signature is no canonical base64")
         }
-        self.tag = tag
+        self.bytes = bytes
         self.inputs = inputs
         self.list = list
         self.parameters = Array(inputs[member.whole])
         var created: Int64?
-        var expires: Int64?
+        var expiration: Int64?
         var texts = Texts()
         for parameter in member.parameters {
-            if inputs.matches(parameter.name, Name.created) {
+            if inputs.matches(parameter.name, bytes: Name.created) {
                 created = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, Name.keyID) {
+            } else if inputs.matches(parameter.name, bytes: Name.keyID) {
                 texts.keyID = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.nonce) {
+            } else if inputs.matches(parameter.name, bytes: Name.nonce) {
                 texts.nonce = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.tag) {
+            } else if inputs.matches(parameter.name, bytes: Name.tag) {
                 texts.tag = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.expires) {
-                expires = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, Name.algorithm) {
+            } else if inputs.matches(parameter.name, bytes: Name.expires) {
+                expiration = try inputs.integer(parameter)
+            } else if inputs.matches(parameter.name, bytes: Name.algorithm) {
                 texts.algorithm = try inputs.text(parameter)
             } else {
                 throw SigningError(
@@ -94,7 +94,8 @@ struct ReceivedSignature {
             throw SigningError(.missingKeyID, "the signature has no keyid")
         }
         self.claims = SignatureClaims(
-            keyID: keyID, created: created, expires: expires, nonce: texts.nonce, tag: texts.tag)
+            keyID: keyID, created: created, expiration: expiration, nonce: texts.nonce,
+            tag: texts.tag)
     }
 
     private struct Texts {
@@ -162,6 +163,6 @@ extension StructuredDictionary {
 
     private func parameter(_ name: String, in member: Member) -> Parameter? {
         let bytes = Array(name.utf8)
-        return member.parameters.first { matches($0.name, bytes) }
+        return member.parameters.first { matches($0.name, bytes: bytes) }
     }
 }

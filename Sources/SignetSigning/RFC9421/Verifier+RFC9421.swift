@@ -5,7 +5,7 @@ extension Verifier {
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let claims = signature.claims
-        let known = plans.plan(of: signature.inputs, signature.list)
+        let known = plans.plan(of: signature.list, in: signature.inputs)
         let plan = if let known { known } else { try compile(signature) }
         try requireCoverage(plan, of: message)
         try policy.check(claims, now: now)
@@ -25,15 +25,16 @@ extension Verifier {
         try plan.appendLines(of: message, to: &base, values: &values)
         base.append(contentsOf: RFC9421Fields.parametersPrefix)
         base.append(contentsOf: signature.parameters)
-        guard try key.verifies(signature.tag, of: base) else {
+        guard try key.verifies(signature.bytes, of: base) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
         try plan.checkDigests(
             of: message, checksRepresentation: policy.checksRepresentation)
-        if known == nil { plans.keep(plan) }
+        if known == nil { plans.add(plan) }
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: base, names: plan.names, values: values,
-            body: plan.provesBody(policy.checksRepresentation) ? message.heldBody : nil)
+            body: plan.provesBody(checksRepresentation: policy.checksRepresentation)
+                ? message.heldBody : nil)
         return (verified, claims)
     }
 

@@ -18,10 +18,10 @@ struct SaltedHMACSigner: Sendable {
     var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
 
     init(key: Key, options: MessageSigner.Options) throws(SigningError) {
-        try options.requireNoSettings(of: .saltedHMAC)
+        try SigningText.requireNone(options.settings, of: .saltedHMAC)
         self.key = try key.signingHMACKey()
         self.keyID = key.id
-        try SigningText.require(key.id, "the key's id")
+        try SigningText.requirePrintable(key.id, name: "the key's id")
         guard options.label == nil, options.tag == nil, options.lifetime == nil,
             options.acceptSignature == nil
         else {
@@ -46,9 +46,9 @@ struct SaltedHMACSigner: Sendable {
 
     /// Returns the list if it names fields only, each once, and at most 256.
     private static func checked(
-        _ covers: [ComponentIdentifier]
+        _ components: [ComponentIdentifier]
     ) throws(SigningError) -> [ComponentIdentifier] {
-        let fields = try DistinctComponents(covers).list
+        let fields = try DistinctComponents(components).list
         for component in fields {
             guard component.source == .field, component.parameters.isEmpty else {
                 throw SigningError(

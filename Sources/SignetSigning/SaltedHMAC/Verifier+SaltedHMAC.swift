@@ -5,7 +5,7 @@ extension Verifier {
     func verifySaltedHMAC(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let (signature, key) = try admitSaltedHMAC(message, now: now)
+        let (signature, key) = try checkSaltedHMACHead(message, now: now)
         let claims = signature.claims
         let text = try SaltedHMACText(
             of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
@@ -22,12 +22,13 @@ extension Verifier {
     }
 
     /// What can be refused before the body is there.
-    func admitSaltedHMAC(
+    func checkSaltedHMACHead(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (SaltedHMACSignature, HMACKey) {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
-        for component in policy.coveredComponents ?? [] where !signature.fields.contains(component) {
+        for component in policy.coveredComponents ?? [] where !signature.fields.contains(component)
+        {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
         try policy.check(claims, now: now)

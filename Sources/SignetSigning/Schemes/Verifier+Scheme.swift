@@ -20,7 +20,7 @@ extension Verifier {
         }
         let proof = VerifiedMessage(
             scheme: self.scheme, keyID: key.id, created: plan.signed.hasTime ? received.time : nil,
-            expires: claims.expires, nonce: claims.nonce, covered: covered, of: run.message,
+            expiration: claims.expiration, nonce: claims.nonce, covered: covered, of: run.message,
             body: covered.contains(.body) ? message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
@@ -113,7 +113,7 @@ extension Verifier {
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(
-            keyID: received.keyID ?? "", created: received.time ?? now, expires: nil,
+            keyID: received.keyID ?? "", created: received.time ?? now, expiration: nil,
             nonce: plan.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
         guard let time = received.time else { return claims }
         guard let lifetime = received.lifetime, plan.signed.sources.contains(.lifetime) else {
@@ -121,8 +121,8 @@ extension Verifier {
             return claims
         }
         // The signer chose the end; the age is bounded by it alone, at most a week.
-        claims.expires = time + lifetime
-        claims.lifetimeEnd = claims.expires
+        claims.expiration = time + lifetime
+        claims.ignoresMaximumAge = true
         guard time - now <= policy.clampedClockSkew else {
             throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
         }

@@ -23,20 +23,20 @@ struct CanonicalReader {
         var members: [StructuredDictionary.Member] = []
         while true {
             guard let member = try member() else { return nil }
-            guard !members.contains(where: { isSame($0.key, member.key) }) else {
+            guard !members.contains(where: { areEqual($0.key, member.key) }) else {
                 throw SigningError(.malformedSignature, "\(field) holds a label twice")
             }
             members.append(member)
             guard members.count <= StructuredDictionary.maximumCount else { throw tooMany }
             if position == text.count { return members }
-            guard take(ASCII.comma), take(ASCII.space) else { return nil }
+            guard consume(ASCII.comma), consume(ASCII.space) else { return nil }
         }
     }
 
     private mutating func member() throws(SigningError) -> StructuredDictionary.Member? {
         guard let key = key() else { return nil }
         let start = position + 1
-        guard take(ASCII.equals) else {
+        guard consume(ASCII.equals) else {
             guard let parameters = try parameters() else { return nil }
             return StructuredDictionary.Member(
                 key: key, value: .yes, whole: position..<position, parameters: parameters)
@@ -52,20 +52,20 @@ struct CanonicalReader {
     private mutating func innerList() throws(SigningError) -> StructuredDictionary.Value? {
         let start = position
         position += 1
-        if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
+        if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
         while true {
             guard bareItem() != nil, try parameters() != nil else { return nil }
-            if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
-            guard take(ASCII.space) else { return nil }
+            if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
+            guard consume(ASCII.space) else { return nil }
         }
     }
 
     /// The items of the inner list that begins here, or nil where there is none.
     mutating func items() throws(SigningError) -> [StructuredDictionary.Item]? {
         var items: [StructuredDictionary.Item] = []
-        guard take(ASCII.leftParenthesis) else { return nil }
-        while !take(ASCII.rightParenthesis) {
-            guard items.isEmpty || take(ASCII.space), let value = bareItem(),
+        guard consume(ASCII.leftParenthesis) else { return nil }
+        while !consume(ASCII.rightParenthesis) {
+            guard items.isEmpty || consume(ASCII.space), let value = bareItem(),
                 let parameters = try parameters()
             else { return nil }
             items.append(StructuredDictionary.Item(value: value, parameters: parameters))
@@ -75,14 +75,14 @@ struct CanonicalReader {
 
     private mutating func parameters() throws(SigningError) -> [StructuredDictionary.Parameter]? {
         var parameters: [StructuredDictionary.Parameter] = []
-        while take(ASCII.semicolon) {
+        while consume(ASCII.semicolon) {
             guard let name = key() else { return nil }
             var value = StructuredDictionary.Value.yes
-            if take(ASCII.equals) {
+            if consume(ASCII.equals) {
                 guard let found = bareItem() else { return nil }
                 value = found
             }
-            guard !parameters.contains(where: { isSame($0.name, name) }) else {
+            guard !parameters.contains(where: { areEqual($0.name, name) }) else {
                 throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
             }
             parameters.append(StructuredDictionary.Parameter(name: name, value: value))
@@ -156,12 +156,12 @@ struct CanonicalReader {
             else { return nil }
             position += 1
         }
-        guard take(ASCII.colon) else { return nil }
+        guard consume(ASCII.colon) else { return nil }
         return .bytes(start..<(position - 1))
     }
 
     private mutating func integer() -> StructuredDictionary.Value? {
-        let isNegative = take(ASCII.minus)
+        let isNegative = consume(ASCII.minus)
         let start = position
         var value: Int64 = 0
         while position < text.count, text[position].isDigit, position - start < 15 {
@@ -180,7 +180,7 @@ struct CanonicalReader {
     private mutating func boolean() -> StructuredDictionary.Value? {
         position += 1
         // True is written by leaving the value out.
-        return take(ASCII.zero) ? .other : nil
+        return consume(ASCII.zero) ? .other : nil
     }
 
     private mutating func token() -> StructuredDictionary.Value? {
@@ -192,13 +192,13 @@ struct CanonicalReader {
         return .other
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard position < text.count, text[position] == byte else { return false }
         position += 1
         return true
     }
 
-    private func isSame(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    private func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         guard left.count == right.count else { return false }
         for offset in 0..<left.count
         where text[left.lowerBound + offset] != text[right.lowerBound + offset] {

@@ -82,12 +82,12 @@ struct StructuredDictionary: Sendable {
 
     /// The member of a key.
     func member(_ key: [UInt8]) -> Member? {
-        for member in members where matches(member.key, key) { return member }
+        for member in members where matches(member.key, bytes: key) { return member }
         return nil
     }
 
     /// Whether the bytes in a range are those given; on the way of every message.
-    func matches(_ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
+    func matches(_ range: Range<Int>, bytes: [UInt8]) -> Bool {
         guard range.count == bytes.count else { return false }
         for offset in 0..<bytes.count where text[range.lowerBound + offset] != bytes[offset] {
             return false

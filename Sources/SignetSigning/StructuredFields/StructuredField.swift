@@ -15,7 +15,7 @@ struct StructuredField {
     static func serialize(
         _ text: [UInt8], as type: StructuredFieldType, field: String
     ) throws(SigningError) -> [UInt8] {
-        try bound(text, field)
+        try requireFewMembers(in: text, field: field)
         do {
             var parser = StructuredFieldValueParser(text)
             var serializer = StructuredFieldValueSerializer()
@@ -34,7 +34,7 @@ struct StructuredField {
                     canonical(try parser.parseItemFieldValue()))
             }
         } catch {
-            throw malformed(field, "no \(type.rawValue) of RFC 9651")
+            throw malformed(field: field, "no \(type.rawValue) of RFC 9651")
         }
     }
 
@@ -44,14 +44,14 @@ struct StructuredField {
         private let field: String
 
         /// - Throws: `SigningError` with `malformed-field`.
-        init(_ text: [UInt8], field: String) throws(SigningError) {
+        init(parsing text: [UInt8], field: String) throws(SigningError) {
             self.field = field
-            try bound(text, field)
+            try requireFewMembers(in: text, field: field)
             do {
                 var parser = StructuredFieldValueParser(text)
                 self.members = try parser.parseDictionaryFieldValue()
             } catch {
-                throw malformed(field, "no dictionary of RFC 9651")
+                throw malformed(field: field, "no dictionary of RFC 9651")
             }
         }
 
@@ -68,21 +68,21 @@ struct StructuredField {
                 var serializer = StructuredFieldValueSerializer()
                 return try serializer.writeListFieldValue([canonical(member)])
             } catch {
-                throw malformed(field, "a member that is none of RFC 9651")
+                throw malformed(field: field, "a member that is none of RFC 9651")
             }
         }
     }
 
-    private static func bound(_ text: [UInt8], _ field: String) throws(SigningError) {
+    private static func requireFewMembers(in text: [UInt8], field: String) throws(SigningError) {
         var count = 0
         for byte in text where byte == ASCII.comma || byte == ASCII.semicolon { count += 1 }
         guard count <= maximumCount else {
-            throw malformed(field, "more than \(maximumCount) members and parameters")
+            throw malformed(field: field, "more than \(maximumCount) members and parameters")
         }
     }
 
-    private static func malformed(_ field: String, _ words: String) -> SigningError {
-        SigningError(.malformedField, "the value of \(field): \(words)")
+    private static func malformed(field: String, _ problem: String) -> SigningError {
+        SigningError(.malformedField, "the value of \(field): \(problem)")
     }
 
     private static func canonical(_ member: ItemOrInnerList) throws -> ItemOrInnerList {

@@ -92,7 +92,7 @@ struct VerifyCommand: ParsableCommand {
     ) throws -> VerifiedMessage {
         var head = message
         let trailers = head.removeTrailers()
-        var stream = try verifier.begin(head, now: now)
+        var stream = try verifier.startVerifying(head, now: now)
         try body?.feed(&stream)
         return try stream.finish(trailers: trailers, now: now)
     }

@@ -1,6 +1,6 @@
 /// The form encoding of queries as RFC 9421, section 2.2.8, takes it from the URL standard: decoded,
 /// then percent-encoded anew, so that each parameter has one spelling.
-enum FormEncoding {
+enum FormURLEncoding {
     /// Whether the bytes are what ``encode(_:)`` writes for some text.
     static func isEncoded(_ bytes: [UInt8]) -> Bool {
         guard let decoded = decode(bytes[...], plusIsSpace: false) else { return false }
@@ -65,8 +65,8 @@ struct QueryParameters {
     init(_ query: ArraySlice<UInt8>) {
         for pair in query.split(separator: 0x26) {
             let equals = pair.firstIndex(of: ASCII.equals) ?? pair.endIndex
-            guard let name = FormEncoding.decode(pair[..<equals]) else { continue }
-            let encoded = FormEncoding.encode(FormEncoding.repaired(name))
+            guard let name = FormURLEncoding.decode(pair[..<equals]) else { continue }
+            let encoded = FormURLEncoding.encode(FormURLEncoding.repaired(name))
             let isRepeated = values[encoded] != nil
             values[encoded] = .some(isRepeated ? nil : pair[equals...].dropFirst())
         }
@@ -86,12 +86,12 @@ struct QueryParameters {
                 .repeatedParameter,
                 "the query has several parameters \(name), and one is covered: which is meant?")
         }
-        guard let value = FormEncoding.decode(found),
+        guard let value = FormURLEncoding.decode(found),
             String(validating: value, as: UTF8.self) != nil
         else {
             throw SigningError(
                 .nonUTF8Value, "the value of the query's parameter \(name) is not UTF-8")
         }
-        return FormEncoding.encode(value)
+        return FormURLEncoding.encode(value)
     }
 }
