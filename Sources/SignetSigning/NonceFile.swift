@@ -1,9 +1,8 @@
 internal import SignetCrypto
 
-/// What a process knows of a file of nonces, and how it is read and written; the caller has the
-/// file's lock.
+/// The nonces of a file as one process knows them. The caller holds the file's lock.
 struct NonceFile {
-    /// A line.
+    /// A line of the file.
     struct Entry {
         let identity: NonceIdentity
         let expiration: Int64
@@ -23,30 +22,30 @@ struct NonceFile {
     private static let smallSize = 256 * 1024
 
     private var remembered: [NonceIdentity: Int64] = [:]
-    /// The last second of anything that was dropped for being expired.
+    /// The last expiration of a line that was dropped.
     private var lastForgotten: Int64?
-    /// The first line of the file that was read; another one has another.
+    /// The first line as it was read. A replaced file has another one.
     private var header: [UInt8] = []
-    /// How far it was read.
+    /// The offset up to which the file was read.
     private var position = 0
-    /// At which size to look next whether enough has expired.
+    /// The size at which the file is next checked for expired lines.
     private var nextCompaction = NonceFile.smallSize
-    /// When a full file was last found to hold nothing that has expired.
+    /// The time at which a full file last contained no expired lines.
     private var fullSince: Int64?
 
     func remembers(_ entry: Entry, at now: Int64) -> Bool {
         remembered[entry.identity].map { $0 >= now } ?? false
     }
 
-    /// Refuses a time at which something was live that has been dropped since.
+    /// Refuses a time at which a dropped nonce was still live.
     func requireNothingForgotten(at now: Int64) throws(SigningError) {
         try SigningError.requireNothingForgotten(at: now, lastForgotten: lastForgotten)
     }
 
-    /// Reads what was written to the file since it was last looked at.
+    /// Reads the lines that were added since the last call.
     ///
-    /// - Throws: `SigningError` with `nonce-store-full` for a file that is larger than this store may
-    ///   make it, before memory is taken for it.
+    /// - Throws: `SigningError` with `nonce-store-full` for a file over the limit, before
+    ///   allocating memory for it.
     mutating func readNewLines(of file: borrowing LockedFile, limit: Int) throws {
         let size = try file.size()
         guard size <= max(limit, Self.headerLength) else {
@@ -56,7 +55,7 @@ struct NonceFile {
         }
         let found = try file.read(from: 0, count: min(size, Self.headerLength))
         if found.count < Self.headerLength {
-            // Nothing, or the beginning of a first line that was cut short.
+            // The file is new, or its first line is incomplete.
             guard Self.isHeader(found) else { throw Self.malformed }
             self = NonceFile()
             header = try Self.newHeader()
@@ -73,7 +72,7 @@ struct NonceFile {
         guard size > position else { return }
         let bytes = try file.read(from: position, count: size - position)
         var start = 0
-        // A line without its end was cut short by a crash: its writer never took the message.
+        // An incomplete line is left by a crash: its writer never accepted the message.
         while let end = bytes[start...].firstIndex(of: ASCII.lineFeed) {
             try add(line: bytes[start..<end])
             start = end + 1
@@ -96,7 +95,7 @@ struct NonceFile {
         remembered[identity] = max(expiration, remembered[identity] ?? expiration)
     }
 
-    /// Writes a line, at the end or into a new file without what has expired.
+    /// Appends a line, or writes a new file without the expired lines.
     mutating func add(
         _ entry: Entry, to file: borrowing LockedFile, now: Int64, limit: Int, isDurable: Bool
     ) throws {
@@ -118,8 +117,8 @@ struct NonceFile {
         remembered[entry.identity] = entry.expiration
     }
 
-    /// Writes a new file where most of a large one has expired, or where a full one gets room so;
-    /// tells whether it did.
+    /// Replaces a large file if most of it has expired, or a full one if that makes enough room.
+    /// Returns whether it did.
     private mutating func compact(
         _ file: borrowing LockedFile, adding line: [UInt8], now: Int64, limit: Int, isFull: Bool
     ) throws -> Bool {
@@ -158,12 +157,12 @@ struct NonceFile {
     }
 
     private static func newHeader() throws -> [UInt8] {
-        // Inodes are used again, so a file that was exchanged is known by its name alone.
+        // Inode numbers are reused, so only a random name tells that the file was replaced.
         let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), .url)
         return mark + Array(name.utf8) + [ASCII.lineFeed]
     }
 
-    /// Whether bytes are a file's first line, or the beginning of one.
+    /// Whether the bytes are a valid first line, or the beginning of one.
     private static func isHeader(_ bytes: [UInt8]) -> Bool {
         for (index, byte) in bytes.enumerated() {
             let isRight =
@@ -179,7 +178,7 @@ struct NonceFile {
     }
 
     private static var malformed: SigningError {
-        SigningError(.nonceStoreFailed, "the nonce file is none of signet's")
+        SigningError(.nonceStoreFailed, "the nonce file isn't in the format signet-nonces 1")
     }
 
     private static func full(_ limit: Int) -> SigningError {

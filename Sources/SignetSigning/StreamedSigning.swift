@@ -1,11 +1,11 @@
-/// A message that is being signed while its body goes out, piece by piece: the body is read once, and
-/// its digest and the signature follow it as trailers.
+/// Signs a message whose body is read once, while it is sent. The body's digest and the signature
+/// follow it as trailers.
 ///
-/// Made by ``MessageSigner/startSigning(_:)``. Intermediaries may drop trailers (RFC 9110, section 6.5.1);
-/// where the body can be read twice, digest it first and sign the head
+/// Created by ``MessageSigner/startSigning(_:)``. Intermediaries may drop trailers (RFC 9110,
+/// section 6.5.1). If you can read the body twice, digest it first and sign the head instead
 /// (``BodyDigests``, `SignableMessage/setBody(_:)`).
 public struct StreamedSigning: ~Copyable, Sendable {
-    /// What the head's field Trailer should name (RFC 9110, section 6.6.2).
+    /// The value for the head's field Trailer (RFC 9110, section 6.6.2).
     public static let trailerNames = "Content-Digest, Signature-Input, Signature"
 
     private let signer: MessageSigner
@@ -18,7 +18,7 @@ public struct StreamedSigning: ~Copyable, Sendable {
         signer: MessageSigner, engine: RFC9421Signer, head: SignableMessage
     ) throws(SigningError) {
         guard head.content == .bytes([]) else {
-            throw SigningError(.malformedMessage, "the message holds a body already")
+            throw SigningError(.malformedMessage, "found a message with a body, expected a head")
         }
         let plan = try engine.trailerPlan(for: head)
         self.digester = try BodyDigester([engine.digest])
@@ -28,28 +28,30 @@ public struct StreamedSigning: ~Copyable, Sendable {
         self.message = head
     }
 
-    /// Takes the next bytes of the body, as they are sent.
+    /// Adds the next bytes of the body, in the order in which they are sent.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public mutating func update(_ chunk: Span<UInt8>) throws(SigningError) {
         try digester.update(chunk)
     }
 
-    /// Takes the next bytes of the body, as they are sent.
+    /// Adds the next bytes of the body, in the order in which they are sent.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public mutating func update(_ chunk: [UInt8]) throws(SigningError) {
         try digester.update(chunk)
     }
 
-    /// Signs, behind the body's last byte.
+    /// Signs after the last byte of the body.
     ///
     /// - Parameters:
-    ///   - trailers: Other trailers of the message, which are covered where the list names them.
-    ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expiration: When it ends; nil for the options' lifetime.
-    ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
-    /// - Returns: What was signed; its fields are to be sent as trailers, behind the others.
+    ///   - trailers: The message's other trailers. They are covered if the signer's list names
+    ///     them.
+    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
+    ///   - nonce: A value that no other signature has; nil for a random one if the options require
+    ///     a nonce.
+    /// - Returns: The signature. Send its fields as trailers, after the others.
     /// - Throws: As ``MessageSigner/sign(_:now:expiration:nonce:)``, and `duplicate-field` for a
     ///   Content-Digest among the trailers.
     public consuming func finish(
@@ -61,7 +63,7 @@ public struct StreamedSigning: ~Copyable, Sendable {
         let digests = try digester.finish()
         guard !trailers.contains(name: DigestField.content.nameBytes) else {
             throw SigningError(
-                .duplicateField, "a Content-Digest stands among the trailers, which is made here")
+                .duplicateField, "the trailers already contain a Content-Digest")
         }
         message.setBody(digests)
         let digest = try ContentDigest.field(of: digests, algorithm: engine.digest)
