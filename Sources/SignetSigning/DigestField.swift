@@ -138,9 +138,3 @@ extension SignableMessage {
 
     private static let contentRange = Array("content-range".utf8)
 }
-
-extension SigningError {
-    init(_ failure: CryptoFailure) {
-        self.init(.cryptoFailed, "\(failure)")
-    }
-}

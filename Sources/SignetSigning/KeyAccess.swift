@@ -1,4 +1,4 @@
-@_exported public import SignetCrypto
+internal import SignetCrypto
 
 extension Key {
     /// Returns the key with its algorithm of RFC 9421.
@@ -19,7 +19,7 @@ extension Key {
             guard mac.algorithm == .sha256 else {
                 throw SigningError(
                     .algorithmMismatch,
-                    "found a key for \(self.algorithm ?? "no algorithm"), expected HS256 for rfc9421"
+                    "found a key for \(self.algorithm ?? "no algorithm"), expected one for HS256"
                 )
             }
             return .hmac(mac)
@@ -63,6 +63,10 @@ extension Key {
 }
 
 extension SigningError {
+    init(_ failure: CryptoFailure) {
+        self.init(.cryptoFailed, "\(failure)")
+    }
+
     init(_ error: KeyError) {
         let codes: [Code] = [.unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid, .wrongKeyUse]
         self.init(

@@ -49,8 +49,8 @@ extension SigningError {
         guard let last, now <= last else { return }
         throw SigningError(
             .nonceStoreFailed,
-            "the clock went back to \(now), but nonces that expired by \(last) are dropped: "
-                + "expected a later time")
+            "the clock went back to \(now), expected a time after \(last): "
+                + "nonces that expired by then are dropped")
     }
 }
 

@@ -1,37 +1,55 @@
-/// One signature that a peer asks for in Accept-Signature (RFC 9421, section 5).
+/// One signature that a peer requests in Accept-Signature (RFC 9421, section 5.1).
 ///
-/// A server asks a client in a response, a client asks a server in a request; whoever answers signs the
-/// next message under the same label, over the same components, with every parameter asked for, or says
-/// by name why it cannot.
+/// ```swift
+/// // A server requests a signature in its response.
+/// var request = AcceptSignature(
+///     label: "sig1", components: try ComponentIdentifier.list(parsing: "@method,@path"))
+/// request.nonce = "n-8Yq2"
+/// var response = try SignableMessage(parsing: Array("HTTP/1.1 401 Unauthorized\n\n".utf8))
+/// try response.append(AcceptSignature.field([request]))
+/// let policy = VerificationPolicy(acceptSignature: request)
+///
+/// // The client signs its next request accordingly.
+/// let keys = try KeySource("client-keys.json").load()
+/// var options = MessageSigner.Options()
+/// options.acceptSignature = try AcceptSignature.all(in: response).first
+/// let signer = try MessageSigner(
+///     scheme: .rfc9421, key: keys.key(id: "orders-2026"), options: options)
+/// print(policy.nonce ?? "", signer.keyID)
+/// ```
+///
+/// A client can also request a signed response, in its request. A signer that cannot provide all
+/// requested components and parameters throws an error.
 public struct AcceptSignature: Sendable, Hashable {
-    /// The signature's label in the answer.
+    /// The label of the signature.
     public var label: String
-    /// What the answer must cover, in this order.
+    /// The components to cover, in order.
     public var components: [ComponentIdentifier]
-    /// Whether the answer must say when it was made; ours always does.
+    /// Whether the signature must have `created`. This package's signatures always do.
     public var requestsCreated = true
-    /// Whether the answer must say when it ends.
+    /// Whether the signature must have `expires`.
     public var requestsExpiration = false
-    /// The key that must sign, where the peer names one.
+    /// The id of the key to sign with; nil for any.
     public var keyID: String?
-    /// The algorithm that must be used, where the peer names one; the answer then bears `alg`.
+    /// The algorithm to sign with; nil for any. If it is set, the signature has `alg`.
     public var algorithm: String?
-    /// The nonce that the answer must bear, where the peer gives one.
+    /// The nonce of the signature; nil for any.
     public var nonce: String?
-    /// The tag that the answer must bear, where the peer gives one.
+    /// The tag of the signature; nil for any.
     public var tag: String?
 
-    /// Asks for a signature with `created`.
+    /// Creates a request for a signature with `created`.
     public init(label: String, components: [ComponentIdentifier]) {
         self.label = label
         self.components = components
     }
 
-    /// Reads what a message asks for, in its order; none where it has no Accept-Signature.
+    /// Parses a message's Accept-Signature. Returns the requests in order, none if the field is
+    /// missing.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where the field cannot be read, with
-    ///   `malformed-component`, `unsupported-component`, `duplicate-component`, and with
-    ///   `unsupported-parameter` for a parameter that is not known.
+    /// - Throws: `SigningError`: `malformed-signature`, `malformed-component`,
+    ///   `unsupported-component`, `duplicate-component`, and `unsupported-parameter` for an unknown
+    ///   parameter.
     public static func all(
         in message: SignableMessage
     ) throws(SigningError) -> [AcceptSignature] {
@@ -44,10 +62,10 @@ public struct AcceptSignature: Sendable, Hashable {
         return requests
     }
 
-    /// The field Accept-Signature that asks for signatures.
+    /// Returns the field Accept-Signature for some requests.
     ///
-    /// - Throws: `SigningError` with `invalid-value` for a label, nonce, tag or key id that cannot be
-    ///   written, with `duplicate-label` and with `duplicate-component`.
+    /// - Throws: `SigningError`: `invalid-value` for an invalid label, nonce, tag or key id;
+    ///   `duplicate-label`; `duplicate-component`.
     public static func field(
         _ requests: [AcceptSignature]
     ) throws(SigningError) -> SignableMessage.Field {
@@ -56,10 +74,10 @@ public struct AcceptSignature: Sendable, Hashable {
         for request in requests {
             let label = Array(request.label.utf8)
             guard RFC9421Fields.isLabel(label) else {
-                throw SigningError(.invalidValue, "a label is no key of RFC 9651")
+                throw SigningError(.invalidValue, "expected a label that is a key of RFC 9651")
             }
             guard labels.insert(label).inserted else {
-                throw SigningError(.duplicateLabel, "two signatures are asked for by one label")
+                throw SigningError(.duplicateLabel, "two requested signatures have the same label")
             }
             if !value.isEmpty { value.append(", ") }
             value.append(contentsOf: label)
@@ -96,7 +114,7 @@ public struct AcceptSignature: Sendable, Hashable {
     ) throws(SigningError) {
         guard case .innerList(let list) = member.value else {
             throw SigningError(
-                .malformedSignature, "\(Self.fieldName) holds what is no list of components")
+                .malformedSignature, "\(Self.fieldName): expected a list of components")
         }
         self.init(
             label: String(decoding: dictionary[member.key], as: UTF8.self),
@@ -116,7 +134,7 @@ public struct AcceptSignature: Sendable, Hashable {
             case "tag": tag = try dictionary.text(parameter)
             default:
                 throw SigningError(
-                    .unsupportedParameter, "\(Self.fieldName) has a parameter that nobody knows")
+                    .unsupportedParameter, "\(Self.fieldName): found an unknown parameter")
             }
         }
     }
@@ -126,43 +144,44 @@ public struct AcceptSignature: Sendable, Hashable {
     ) throws(SigningError) {
         guard case .yes = parameter.value else {
             throw SigningError(
-                .malformedSignature, "\(fieldName): created and expires are flags without a value")
+                .malformedSignature,
+                "\(fieldName): expected created and expires without a value")
         }
     }
 }
 
 extension AcceptSignature {
-    /// Demands that a signer can give what is asked for.
+    /// Requires that a signer can provide the requested signature.
     func check(
         _ options: MessageSigner.Options, keyID own: String, algorithm used: HTTPSignatureAlgorithm
     ) throws(SigningError) {
         guard options.coveredComponents == nil, options.label == nil, options.tag == nil else {
             throw SigningError(
                 .unsupportedOption,
-                "label, components and tag of an answer are those that were asked for")
+                "with acceptSignature, the options cannot have a label, components or a tag")
         }
         if let keyID, !keyID.utf8.elementsEqual(own.utf8) {
-            throw SigningError(.unanswerableRequest, "a signature by another key is asked for")
+            throw SigningError(.unanswerableRequest, "the request is for another key id")
         }
         if let algorithm, HTTPSignatureAlgorithm(name: algorithm) != used {
             throw SigningError(
-                .algorithmMismatch, "another algorithm is asked for than the key's, \(used.name)")
+                .algorithmMismatch, "found another requested algorithm, expected \(used.name)")
         }
         if let nonce {
-            try SigningText.requirePrintable(nonce, name: "the nonce that is asked for")
+            try SigningText.requirePrintable(nonce, name: "the requested nonce")
         }
     }
 
-    /// The nonce of an answer.
+    /// Returns the nonce of the requested signature.
     func nonce(_ given: String?, expiration: Int64?) throws(SigningError) -> String? {
         guard !requestsExpiration || expiration != nil else {
             throw SigningError(
-                .unanswerableRequest, "a signature with an end is asked for: none was given")
+                .unanswerableRequest, "expires is requested, but there is no expiration")
         }
         guard let nonce, let given else { return nonce ?? given }
         guard nonce.utf8.elementsEqual(given.utf8) else {
             throw SigningError(
-                .unanswerableRequest, "another nonce is asked for than the one given")
+                .unanswerableRequest, "the given nonce isn't the requested one")
         }
         return nonce
     }

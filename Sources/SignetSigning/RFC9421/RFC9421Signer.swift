@@ -1,27 +1,27 @@
 internal import SignetCrypto
 
-/// Signs by RFC 9421, section 3.1.
+/// Signs messages by RFC 9421, section 3.1.
 final class RFC9421Signer: Sendable {
-    /// The covered list, or the lists that are chosen from when the caller names none.
+    /// The list of covered components, or the default lists.
     private enum Coverage: Sendable {
         case fixed(CoveragePlan)
-        /// By whether there is a query and a body, and for responses.
+        /// One list for each combination of query and body, and those for responses.
         case chosen(requests: [CoveragePlan], responses: [CoveragePlan])
     }
 
-    /// A base, and what of the message went into it.
+    /// A signature base and the parts of the message in it.
     struct Draft: Sendable, Hashable {
         let base: [UInt8]
         let names: [String]
         let values: [Range<Int>]
-        /// The inner list with its parameters, which is where the base ends.
+        /// The inner list with its parameters: the value of the base's last line.
         let parameters: [UInt8]
-        /// Digests that were made, and added to the message already.
+        /// The digests that were added to the message.
         let digests: [SignableMessage.Field]
     }
 
     let algorithm: HTTPSignatureAlgorithm
-    /// Nil where the key is held elsewhere.
+    /// Nil if the key is held elsewhere.
     let key: RFC9421Key?
     private let coverage: Coverage
     private let fieldTypes: StructuredFieldTypes
@@ -31,10 +31,10 @@ final class RFC9421Signer: Sendable {
     private let acceptSignature: AcceptSignature?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
-    /// `;tag="…"` and, where it was asked for, `;alg="…"`; empty without them.
+    /// `;tag="…"` and, if it was requested, `;alg="…"`; may be empty.
     private let lastParameters: [UInt8]
 
-    /// - Parameter key: Nil where the key is held elsewhere; then only drafts can be made.
+    /// - Parameter key: Nil if the key is held elsewhere; then only drafts can be made.
     init(
         key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
         options: MessageSigner.Options
@@ -50,7 +50,7 @@ final class RFC9421Signer: Sendable {
         guard RFC9421Fields.isLabel(label) else {
             throw SigningError(
                 .invalidValue,
-                "a label begins with a-z or * and goes on with a-z, 0-9, _, -, . and *")
+                "found an invalid label: expected a-z or *, then a-z, 0-9, _, -, . and *")
         }
         self.label = label
         self.lifetime = options.lifetime
@@ -94,9 +94,9 @@ final class RFC9421Signer: Sendable {
         return .chosen(requests: requests, responses: responses)
     }
 
-    /// Refuses a signature over its own fields, which no verifier could take.
+    /// Refuses a signature over its own fields, because no verifier could accept it.
     ///
-    /// - Parameter isTrailer: Whether those fields will stand in the trailers too.
+    /// - Parameter isTrailer: Whether the signature will be in the trailers.
     private static func requireOther(
         _ component: ComponentIdentifier, than label: [UInt8], isTrailer: Bool = false
     ) throws(SigningError) {
@@ -108,7 +108,7 @@ final class RFC9421Signer: Sendable {
         else { return }
         throw SigningError(
             .unsupportedComponent,
-            "\(component.name): a signature cannot cover itself; cover another one by ;key=\"LABEL\""
+            "\(component.name): a signature cannot cover itself; cover another with ;key=\"LABEL\""
         )
     }
 
@@ -117,7 +117,7 @@ final class RFC9421Signer: Sendable {
     ) throws(SigningError) -> MessageSigner.Result {
         guard let key else {
             throw SigningError(
-                .unsupportedOption, "the key is held elsewhere: prepare, have it signed, and apply")
+                .unsupportedOption, "the key is held elsewhere: use prepare and apply")
         }
         let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
         do throws(SigningError) {
@@ -128,7 +128,7 @@ final class RFC9421Signer: Sendable {
         }
     }
 
-    /// Makes the base, and the digests that it covers. A message that is refused stays as it was.
+    /// Computes the base and adds the covered digests. If this throws, the message is unchanged.
     func draft(
         _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
         plan: CoveragePlan? = nil
@@ -155,7 +155,7 @@ final class RFC9421Signer: Sendable {
         }
     }
 
-    /// Adds a draft's signature to its message.
+    /// Adds the signature of a draft to its message.
     private func add(
         _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) -> MessageSigner.Result {
@@ -166,7 +166,7 @@ final class RFC9421Signer: Sendable {
             values: draft.values)
     }
 
-    /// Signature-Input and Signature.
+    /// Returns Signature-Input and Signature.
     func fields(of draft: Draft, signature: [UInt8]) -> [SignableMessage.Field] {
         var value: [UInt8] = []
         value.reserveCapacity(signature.count * 4 / 3 + 8)
@@ -178,10 +178,10 @@ final class RFC9421Signer: Sendable {
         ]
     }
 
-    /// Adds the signature that another holder of the key made of a draft's base.
+    /// Adds a signature of a draft's base that was made elsewhere.
     ///
-    /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
-    ///   `message-changed` or `digest-mismatch`, and with `duplicate-label`.
+    /// - Throws: `SigningError`: `invalid-signature` for a wrong length, `message-changed`,
+    ///   `digest-mismatch` or `duplicate-label`.
     func apply(
         _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) throws(SigningError) -> MessageSigner.Result {
@@ -189,9 +189,10 @@ final class RFC9421Signer: Sendable {
             let found = signature.first == 0x30 ? ", which looks like DER" : ""
             throw SigningError(
                 .invalidSignature,
-                "the signature has \(signature.count) bytes\(found): \(algorithm.name) wants "
+                "found a signature of \(signature.count) bytes\(found), expected "
                     + (algorithm.byteCounts.count == 1
-                        ? "\(algorithm.byteCounts.lowerBound)" : "as many as the modulus"))
+                        ? "\(algorithm.byteCounts.lowerBound)" : "as many as the modulus")
+                    + " for \(algorithm.name)")
         }
         try RFC9421Fields.requireFree(label, on: message)
         var base: [UInt8] = []
@@ -201,7 +202,7 @@ final class RFC9421Signer: Sendable {
         try plan.appendLines(of: message, to: &base, values: &values)
         guard draft.base.starts(with: base), values == draft.values else {
             throw SigningError(
-                .messageChanged, "what is covered changed after the signature was prepared")
+                .messageChanged, "a covered value changed after the preparation")
         }
         return add(signature, of: draft, to: &message)
     }
@@ -216,11 +217,11 @@ final class RFC9421Signer: Sendable {
         }
     }
 
-    /// What a signature covers that stands in the trailers, behind a body that is read once: the
-    /// digest there too.
+    /// Returns the list for a signature in the trailers, after a body that is read once, with the
+    /// digest in the trailers too.
     ///
-    /// - Throws: `SigningError` with `unsupported-component` for a list that leaves the body out, or
-    ///   covers what nobody can know before the body has come.
+    /// - Throws: `SigningError` with `unsupported-component` for a list without the body's digest,
+    ///   or with the signature's own fields.
     func trailerPlan(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
         let digest = ContentDigest.trailer
         guard case .fixed(let plan) = coverage else {
@@ -233,7 +234,7 @@ final class RFC9421Signer: Sendable {
         guard plan.covers(digest) else {
             throw SigningError(
                 .unsupportedComponent,
-                "a signature behind a body that is read once must cover \(digest.listed)")
+                "a signature in the trailers must cover \(digest.listed)")
         }
         for component in plan.components {
             try Self.requireOther(component, than: label, isTrailer: true)
@@ -241,7 +242,7 @@ final class RFC9421Signer: Sendable {
         return plan
     }
 
-    /// Makes covered digests that are absent and checks those that are there.
+    /// Adds covered digests that are missing and checks the others.
     private func addDigests(
         of plan: CoveragePlan, to message: inout SignableMessage
     ) throws(SigningError) -> [SignableMessage.Field] {
@@ -265,7 +266,7 @@ final class RFC9421Signer: Sendable {
         return added
     }
 
-    /// The signature's parameters in their order: created, expires, keyid, nonce, tag, alg.
+    /// Returns the signature's parameters in order: created, expires, keyid, nonce, tag, alg.
     private func parameters(
         of plan: CoveragePlan, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> [UInt8] {
@@ -280,7 +281,7 @@ final class RFC9421Signer: Sendable {
         if let expiration {
             guard expiration <= SigningTime.latest else { throw SigningTime.outOfRange }
             guard expiration > created else {
-                throw SigningError(.invalidTime, "the signature expires before it is made")
+                throw SigningError(.invalidTime, "the expiration isn't after created")
             }
             text.append(";expires=")
             text.append(decimal: expiration)

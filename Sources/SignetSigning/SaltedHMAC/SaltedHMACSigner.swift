@@ -54,8 +54,8 @@ struct SaltedHMACSigner: Sendable {
             guard component.source == .field, component.parameters.isEmpty else {
                 throw SigningError(
                     .unsupportedComponent,
-                    "\(component.listed): expected a field without parameters; salted-hmac-v1 always"
-                        + " covers method, authority, path, query and body")
+                    "\(component.listed): expected a field without parameters; "
+                        + "salted-hmac-v1 always covers method, authority, path, query and body")
             }
         }
         guard !fields.contains(where: { $0.nameBytes == SaltedHMACText.fieldBytes }) else {

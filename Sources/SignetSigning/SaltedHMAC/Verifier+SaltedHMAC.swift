@@ -89,7 +89,7 @@ struct SaltedHMACSignature {
         else { throw Self.malformed("found a value that isn't canonical base64") }
         guard (SaltedHMACText.minimumSaltSize...64).contains(salt.count) else {
             throw Self.malformed(
-                "found a salt of \(salt.count) bytes, expected \(SaltedHMACText.minimumSaltSize) to 64"
+                "found \(salt.count) bytes of salt, expected \(SaltedHMACText.minimumSaltSize) to 64"
             )
         }
         self.claims = SignatureClaims(keyID: keyID, created: created, nonce: nonce)

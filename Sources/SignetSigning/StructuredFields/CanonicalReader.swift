@@ -1,5 +1,5 @@
-/// Reads dictionaries of RFC 9651 in the one spelling that its serialisers write; another spelling
-/// is no error here, only not read.
+/// Parses dictionaries of RFC 9651 in canonical form, which is what serializers write. Returns nil
+/// for any other form.
 struct CanonicalReader {
     let text: [UInt8]
     let field: String
@@ -10,21 +10,21 @@ struct CanonicalReader {
         self.field = field
     }
 
-    /// Reads on from a place in a text that is known to be in the one spelling.
+    /// Continues at a position of a canonical text.
     init(_ dictionary: StructuredDictionary, from position: Int) {
         self.init(text: dictionary.text, field: "")
         self.position = position
     }
 
-    /// All members, or nil where the text has another spelling or another type.
+    /// Returns all members, or nil if the text isn't canonical or has an unsupported type.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` for a key or parameter that comes twice.
+    /// - Throws: `SigningError` with `malformed-signature` for a repeated key or parameter.
     mutating func dictionary() throws(SigningError) -> [StructuredDictionary.Member]? {
         var members: [StructuredDictionary.Member] = []
         while true {
             guard let member = try member() else { return nil }
             guard !members.contains(where: { areEqual($0.key, member.key) }) else {
-                throw SigningError(.malformedSignature, "\(field) holds a label twice")
+                throw SigningError(.malformedSignature, "\(field): found a label twice")
             }
             members.append(member)
             guard members.count <= StructuredDictionary.maximumCount else { throw tooMany }
@@ -60,7 +60,7 @@ struct CanonicalReader {
         }
     }
 
-    /// The items of the inner list that begins here, or nil where there is none.
+    /// Returns the items of the inner list at the position, or nil if there isn't one.
     mutating func items() throws(SigningError) -> [StructuredDictionary.Item]? {
         var items: [StructuredDictionary.Item] = []
         guard consume(ASCII.leftParenthesis) else { return nil }
@@ -83,7 +83,7 @@ struct CanonicalReader {
                 value = found
             }
             guard !parameters.contains(where: { areEqual($0.name, name) }) else {
-                throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
+                throw SigningError(.malformedSignature, "\(field): found a parameter twice")
             }
             parameters.append(StructuredDictionary.Parameter(name: name, value: value))
             guard parameters.count <= StructuredDictionary.maximumCount else { throw tooMany }
@@ -94,7 +94,7 @@ struct CanonicalReader {
     private var tooMany: SigningError {
         SigningError(
             .malformedSignature,
-            "\(field) holds more than \(StructuredDictionary.maximumCount) members or parameters")
+            "\(field): expected at most \(StructuredDictionary.maximumCount) members or parameters")
     }
 
     private mutating func key() -> Range<Int>? {
@@ -179,7 +179,7 @@ struct CanonicalReader {
 
     private mutating func boolean() -> StructuredDictionary.Value? {
         position += 1
-        // True is written by leaving the value out.
+        // True is written without a value.
         return consume(ASCII.zero) ? .other : nil
     }
 
