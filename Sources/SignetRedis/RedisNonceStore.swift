@@ -44,20 +44,20 @@
         /// - Parameters:
         ///   - nonce: 1 to 256 bytes of ASCII.
         ///   - keyID: The key's id.
-        ///   - expiry: The last second at which the signature could be taken again.
+        ///   - expiration: The last second at which the signature could be taken again.
         ///   - now: The time, in seconds since 1970.
         /// - Throws: `SigningError` with `replayed-nonce` or `nonce-store-unavailable`.
         public func remember(
-            _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+            _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) throws(SigningError) {
-            try crew.call(try command(nonce, keyID, expiry, now)).wait().get()
+            try crew.call(try command(nonce, keyID, expiration, now)).wait().get()
         }
 
         /// The same, for a task, which is suspended meanwhile.
         public func remember(
-            _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+            _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) async throws(SigningError) {
-            try await crew.call(try command(nonce, keyID, expiry, now)).outcome().get()
+            try await crew.call(try command(nonce, keyID, expiration, now)).outcome().get()
         }
 
         /// Asks whether Redis answers as it should, such as when a server starts. It blocks the thread.

@@ -1,12 +1,12 @@
 internal import SignetCrypto
 internal import SignetSystem
 
-/// What is known of a body that no message holds: its length and its digests.
+/// The length and the digests of a body that isn't in memory.
 ///
-/// A message with digests in place of its body (`SignableMessage/setBody(_:)`) is
-/// signed and verified as one that holds all the bytes, by every scheme that hashes the body.
+/// A message with digests in place of its body (`SignableMessage/setBody(_:)`) is signed and
+/// verified like one that holds the body, by every scheme that only hashes the body.
 public struct BodyDigests: Sendable, Hashable {
-    /// How many bytes the body has.
+    /// The length of the body in bytes.
     public let byteCount: Int64
     private let sha256: [UInt8]?
     private let sha512: [UInt8]?
@@ -17,42 +17,44 @@ public struct BodyDigests: Sendable, Hashable {
         self.sha512 = sha512
     }
 
-    /// Takes digests over that were made elsewhere.
+    /// Creates the value from digests that were computed elsewhere.
     ///
     /// - Parameters:
-    ///   - byteCount: How many bytes the body has.
-    ///   - digests: One or two, each of the length of its algorithm.
-    /// - Throws: `SigningError` with `malformed-digest` for none, for one of another length, and for a
-    ///   negative count.
-    public init(byteCount: Int64, _ digests: [BodyDigest: [UInt8]]) throws(SigningError) {
+    ///   - byteCount: The length of the body in bytes.
+    ///   - digests: At least one digest, each with the length of its algorithm.
+    /// - Throws: `SigningError` with `malformed-digest` for an empty dictionary, a wrong length or
+    ///   a negative count.
+    public init(byteCount: Int64, digests: [BodyDigest: [UInt8]]) throws(SigningError) {
         guard byteCount >= 0, !digests.isEmpty,
             digests.allSatisfy({ $0.value.count == $0.key.algorithm.byteCount })
         else {
             throw SigningError(
-                .malformedDigest, "a body's digest has 32 bytes by sha-256 and 64 by sha-512")
+                .malformedDigest,
+                "expected a length and at least one digest: 32 bytes for sha-256, 64 for sha-512")
         }
         self.init(
             byteCount: byteCount, sha256: digests[.sha256], sha512: digests[.sha512])
     }
 
-    /// Digests what a sequence yields, in pieces of any length; no piece is kept.
+    /// Digests a sequence. Keeps no chunk in memory.
     ///
     /// - Parameters:
-    ///   - chunks: The body; an error of it is passed on.
-    ///   - algorithms: Which digests are made.
+    ///   - chunks: The body, in chunks of any length.
+    ///   - algorithms: The digests to compute.
+    /// - Throws: The error of the sequence, or `SigningError` with `crypto-failed`.
     public init<Chunks: AsyncSequence>(
-        of chunks: Chunks, _ algorithms: Set<BodyDigest> = [.sha256]
+        of chunks: Chunks, algorithms: Set<BodyDigest> = [.sha256]
     ) async throws where Chunks.Element == [UInt8] {
         var digester = try BodyDigester(algorithms)
         for try await chunk in chunks { try digester.update(chunk) }
         self = try digester.finish()
     }
 
-    /// Digests a file, in pieces of 64 KiB.
+    /// Digests a file in chunks of 64 KiB.
     ///
     /// - Throws: `SigningError` with `unreadable-body`.
     public init(
-        ofFile path: String, _ algorithms: Set<BodyDigest> = [.sha256]
+        ofFile path: String, algorithms: Set<BodyDigest> = [.sha256]
     ) throws(SigningError) {
         var digester = try BodyDigester(algorithms)
         do throws(FileFailure) {
@@ -64,34 +66,34 @@ public struct BodyDigests: Sendable, Hashable {
         self = try digester.finish()
     }
 
-    /// The digest of an algorithm, or nil where it was not made.
+    /// The digest of an algorithm, or nil if it wasn't computed.
     public subscript(algorithm: BodyDigest) -> [UInt8]? {
         algorithm == .sha256 ? sha256 : sha512
     }
 
-    /// The digest of an algorithm.
+    /// Returns the digest of an algorithm.
     ///
-    /// - Throws: `SigningError` with `unsupported-digest` where it was not made.
+    /// - Throws: `SigningError` with `unsupported-digest` if it wasn't computed.
     func digest(_ algorithm: BodyDigest) throws(SigningError) -> [UInt8] {
         guard let digest = self[algorithm] else {
             throw SigningError(
-                .unsupportedDigest, "the body was not digested with \(algorithm.rawValue)")
+                .unsupportedDigest, "the body has no \(algorithm.rawValue) digest")
         }
         return digest
     }
 }
 
-/// Digests a body that comes in pieces; what it holds does not grow with the body.
+/// Digests a body in pieces. Its memory use doesn't depend on the size of the body.
 public struct BodyDigester: ~Copyable, Sendable {
     private var sha256: IncrementalDigest?
     private var sha512: IncrementalDigest?
     private var failure: SigningError?
-    /// How many bytes came so far.
+    /// The number of bytes so far.
     public private(set) var byteCount: Int64 = 0
 
-    /// Begins.
+    /// Creates a digester.
     ///
-    /// - Parameter algorithms: Which digests are made.
+    /// - Parameter algorithms: The digests to compute.
     /// - Throws: `SigningError` with `crypto-failed`.
     public init(_ algorithms: Set<BodyDigest> = [.sha256]) throws(SigningError) {
         do throws(CryptoFailure) {
@@ -102,7 +104,7 @@ public struct BodyDigester: ~Copyable, Sendable {
         }
     }
 
-    /// Adds the next bytes; none is fine too.
+    /// Adds the next bytes. The span may be empty.
     ///
     /// - Throws: `SigningError` with `crypto-failed`; then ``finish()`` throws it too.
     public mutating func update(_ chunk: Span<UInt8>) throws(SigningError) {
@@ -112,12 +114,12 @@ public struct BodyDigester: ~Copyable, Sendable {
 
     /// Adds the next bytes.
     ///
-    /// - Throws: As the other method of the name.
+    /// - Throws: `SigningError` with `crypto-failed`; then ``finish()`` throws it too.
     public mutating func update(_ chunk: [UInt8]) throws(SigningError) {
         try update(chunk.span)
     }
 
-    /// Adds the next bytes; a failure is told at the end.
+    /// Adds the next bytes. ``finish()`` throws a failure.
     mutating func update(unlessFailed chunk: Span<UInt8>) {
         guard failure == nil else { return }
         do throws(CryptoFailure) {
@@ -129,7 +131,7 @@ public struct BodyDigester: ~Copyable, Sendable {
         }
     }
 
-    /// The digests of all that came.
+    /// Returns the digests of all bytes.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public consuming func finish() throws(SigningError) -> BodyDigests {
@@ -144,15 +146,16 @@ public struct BodyDigester: ~Copyable, Sendable {
     }
 }
 
-/// A message's body, as far as the message knows it.
+/// The body of a message, or what is known of it.
 enum MessageContent: Sendable, Hashable {
     case bytes([UInt8])
-    /// It lies elsewhere.
+    /// The body isn't in memory.
     case digested(BodyDigests)
-    /// It follows; only a verifier that then demands all of it makes such a message.
+    /// The body will follow. Only a verifier that requires the whole body later creates such a
+    /// message.
     case expected
 
-    /// Whether there is a body, or may be one.
+    /// Whether there is certainly no body.
     var isEmpty: Bool {
         switch self {
         case .bytes(let bytes): bytes.isEmpty
@@ -161,23 +164,23 @@ enum MessageContent: Sendable, Hashable {
         }
     }
 
-    /// The bytes, for schemes that sign more than a hash of them.
+    /// Returns the bytes, for schemes that sign more than a hash of them.
     ///
     /// - Throws: `SigningError` with `body-not-held`.
     func held() throws(SigningError) -> [UInt8] {
         guard case .bytes(let bytes) = self else {
             throw SigningError(
                 .bodyNotHeld,
-                "the scheme signs the body itself and not a digest of it: it must be held in memory"
+                "the scheme signs the body itself, not a digest of it: the body must be in memory"
             )
         }
         return bytes
     }
 
-    /// The body's digest; nil where the body is still to come.
+    /// Returns the body's digest; nil if the body will follow.
     ///
-    /// - Throws: `SigningError` with `crypto-failed`, or `unsupported-digest` where the body lies
-    ///   elsewhere and the digest was not made.
+    /// - Throws: `SigningError` with `crypto-failed`, or with `unsupported-digest` if the body
+    ///   isn't in memory and the digest wasn't computed.
     func digest(_ algorithm: BodyDigest) throws(SigningError) -> [UInt8]? {
         switch self {
         case .expected: return nil

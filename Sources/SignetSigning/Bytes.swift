@@ -1,6 +1,4 @@
-internal import SignetBase
-
-/// Single bytes by name.
+/// Names of single bytes.
 enum ASCII {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -27,13 +25,13 @@ extension UInt8 {
 
     var isLowercaseLetter: Bool { self &- 0x61 < 26 }
 
-    /// The letter in lower case; every other byte as it is.
+    /// The byte with an ASCII letter in lower case.
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
-    /// Whether the byte is a control character that no field value holds: any but a tab.
+    /// Whether the byte is a control character that a field value cannot contain: any but tab.
     var isControl: Bool { (self < 0x20 && self != ASCII.tab) || self == 0x7F }
 
-    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
+    /// Whether the byte is allowed in a token (RFC 9110, section 5.6.2).
     var isToken: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x7C, 0x7E: true  // 0-9 A-Z ^ _ ` a-z | ~
@@ -42,13 +40,13 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte may stand in a path or a query (RFC 3986), percent signs apart.
+    /// Whether the byte is allowed in a path or a query (RFC 3986). Percent signs are not included.
     var isPathOrQuery: Bool {
         isHostName || self == ASCII.colon || self == ASCII.at || self == ASCII.slash
             || self == ASCII.question
     }
 
-    /// Whether the byte may stand in a registered name (RFC 3986, section 3.2.2).
+    /// Whether the byte is allowed in a registered name (RFC 3986, section 3.2.2).
     var isHostName: Bool {
         switch self {
         case 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true  // ! $ & ' ( ) * + , ; =
@@ -56,7 +54,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte stands for itself wherever URIs are written (RFC 3986, section 2.3).
+    /// Whether the byte is unreserved in URIs (RFC 3986, section 2.3).
     var isUnreserved: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -82,7 +80,7 @@ extension [UInt8] {
             append(ASCII.zero + UInt8(truncatingIfNeeded: rest % 10))
             rest /= 10
         } while rest > 0
-        // The last digit came first.
+        // The digits are in reverse order.
         var upper = count - 1
         while lower < upper {
             swapAt(lower, upper)
@@ -91,7 +89,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a String of RFC 9651, section 4.1.6, of bytes that are known to be printable ASCII.
+    /// Appends a String of RFC 9651, section 4.1.6. The bytes must be printable ASCII.
     mutating func append(quoted text: some Sequence<UInt8>) {
         append(ASCII.quote)
         for byte in text {
@@ -103,13 +101,13 @@ extension [UInt8] {
 }
 
 extension String {
-    /// Whether every character is printable ASCII, as a String of RFC 9651 demands.
+    /// Whether every character is printable ASCII, as a String of RFC 9651 requires.
     var isPrintableASCII: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
 
-    /// The name in lower case, letter by letter of ASCII.
+    /// The text with ASCII letters in lower case.
     var asciiLowercased: String { String(decoding: utf8.map(\.lowercased), as: UTF8.self) }
 
-    /// Whether both are the same bytes but for the case of ASCII letters.
+    /// Whether both are equal except for the case of ASCII letters.
     func isSame(ignoringCaseOf other: String) -> Bool {
         let (left, right) = (utf8.span, other.utf8.span)
         guard left.count == right.count else { return false }
@@ -119,8 +117,8 @@ extension String {
         return true
     }
 
-    /// Whether both are the same bytes but for the case of ASCII letters; `lowercase` is in lower
-    /// case already.
+    /// Whether both are equal except for the case of ASCII letters; `lowercase` must be in lower
+    /// case.
     func isSame(asLowercase lowercase: [UInt8]) -> Bool {
         let bytes = utf8.span
         guard bytes.count == lowercase.count else { return false }

@@ -1,6 +1,6 @@
 internal import SignetCrypto
 
-/// The digest algorithms that RFC 9530 calls active.
+/// The digest algorithms that RFC 9530 lists as active.
 public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
     /// SHA-256.
     case sha256 = "sha-256"
@@ -15,71 +15,82 @@ public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
     private static let sha512Name = Array("sha-512".utf8)
 }
 
-/// Content-Digest (RFC 9530, section 2): what a signature proves about a body, where it is covered and
-/// the digest recomputed.
+/// The field Content-Digest (RFC 9530, section 2). A signature that covers it proves the body.
+///
+/// ```swift
+/// let body = Array(#"{"id":1}"#.utf8)
+/// var message = try SignableMessage(
+///     parsing: Array("POST /orders HTTP/1.1\nHost: api.example.com\n\n".utf8) + body)
+/// try message.append(ContentDigest.field(of: body))
+/// try ContentDigest.check(message)  // Throws digest-mismatch if the body is another one.
+/// ```
+///
+/// Signers and verifiers add and check a covered Content-Digest themselves.
 public enum ContentDigest {
     /// The field's identifier as a covered component.
     public static let component = ComponentIdentifier(field: "content-digest")
-    /// The same among the trailers: `"content-digest";tr`.
+    /// The identifier for the trailer: `"content-digest";tr`.
     static let trailer = component.inTrailers
 
-    /// The field of a body.
+    /// Returns the field for a body.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public static func field(
-        of body: [UInt8], _ algorithm: BodyDigest = .sha256
+        of body: [UInt8], algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.content.make(of: .bytes(body), algorithm)
+        try DigestField.content.make(of: .bytes(body), algorithm: algorithm)
     }
 
-    /// The field of a body that lies elsewhere.
+    /// Returns the field for a body that isn't in memory.
     ///
-    /// - Throws: `SigningError` with `unsupported-digest` where that digest was not made.
+    /// - Throws: `SigningError` with `unsupported-digest` if that digest wasn't computed.
     public static func field(
-        of digests: BodyDigests, _ algorithm: BodyDigest = .sha256
+        of digests: BodyDigests, algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.content.make(of: .digested(digests), algorithm)
+        try DigestField.content.make(of: .digested(digests), algorithm: algorithm)
     }
 
-    /// Recomputes what a message's Content-Digest says about its body: every digest with sha-256 or
-    /// sha-512 must fit, and there must be one.
+    /// Compares a message's Content-Digest with its body. All digests with sha-256 or sha-512 must
+    /// match, and there must be at least one.
     ///
-    /// - Throws: `SigningError` with `missing-component` without the field, `digest-mismatch`,
-    ///   `malformed-digest`, and `unsupported-digest` for a deprecated algorithm (RFC 9530,
-    ///   section 5), also beside a good one, and for none that is known.
+    /// - Throws: `SigningError`: `missing-component` without the field; `digest-mismatch`;
+    ///   `malformed-digest`; `unsupported-digest` for any deprecated algorithm (RFC 9530, section
+    ///   5) or if there is no supported one.
     public static func check(_ message: SignableMessage) throws(SigningError) {
         try DigestField.content.check(message)
     }
 }
 
-/// Repr-Digest (RFC 9530, section 3): the digest of a whole representation, which a message may hold in
-/// part or not at all.
+/// The field Repr-Digest (RFC 9530, section 3): the digest of a whole representation. A message may
+/// hold only a part of that representation, or nothing of it.
 public enum ReprDigest {
     /// The field's identifier as a covered component.
     public static let component = ComponentIdentifier(field: "repr-digest")
 
-    /// The field of a representation.
+    /// Returns the field for a representation.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public static func field(
-        of representation: [UInt8], _ algorithm: BodyDigest = .sha256
+        of representation: [UInt8], algorithm: BodyDigest = .sha256
     ) throws(SigningError) -> SignableMessage.Field {
-        try DigestField.representation.make(of: .bytes(representation), algorithm)
+        try DigestField.representation.make(of: .bytes(representation), algorithm: algorithm)
     }
 
-    /// Recomputes what a message's Repr-Digest says, as ``ContentDigest/check(_:)`` does.
+    /// Compares a message's Repr-Digest with a representation, as ``ContentDigest/check(_:)`` does
+    /// for a body.
     ///
     /// - Parameters:
-    ///   - message: Whose field is read.
-    ///   - representation: The whole representation, content coding and all; nil for the message's
+    ///   - message: The message with the field.
+    ///   - representation: The whole representation, with its content coding; nil for the message's
     ///     body.
-    /// - Throws: As ``ContentDigest/check(_:)``; `unsupported-digest` also for a message that holds a
-    ///   part of its representation (Content-Range, status 204, 206 or 304, an answer to HEAD), where
-    ///   no representation is given.
+    /// - Throws: As ``ContentDigest/check(_:)``; also `unsupported-digest` if `representation` is
+    ///   nil and the message holds only a part (Content-Range, status 204, 206 or 304, or a
+    ///   response to HEAD).
     public static func check(
         _ message: SignableMessage, of representation: [UInt8]? = nil
     ) throws(SigningError) {
         guard let representation else { return try DigestField.representation.check(message) }
-        try DigestField.representation.check(message.fields, .bytes(representation))
+        try DigestField.representation.check(
+            message.fields, against: .bytes(representation))
     }
 }

@@ -1,27 +1,27 @@
-/// What a verifier made of a message: for a person who compares two sides, and for a log; never for the
-/// message's sender.
+/// The details of a verification, for someone who compares what both sides computed, and for the
+/// log. Don't send it to the sender of the message.
 ///
-/// It holds values of the message, and neither a key nor a MAC that was expected.
+/// It contains values of the message, but no key and no expected MAC.
 public struct Explanation: Sendable, Hashable {
-    /// Why the message is not verified; nil where its signature holds. Nonce stores are not asked.
+    /// The reason why the message isn't verified; nil if its signature is valid. Nonces aren't
+    /// checked.
     public let reason: SigningError?
-    /// The bytes that the verifier computed; nil where the message does not yield them.
+    /// The signature base that the verifier computed; nil if that failed.
     public let base: [UInt8]?
-    /// The parts of the message in the base, each with its name; as far as it came where there is no
-    /// base.
+    /// The parts of the message in the base. If the base is nil, the parts up to the failure.
     ///
-    /// By a scheme's document these are the places of its text as the document names them, such as
-    /// `{method}`, also those that a hash hides; a body that is hashed is no part, its hash is.
+    /// For a scheme document these are the placeholders of its text, such as `{method}`, including
+    /// those that are only hashed. If the body is hashed, the part is the hash, not the body.
     public let parts: [MessagePart]
 
-    /// A base, or its beginning.
+    /// A base, or its beginning if there was a failure.
     struct Draft {
         var base: [UInt8]
         var names: [String]
         var values: [Range<Int>]
-        /// The parts where they are not all pieces of the base.
+        /// The parts, if they are not all ranges of the base.
         var parts: [MessagePart]?
-        /// Why there is no more of it.
+        /// The reason why the base is incomplete.
         var failure: SigningError?
     }
 
@@ -29,11 +29,12 @@ public struct Explanation: Sendable, Hashable {
         self.reason = reason
         self.base = draft.flatMap { $0.failure == nil ? $0.base : nil }
         self.parts =
-            draft.map { $0.parts ?? MessagePart.all($0.names, $0.values, in: $0.base) } ?? []
+            draft.map { $0.parts ?? MessagePart.all(named: $0.names, at: $0.values, in: $0.base) }
+            ?? []
     }
 
-    /// The whole as text: the reason, each part's name and value, and the base between two lines of
-    /// dashes.
+    /// The explanation as text: the reason, each part's name and value, and the base between two
+    /// lines of dashes.
     public var lines: [String] {
         var lines = [reason.map { "not verified: \($0)" } ?? "the signature holds"]
         for part in parts { lines += part.lines.map { "  " + $0 } }
@@ -52,8 +53,8 @@ public struct Explanation: Sendable, Hashable {
 }
 
 extension MessagePart {
-    /// The part for a person: its name and its value on one line, or a value of several lines below its
-    /// name.
+    /// The part as text: `name: value`, or the lines of the value below the name if there are
+    /// several.
     public var lines: [String] {
         let lines = String(decoding: value, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -63,10 +64,10 @@ extension MessagePart {
 }
 
 extension Verifier {
-    /// Verifies a message and tells what was computed on the way. No nonce is remembered or looked up.
+    /// Verifies a message and explains the result. Neither checks nor stores the nonce.
     ///
     /// - Parameters:
-    ///   - message: As it arrived.
+    ///   - message: The message as it arrived.
     ///   - now: The time, in seconds since 1970.
     /// - Returns: The reason of a failure, the base and its parts.
     public func explain(_ message: SignableMessage, now: Int64) -> Explanation {

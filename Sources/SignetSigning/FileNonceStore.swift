@@ -4,97 +4,98 @@ internal import SignetCrypto
 internal import SignetSystem
 internal import Synchronization
 
-/// Nonces in a file that several processes of one machine share, under its lock.
+/// A nonce store in a file that several processes of one machine share.
 ///
-/// The file begins with the line `signet-nonces 1 ID`, where ID is a random name of this very file;
-/// each line after it is an expiry in seconds since 1970, a key id and a nonce, the two in base64url.
-/// What has expired is dropped now and then, by writing a new file and renaming it; a line with
-/// neither key id nor nonce then tells up to which second anything was dropped. A file that is not
-/// readable, not writable or not of this form refuses every message, and so does one whose lock
-/// another process keeps. What a kill, a full disk or a crash cut short was never taken: the next
-/// call writes over it. The file must be a regular one of this user's or root's that gives nobody else
-/// any rights (mode 0600), since whoever can write it can let replays pass.
+/// The file starts with the line `signet-nonces 1 ID`, where ID is a random name of this file. Each
+/// other line holds an expiration in seconds since 1970, a key id and a nonce, the last two in
+/// base64url. Expired lines are dropped by replacing the file; a line with an empty key id and
+/// nonce then holds the last expiration that was dropped. An incomplete line, left by a crash or a
+/// full disk, is overwritten: its message was never accepted.
 ///
-/// The lines are written, not brought to the disk one by one, unless `isDurable` says so: a power cut
-/// may lose the last ones, and what they remembered can be replayed for the rest of its window.
+/// The store refuses every message if the file isn't readable, writable or of this form, or if
+/// another process holds its lock too long. The file must be a regular file that only its owner can
+/// access (mode 0600), this user or root: anyone who can write it can allow replays.
+///
+/// Without `isDurable`, a power failure may lose the last lines. Their messages can then be
+/// replayed until they expire.
 public final class FileNonceStore: NonceStore {
     private let path: String
-    private let patience: Duration
+    private let lockTimeout: Duration
     private let isDurable: Bool
     private let limit: Int
     private let state = Mutex(NonceFile())
-    /// Where tasks let the file be waited for.
+    /// Runs the blocking file access of tasks.
     private let queue = DispatchQueue(label: "signet.nonces")
 
-    /// Names the file; it is made at the first nonce, with mode 0600.
+    /// Creates a store. The file is created with the first nonce, with mode 0600.
     ///
     /// - Parameters:
-    ///   - path: Links are followed.
-    ///   - patience: The longest wait for the lock; then the message is refused.
-    ///   - limit: The most bytes of the file, about 80 for a nonce; a full one refuses. A file that is
-    ///     larger is refused before it is read.
-    ///   - isDurable: Whether to wait, at each nonce, until the disk has it.
+    ///   - path: The file's path. Symbolic links are followed.
+    ///   - lockTimeout: The longest wait for the file's lock. After it the message is refused.
+    ///   - limit: The largest size of the file in bytes; a nonce takes about 80. A full file
+    ///     refuses messages. A larger file is refused before it is read.
+    ///   - isDurable: Whether to wait for the disk after each nonce.
     public init(
-        path: String, patience: Duration = .seconds(10), limit: Int = 64 << 20,
+        path: String, lockTimeout: Duration = .seconds(10), limit: Int = 64 << 20,
         isDurable: Bool = false
     ) {
         self.path = path
-        self.patience = patience
+        self.lockTimeout = lockTimeout
         self.limit = limit
         self.isDurable = isDurable
     }
 
-    /// Remembers a key's nonce unless it is remembered already, in one step. It blocks the thread
-    /// while another process has the file.
+    /// Stores a key's nonce in one step, unless it is stored already. Blocks the thread while
+    /// another process holds the file's lock.
     ///
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
     ///   - keyID: The key's id.
-    ///   - expiry: The last second at which the signature could be taken again.
+    ///   - expiration: The last second since 1970 at which the signature could be accepted again.
     ///   - now: The time, in seconds since 1970.
     /// - Throws: `SigningError` with `replayed-nonce`, `nonce-store-full` or `nonce-store-failed`.
     public func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) throws(SigningError) {
-        try remember(nonce, keyID, expiry, now, by: .now + patience)
+        let entry = NonceFile.Entry(keyID: keyID, nonce: nonce, expiration: expiration)
+        try remember(entry, now: now, deadline: .now + lockTimeout)
     }
 
-    /// The same, for a task, which is suspended meanwhile.
+    /// Stores a key's nonce as the other method does. Suspends the task meanwhile.
     public func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) async throws(SigningError) {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + lockTimeout
+        let entry = NonceFile.Entry(keyID: keyID, nonce: nonce, expiration: expiration)
         let outcome = await withCheckedContinuation { continuation in
             queue.async {
                 continuation.resume(
                     returning: Result { () throws(SigningError) in
-                        try self.remember(nonce, keyID, expiry, now, by: deadline)
+                        try self.remember(entry, now: now, deadline: deadline)
                     })
             }
         }
         try outcome.get()
     }
 
-    /// - Parameter deadline: Counted from the call, so that callers who stand in line for one another
-    ///   do not add up their patience.
+    /// - Parameter deadline: The end of the wait, counted from the call, so that the waits of
+    ///   queued callers don't add up.
     private func remember(
-        _ nonce: String, _ keyID: String, _ expiry: Int64, _ now: Int64,
-        by deadline: ContinuousClock.Instant
+        _ entry: NonceFile.Entry, now: Int64, deadline: ContinuousClock.Instant
     ) throws(SigningError) {
-        let entry = NonceFile.Entry(keyID: keyID, nonce: nonce, expiry: expiry)
         try state.withLock { (state) throws(SigningError) in
-            // What is known needs no file.
+            // A known nonce is refused without reading the file.
             guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
             do {
                 let file = try LockedFile(path: path, until: deadline, requirePrivate: true)
-                try state.catchUp(with: file, limit: limit)
+                try state.readNewLines(of: file, limit: limit)
                 guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
-                try state.requireKnowledge(of: now)
+                try state.requireNothingForgotten(at: now)
                 try state.add(entry, to: file, now: now, limit: limit, isDurable: isDurable)
             } catch let error as SigningError {
                 throw error
             } catch let error as FileFailure {
-                // Nobody knows how far it came.
+                // The state after a failure is unknown.
                 state = NonceFile()
                 throw SigningError(.nonceStoreFailed, error.message)
             } catch {

@@ -1,11 +1,10 @@
-internal import SignetBase
-@_exported public import SignetCrypto
+internal import SignetCrypto
 
 extension Key {
-    /// The key with its algorithm of RFC 9421.
+    /// Returns the key with its algorithm of RFC 9421.
     ///
-    /// - Throws: `SigningError` with `wrong-key-use`, or `algorithm-mismatch` for HS512, which RFC 9421
-    ///   does not know.
+    /// - Throws: `SigningError` with `wrong-key-use`, or with `algorithm-mismatch` for HS512, which
+    ///   RFC 9421 doesn't have.
     func rfc9421Key() throws(SigningError) -> RFC9421Key {
         switch type {
         case .ed25519, .p256, .p384, .rsa:
@@ -20,25 +19,26 @@ extension Key {
             guard mac.algorithm == .sha256 else {
                 throw SigningError(
                     .algorithmMismatch,
-                    "the key is bound to \(self.algorithm ?? "no algorithm"): rfc9421 wants HS256")
+                    "found a key for \(self.algorithm ?? "no algorithm"), expected one for HS256"
+                )
             }
             return .hmac(mac)
         }
     }
 
-    /// The same for signing, which a public key cannot.
+    /// Returns the key with its algorithm of RFC 9421, if it is a private key.
     func rfc9421SigningKey() throws(SigningError) -> RFC9421Key {
         let key = try rfc9421Key()
         guard isPrivate else {
             throw SigningError(
-                .wrongKeyUse, "the key is a public one, which verifies and does not sign")
+                .wrongKeyUse, "found a public key, expected a private key for signing")
         }
         return key
     }
 
-    /// The key's HMAC, with SHA-256 or SHA-512.
+    /// Returns the HMAC key, for SHA-256 or SHA-512.
     ///
-    /// - Throws: `SigningError` with `wrong-key-use`, and with `key-too-short`.
+    /// - Throws: `SigningError` with `wrong-key-use` or `key-too-short`.
     func signingHMACKey() throws(SigningError) -> HMACKey {
         if let count = shortHMACByteCount {
             throw SigningError(
@@ -63,6 +63,10 @@ extension Key {
 }
 
 extension SigningError {
+    init(_ failure: CryptoFailure) {
+        self.init(.cryptoFailed, "\(failure)")
+    }
+
     init(_ error: KeyError) {
         let codes: [Code] = [.unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid, .wrongKeyUse]
         self.init(

@@ -1,47 +1,63 @@
 internal import SignetCrypto
 
-/// Signs messages with one key: a scheme, a key and a list of covered components, compiled once.
+/// Signs messages with one key, by one scheme, over one list of covered components.
 ///
-/// A signer is shared between threads; signing takes no lock.
+/// ```swift
+/// import Foundation
+///
+/// let keys = try KeySource("client-keys.json").load()
+/// let signer = try MessageSigner(scheme: .rfc9421, key: keys.key(id: "orders-2026"))
+/// var message = try SignableMessage(
+///     parsing: Array("POST /orders HTTP/1.1\nHost: api.example.com\n\n{\"id\":1}".utf8))
+/// let now = Int64(Date().timeIntervalSince1970)
+/// for field in try signer.sign(&message, now: now).addedFields {
+///     print(field.name, String(decoding: field.value, as: UTF8.self))
+/// }
+/// ```
+///
+/// It prints Content-Digest, Signature-Input and Signature. Create a signer once and share it
+/// between threads: the options are compiled once, and signing takes no lock.
 public struct MessageSigner: Sendable {
-    /// What is decided once for all messages of a signer.
+    /// The choices that apply to all messages of a signer.
     public struct Options: Sendable, Hashable {
-        /// What is covered; nil for the scheme's own choice.
+        /// The components that the signature covers; nil for the scheme's default.
         ///
-        /// For `rfc9421` that is `@method`, `@authority`, `@path`, also `@query` where the target has
-        /// one and `content-digest` where there is a body; for a response `@status` and, with a
-        /// body, `content-digest`. `salted-hmac-v1` always covers method, authority, path, query and
-        /// body; the list names the fields it covers too, none of its own accord.
-        public var covers: [ComponentIdentifier]?
-        /// The signature's label (`rfc9421`), `sig1` without one.
+        /// The default of `rfc9421` for a request is `@method`, `@authority`, `@path`, `@query` if
+        /// the target has a query, and `content-digest` if there is a body; for a response
+        /// `@status` and, if there is a body, `content-digest`. `salted-hmac-v1` always covers
+        /// method, authority, path, query and body; the list names the fields that it covers in
+        /// addition, by default none.
+        public var coveredComponents: [ComponentIdentifier]?
+        /// The signature's label (`rfc9421`); nil for `sig1`.
         public var label: String?
-        /// What the signature is for (`rfc9421`, parameter `tag`).
+        /// The purpose of the signature (`rfc9421`, parameter `tag`).
         public var tag: String?
-        /// Seconds from `created` to `expires` (`rfc9421`); nil writes no `expires`.
+        /// Seconds from `created` to `expires` (`rfc9421`); nil leaves `expires` out.
         public var lifetime: Int64?
-        /// Whether each signature gets a random nonce where the caller gives none.
-        /// `salted-hmac-v1` always has one.
+        /// Whether each signature gets a random nonce unless the caller passes one.
+        /// `salted-hmac-v1` always has a nonce.
         public var addsNonce = false
-        /// The algorithm of a Content-Digest or Repr-Digest that is covered and absent (`rfc9421`).
+        /// The algorithm of a Content-Digest or Repr-Digest that the signer adds because it is
+        /// covered and missing (`rfc9421`).
         public var digest = BodyDigest.sha256
-        /// The types of fields that are covered with `;sf` or `;key` (`rfc9421`).
+        /// The types of the fields that are covered with `;sf` or `;key` (`rfc9421`).
         public var fieldTypes = StructuredFieldTypes()
-        /// What a peer's Accept-Signature asks for (`rfc9421`): its label, components, tag and nonce
-        /// take the place of what these options say.
-        public var answers: SignatureRequest?
+        /// The peer's request for this signature (`rfc9421`). Its label, components, tag and nonce
+        /// replace those of these options.
+        public var acceptSignature: AcceptSignature?
 
-        /// What a scheme of a document must know besides, such as SigV4's region and service.
+        /// The settings of a scheme document, such as SigV4's region and service.
         public var settings: [String: String] = [:]
 
-        /// Options that leave everything to the scheme.
+        /// Creates options that leave all choices to the scheme.
         public init() {}
     }
 
-    /// A signature and what it was made of.
+    /// A signature, with the bytes that were signed and the fields that were added.
     public struct Result: Sendable, Hashable {
         /// Exactly the bytes that were signed.
         public let base: [UInt8]
-        /// The fields that were added to the message, in their order.
+        /// The fields that were added to the message, in order.
         public let addedFields: [SignableMessage.Field]
         private let names: [String]
         private let values: [Range<Int>]
@@ -58,16 +74,17 @@ public struct MessageSigner: Sendable {
             self.origin = Origin(run: origin)
         }
 
-        /// The parts of the message that went into the base, each with its name, in their order.
+        /// The parts of the message that are in the base, in order.
         ///
-        /// By a scheme's document these are the places of its text as the document names them, such as
-        /// `{method}`, also those that a hash hides; a body that is hashed is no part, its hash is.
+        /// For a scheme document these are the placeholders of its text, such as `{method}`,
+        /// including those that are only hashed. If the body is hashed, the part is the hash, not
+        /// the body.
         public var parts: [MessagePart] {
             origin.run.map { SchemeTrace(of: $0).parts }
-                ?? MessagePart.all(names, values, in: base)
+                ?? MessagePart.all(named: names, at: values, in: base)
         }
 
-        /// What the base was made of, for who asks; it makes no difference between two results.
+        /// The source of `parts` for a scheme document. Doesn't take part in `==`.
         private struct Origin: Sendable, Hashable {
             let run: SchemeEvaluator?
             static func == (_: Origin, _: Origin) -> Bool { true }
@@ -83,18 +100,18 @@ public struct MessageSigner: Sendable {
 
     /// The scheme that signs.
     public let scheme: SigningScheme
-    /// The id that the signature names.
+    /// The key id that the signature names.
     public let keyID: String
-    /// Nil where the key is held elsewhere.
+    /// Nil if the key is held elsewhere.
     private let key: Key?
     private let engine: Engine
     private let addsNonce: Bool
 
-    /// Compiles a signer.
+    /// Creates a signer.
     ///
-    /// - Throws: `SigningError`: for the key `wrong-key-use` (a public key too) or
-    ///   `algorithm-mismatch`; for the options `duplicate-component`, `unsupported-component`,
-    ///   `unknown-field-type`, `unsupported-option`, `invalid-value` or `unanswerable-request`.
+    /// - Throws: `SigningError`: `wrong-key-use` (also for a public key) or `algorithm-mismatch`
+    ///   for the key; `duplicate-component`, `unsupported-component`, `unknown-field-type`,
+    ///   `unsupported-option`, `invalid-value` or `unanswerable-request` for the options.
     public init(
         scheme: SigningScheme, key: Key, options: Options = Options()
     ) throws(SigningError) {
@@ -107,7 +124,7 @@ public struct MessageSigner: Sendable {
             self.engine = .rfc9421(
                 try RFC9421Signer(
                     key: own, keyID: key.id, algorithm: own.algorithm, options: options))
-            self.addsNonce = options.addsNonce && options.answers?.nonce == nil
+            self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
         case .saltedHMAC:
             self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
             self.addsNonce = false
@@ -117,14 +134,14 @@ public struct MessageSigner: Sendable {
         }
     }
 
-    /// Compiles a signer by `rfc9421` for a key that is held elsewhere, such as in a KMS or an HSM. It
+    /// Creates an `rfc9421` signer for a key that is held elsewhere, such as in a KMS or an HSM. It
     /// prepares messages and applies signatures; see ``ExternalSigner``.
     ///
     /// - Parameters:
-    ///   - keyID: The id that verifiers know the key by.
+    ///   - keyID: The id under which verifiers know the key.
     ///   - algorithm: The algorithm that the key is bound to.
-    ///   - options: As for other signers.
-    /// - Throws: `SigningError`, for the options.
+    ///   - options: The same options as for other signers.
+    /// - Throws: `SigningError` for the options.
     public init(
         keyID: String, algorithm: HTTPSignatureAlgorithm, options: Options = Options()
     ) throws(SigningError) {
@@ -133,93 +150,96 @@ public struct MessageSigner: Sendable {
         self.keyID = keyID
         self.engine = .rfc9421(
             try RFC9421Signer(key: nil, keyID: keyID, algorithm: algorithm, options: options))
-        self.addsNonce = options.addsNonce && options.answers?.nonce == nil
+        self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
     }
 
-    /// Signs a message: adds the fields of the signature and, where it is covered and absent, a
-    /// Content-Digest. A message that is refused stays as it was.
+    /// Signs a message: adds the signature's fields and, if it is covered and missing, a
+    /// Content-Digest. If this throws, the message is unchanged.
     ///
     /// - Parameters:
-    ///   - message: The message in its final form; whatever changes later breaks the signature.
-    ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends, in seconds since 1970; nil for the options' lifetime.
-    ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
-    /// - Returns: What was signed, and the fields that were added.
+    ///   - message: The message in its final form; a later change breaks the signature.
+    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
+    ///   - nonce: A value that no other signature has; nil for a random one if the scheme or the
+    ///     options require a nonce.
+    /// - Returns: The signed bytes and the added fields.
     /// - Throws: `SigningError`: `missing-component`, `non-ascii-value`, `malformed-field`,
     ///   `repeated-parameter`, `digest-mismatch`, `malformed-message`, `duplicate-label`,
-    ///   `invalid-time`, `invalid-value`, `unanswerable-request` and the codes of a key that cannot be
-    ///   used at that time.
+    ///   `invalid-time`, `invalid-value`, `unanswerable-request`, and the codes of a key that
+    ///   cannot be used at that time.
     public func sign(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> Result {
-        try sign(&message, now: now, expires: expires, nonce: nonce, salt: nil)
+        try sign(&message, now: now, expiration: expiration, nonce: nonce, salt: nil)
     }
 
-    /// Signs with a salt that the caller chose, which only a test may do.
+    /// Signs with a given salt. For tests only.
     package func sign(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String?,
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String?,
         salt: [UInt8]?
     ) throws(SigningError) -> Result {
-        let nonce = try admit(nonce, now: now)
+        let nonce = try checkedNonce(nonce, now: now)
         switch engine {
         case .rfc9421(let signer):
-            return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
+            return try signer.sign(&message, created: now, expiration: expiration, nonce: nonce)
         case .saltedHMAC(let signer):
-            guard expires == nil else {
-                throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiry")
+            guard expiration == nil else {
+                throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiration")
             }
             return try signer.sign(&message, created: now, nonce: nonce, salt: salt)
         case .document(let signer):
-            return try signer.sign(&message, created: now, expires: expires, nonce: nonce)
+            return try signer.sign(&message, created: now, expires: expiration, nonce: nonce)
         }
     }
 
-    /// Makes the base of a message's signature for a key that is held elsewhere (`rfc9421`).
+    /// Computes the signature base of a message for a key that is held elsewhere (`rfc9421`).
     ///
-    /// A Content-Digest that is covered and absent is added to the message at once. Until
-    /// ``apply(_:of:to:)`` nothing that is covered may change.
+    /// Adds a Content-Digest to the message if it is covered and missing. Don't change what is
+    /// covered before ``apply(_:of:to:)``.
     ///
     /// - Parameters:
     ///   - message: The message in its final form.
-    ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends; nil for the options' lifetime.
-    ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
-    /// - Returns: What is to be signed.
-    /// - Throws: As ``sign(_:now:expires:nonce:)``, and `unsupported-option` for another scheme.
+    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
+    ///   - nonce: A value that no other signature has; nil for a random one if the options require
+    ///     a nonce.
+    /// - Returns: The base to sign.
+    /// - Throws: As ``sign(_:now:expiration:nonce:)``, and `unsupported-option` for another scheme.
     public func prepare(
-        _ message: inout SignableMessage, now: Int64, expires: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> PreparedSignature {
         guard case .rfc9421(let signer) = engine else {
             throw SigningError(
-                .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
+                .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
         }
-        let nonce = try admit(nonce, now: now)
-        let draft = try signer.draft(&message, created: now, expires: expires, nonce: nonce)
+        let nonce = try checkedNonce(nonce, now: now)
+        let draft = try signer.draft(&message, created: now, expiration: expiration, nonce: nonce)
         return PreparedSignature(keyID: keyID, algorithm: signer.algorithm, draft: draft)
     }
 
-    /// Adds a signature that was made of a prepared base.
+    /// Adds a signature that was made elsewhere to its message.
     ///
     /// - Parameters:
-    ///   - signature: As RFC 9421, section 3.3, has it: r and s side by side for ECDSA, not DER.
-    ///   - prepared: What this signer prepared.
-    ///   - message: The message as it was left then.
-    /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
-    ///   `message-changed` and with `duplicate-label`. Whether the signature holds is not known here:
-    ///   that takes the public key.
+    ///   - signature: The signature in the form of RFC 9421, section 3.3: for ECDSA r followed by
+    ///     s, not DER.
+    ///   - prepared: The result of this signer's ``prepare(_:now:expiration:nonce:)``.
+    ///   - message: The message as it was after the preparation.
+    /// - Throws: `SigningError`: `invalid-signature` for a wrong length, `message-changed`,
+    ///   `duplicate-label`. The signature itself isn't verified, because that needs the public key.
     public func apply(
         _ signature: [UInt8], of prepared: PreparedSignature, to message: inout SignableMessage
     ) throws(SigningError) -> Result {
         guard case .rfc9421(let signer) = engine else {
             throw SigningError(
-                .unsupportedOption, "\(scheme.name): its key cannot be held elsewhere")
+                .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
         }
-        return try signer.apply(signature, prepared.draft, to: &message)
+        return try signer.apply(signature, of: prepared.draft, to: &message)
     }
 
-    /// The digests of a body that signing a message takes, for one that lies elsewhere.
+    /// Returns the digests that are needed to sign a message whose body isn't in memory.
     ///
-    /// - Parameter message: Its head; a Content-Digest or Repr-Digest that is there already is checked.
+    /// - Parameter message: The head. An existing Content-Digest or Repr-Digest is checked, so its
+    ///   algorithms are among the result.
     public func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
         switch engine {
         case .rfc9421(let signer):
@@ -231,31 +251,32 @@ public struct MessageSigner: Sendable {
         }
     }
 
-    /// Begins to sign a message whose body is read once, while it is sent: the body's digest and the
-    /// signature follow it as trailers (RFC 9421, section 4; `rfc9421`).
+    /// Starts to sign a message whose body is read only once, while it is sent. The digest and the
+    /// signature follow the body as trailers (RFC 9421, section 4; `rfc9421`).
     ///
-    /// - Parameter head: The message without its body. It should say `Trailer: ` and
-    ///   ``StreamedSigning/trailerNames``.
-    /// - Returns: What takes the body's pieces and yields the trailers.
-    /// - Throws: `SigningError` with `unsupported-option` for another scheme and for a key that is held
-    ///   elsewhere, and with `unsupported-component` where the options' list does not hold
+    /// - Parameter head: The message without its body. It should have a field Trailer with the
+    ///   value ``StreamedSigning/trailerNames``.
+    /// - Returns: The stream that takes the body in pieces and returns the trailers.
+    /// - Throws: `SigningError`: `unsupported-option` for another scheme or a key that is held
+    ///   elsewhere; `unsupported-component` if the options' list doesn't contain
     ///   `"content-digest";tr`.
-    public func begin(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
+    public func startSigning(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
         guard case .rfc9421(let signer) = engine, signer.key != nil else {
             throw SigningError(
                 .unsupportedOption,
-                "\(scheme.name): only rfc9421, with a key that is held here, signs in trailers")
+                "only rfc9421 with a local key can sign in trailers")
         }
-        return try StreamedSigning(self, signer, head)
+        return try StreamedSigning(signer: self, engine: signer, head: head)
     }
 
-    /// Demands a time, a usable key and a nonce that can be written, and makes one where it is due.
-    func admit(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
+    /// Checks the time, the key and the nonce. Returns the nonce, or a random one if the options
+    /// require one.
+    func checkedNonce(_ nonce: String?, now: Int64) throws(SigningError) -> String? {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce
         if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
-        if let nonce { try SigningText.require(nonce, "the nonce") }
+        if let nonce { try SigningText.requirePrintable(nonce, name: "the nonce") }
         return nonce
     }
 
@@ -265,19 +286,5 @@ public struct MessageSigner: Sendable {
         } catch {
             throw SigningError(error)
         }
-    }
-}
-
-extension MessageSigner.Options {
-    /// Refuses settings for a scheme that has none.
-    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
-        try SigningText.requireNone(settings, of: scheme)
-    }
-}
-
-extension VerificationPolicy {
-    /// Refuses settings for a scheme that has none.
-    func requireNoSettings(of scheme: SigningScheme) throws(SigningError) {
-        try SigningText.requireNone(settings, of: scheme)
     }
 }

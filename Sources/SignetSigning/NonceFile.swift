@@ -1,19 +1,19 @@
 internal import SignetCrypto
 internal import SignetSystem
 
-/// What a process knows of a file of nonces, and how it is read and written; the caller has the
-/// file's lock.
+/// The nonces of a file as one process knows them. The caller holds the file's lock.
 struct NonceFile {
-    /// A line.
+    /// A line of the file.
     struct Entry {
         let identity: NonceIdentity
-        let expiry: Int64
+        let expiration: Int64
         let line: [UInt8]
 
-        init(keyID: String, nonce: String, expiry: Int64) {
+        init(keyID: String, nonce: String, expiration: Int64) {
             identity = NonceIdentity(nonce, of: keyID)
-            self.expiry = expiry
-            line = NonceFile.line(expiry, Array(keyID.utf8), Array(nonce.utf8))
+            self.expiration = expiration
+            line = NonceFile.line(
+                expiration: expiration, keyID: Array(keyID.utf8), nonce: Array(nonce.utf8))
         }
     }
 
@@ -23,31 +23,31 @@ struct NonceFile {
     private static let smallSize = 256 * 1024
 
     private var remembered: [NonceIdentity: Int64] = [:]
-    /// The last second of anything that was dropped for being expired.
-    private var forgotten: Int64?
-    /// The first line of the file that was read; another one has another.
+    /// The last expiration of a line that was dropped.
+    private var lastForgotten: Int64?
+    /// The first line as it was read. A replaced file has another one.
     private var header: [UInt8] = []
-    /// How far it was read.
+    /// The offset up to which the file was read.
     private var position = 0
-    /// At which size to look next whether enough has expired.
-    private var nextLook = NonceFile.smallSize
-    /// When a full file was last found to hold nothing that has expired.
+    /// The size at which the file is next checked for expired lines.
+    private var nextCompaction = NonceFile.smallSize
+    /// The time at which a full file last contained no expired lines.
     private var fullSince: Int64?
 
     func remembers(_ entry: Entry, at now: Int64) -> Bool {
         remembered[entry.identity].map { $0 >= now } ?? false
     }
 
-    /// Refuses a time at which something was live that has been dropped since.
-    func requireKnowledge(of now: Int64) throws(SigningError) {
-        try SigningError.requireKnowledge(of: now, last: forgotten)
+    /// Refuses a time at which a dropped nonce was still live.
+    func requireNothingForgotten(at now: Int64) throws(SigningError) {
+        try SigningError.requireNothingForgotten(at: now, lastForgotten: lastForgotten)
     }
 
-    /// Reads what was written to the file since it was last looked at.
+    /// Reads the lines that were added since the last call.
     ///
-    /// - Throws: `SigningError` with `nonce-store-full` for a file that is larger than this store may
-    ///   make it, before memory is taken for it.
-    mutating func catchUp(with file: borrowing LockedFile, limit: Int) throws {
+    /// - Throws: `SigningError` with `nonce-store-full` for a file over the limit, before
+    ///   allocating memory for it.
+    mutating func readNewLines(of file: borrowing LockedFile, limit: Int) throws {
         let size = try file.size()
         guard size <= max(limit, Self.headerLength) else {
             throw SigningError(
@@ -56,7 +56,7 @@ struct NonceFile {
         }
         let found = try file.read(from: 0, count: min(size, Self.headerLength))
         if found.count < Self.headerLength {
-            // Nothing, or the beginning of a first line that was cut short.
+            // The file is new, or its first line is incomplete.
             guard Self.isHeader(found) else { throw Self.malformed }
             self = NonceFile()
             header = try Self.newHeader()
@@ -73,36 +73,36 @@ struct NonceFile {
         guard size > position else { return }
         let bytes = try file.read(from: position, count: size - position)
         var start = 0
-        // A line without its end was cut short by a crash: its writer never took the message.
+        // An incomplete line is left by a crash: its writer never accepted the message.
         while let end = bytes[start...].firstIndex(of: ASCII.lineFeed) {
-            try take(bytes[start..<end])
+            try add(line: bytes[start..<end])
             start = end + 1
         }
         position += start
     }
 
-    private mutating func take(_ line: ArraySlice<UInt8>) throws(SigningError) {
+    private mutating func add(line: ArraySlice<UInt8>) throws(SigningError) {
         let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false)
-        guard parts.count == 3, let expiry = Int64(String(decoding: parts[0], as: UTF8.self)),
+        guard parts.count == 3, let expiration = Int64(String(decoding: parts[0], as: UTF8.self)),
             let keyID = Base64.decode(Array(parts[1]), .url),
             let nonce = Base64.decode(Array(parts[2]), .url)
         else { throw Self.malformed }
         if keyID.isEmpty && nonce.isEmpty {
-            forgotten = max(forgotten ?? expiry, expiry)
+            lastForgotten = max(lastForgotten ?? expiration, expiration)
             return
         }
         let identity = NonceIdentity(
             String(decoding: nonce, as: UTF8.self), of: String(decoding: keyID, as: UTF8.self))
-        remembered[identity] = max(expiry, remembered[identity] ?? expiry)
+        remembered[identity] = max(expiration, remembered[identity] ?? expiration)
     }
 
-    /// Writes a line, at the end or into a new file without what has expired.
+    /// Appends a line, or writes a new file without the expired lines.
     mutating func add(
         _ entry: Entry, to file: borrowing LockedFile, now: Int64, limit: Int, isDurable: Bool
     ) throws {
         let isFull = position + entry.line.count > limit
         if isFull, fullSince.map({ now <= $0 }) ?? false { throw Self.full(limit) }
-        if isFull || position > nextLook {
+        if isFull || position > nextCompaction {
             if try compact(file, adding: entry.line, now: now, limit: limit, isFull: isFull) {
                 // The next call reads the new file.
                 self = NonceFile()
@@ -115,39 +115,40 @@ struct NonceFile {
         }
         try file.write(entry.line, at: position, isDurable: isDurable)
         position += entry.line.count
-        remembered[entry.identity] = entry.expiry
+        remembered[entry.identity] = entry.expiration
     }
 
-    /// Writes a new file where most of a large one has expired, or where a full one gets room so;
-    /// tells whether it did.
+    /// Replaces a large file if most of it has expired, or a full one if that makes enough room.
+    /// Returns whether it did.
     private mutating func compact(
         _ file: borrowing LockedFile, adding line: [UInt8], now: Int64, limit: Int, isFull: Bool
     ) throws -> Bool {
         let start = header.count
         let bytes = try file.read(from: start, count: position - start)
         var kept: [UInt8] = []
-        var dropped = forgotten
+        var lastDropped = lastForgotten
         let end = isFull ? now : now.subtractingWithoutOverflow(nonceGrace)
         for old in bytes.split(separator: ASCII.lineFeed) {
-            let expiry = Int64(String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
-            guard let expiry, expiry < end else {
+            let expiration = Int64(
+                String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
+            guard let expiration, expiration < end else {
                 kept += old + [ASCII.lineFeed]
                 continue
             }
-            dropped = max(dropped ?? expiry, expiry)
+            lastDropped = max(lastDropped ?? expiration, expiration)
         }
         guard isFull ? kept.count < limit * 3 / 4 : kept.count < position / 2 else {
-            nextLook = position * 2
+            nextCompaction = position * 2
             return false
         }
-        let mark = dropped.map { Self.line($0, [], []) } ?? []
+        let mark = lastDropped.map { Self.line(expiration: $0, keyID: [], nonce: []) } ?? []
         try file.replace(with: try Self.newHeader() + mark + kept + line)
         return true
     }
 
-    private static func line(_ expiry: Int64, _ keyID: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
+    private static func line(expiration: Int64, keyID: [UInt8], nonce: [UInt8]) -> [UInt8] {
         var line: [UInt8] = []
-        line.append(decimal: expiry)
+        line.append(decimal: expiration)
         line.append(ASCII.space)
         line.append(Base64.encode(keyID, .url))
         line.append(ASCII.space)
@@ -157,12 +158,12 @@ struct NonceFile {
     }
 
     private static func newHeader() throws -> [UInt8] {
-        // Inodes are used again, so a file that was exchanged is known by its name alone.
+        // Inode numbers are reused, so only a random name tells that the file was replaced.
         let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), .url)
         return mark + Array(name.utf8) + [ASCII.lineFeed]
     }
 
-    /// Whether bytes are a file's first line, or the beginning of one.
+    /// Whether the bytes are a valid first line, or the beginning of one.
     private static func isHeader(_ bytes: [UInt8]) -> Bool {
         for (index, byte) in bytes.enumerated() {
             let isRight =
@@ -178,7 +179,7 @@ struct NonceFile {
     }
 
     private static var malformed: SigningError {
-        SigningError(.nonceStoreFailed, "the nonce file is none of signet's")
+        SigningError(.nonceStoreFailed, "the nonce file isn't in the format signet-nonces 1")
     }
 
     private static func full(_ limit: Int) -> SigningError {

@@ -1,31 +1,37 @@
 internal import Synchronization
 
-/// Remembers which nonces have been used.
+/// A store of used nonces.
 ///
-/// A verifier asks only once a signature holds, so that nobody without a key can fill it.
+/// ```swift
+/// let nonces = FileNonceStore(path: "/var/lib/orders/nonces")  // For all processes of a machine.
+/// let keys = try KeySource("partner-keys.json").load()
+/// let api = try Verifier(keys: keys, nonces: nonces)
+/// let webhooks = try Verifier(scheme: .saltedHMAC, keys: keys, nonces: nonces)
+/// print(api.scheme, webhooks.scheme)
+/// ```
 ///
-/// A store in memory has the first method alone, which Swift takes for the second one too. A store that
-/// waits, for a disk or for another machine, has both.
+/// A verifier stores a nonce only after the signature is valid, so a sender without a key cannot
+/// fill the store. A store that never waits implements only the synchronous method, which Swift
+/// also uses as the `async` one. A store that waits for a disk or a network implements both.
 public protocol NonceStore: Sendable {
-    /// Remembers a key's nonce unless it is remembered already, in one step that no other caller of
-    /// the store can come between.
+    /// Stores a key's nonce, unless it is stored already. The check and the storing are one atomic
+    /// step.
     ///
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
-    ///   - keyID: Two keys may use the same nonce.
-    ///   - expiry: The last second, since 1970, at which the signature could be taken again.
-    ///   - now: The time, in seconds since 1970; what expired before may be forgotten.
-    /// - Throws: `SigningError` with `replayed-nonce` where it is remembered, and with
-    ///   `nonce-store-full`, `nonce-store-failed` or `nonce-store-unavailable` where it cannot be, or
-    ///   where it is not known whether it was: then the message is refused.
+    ///   - keyID: The key's id. Two keys may use the same nonce.
+    ///   - expiration: The last second since 1970 at which the signature could be accepted again.
+    ///   - now: The time, in seconds since 1970. Nonces that expired before may be dropped.
+    /// - Throws: `SigningError`: `replayed-nonce` if the nonce is stored already;
+    ///   `nonce-store-full`, `nonce-store-failed` or `nonce-store-unavailable` if it cannot be
+    ///   stored or the outcome is unknown. Each refuses the message.
     func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) throws(SigningError)
 
-    /// The same, for a task: where the store has to wait, the task is suspended and its thread does
-    /// other work.
+    /// Stores a key's nonce as the other method does. Suspends the task while the store waits.
     func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) async throws(SigningError)
 }
 
@@ -34,19 +40,21 @@ extension SigningError {
         SigningError(.replayedNonce, "the key's nonce has been used before")
     }
 
-    /// Refuses a time at which something was live that has been dropped since.
+    /// Refuses a time at which a dropped nonce was still live.
     ///
-    /// - Parameter last: The last second of anything that was dropped.
-    static func requireKnowledge(of now: Int64, last: Int64?) throws(SigningError) {
+    /// - Parameter last: The last expiration of a dropped nonce.
+    static func requireNothingForgotten(at now: Int64, lastForgotten last: Int64?)
+        throws(SigningError)
+    {
         guard let last, now <= last else { return }
         throw SigningError(
             .nonceStoreFailed,
-            "the clock went back to \(now): nonces that were live until \(last) are forgotten, so no "
-                + "message is taken before that")
+            "the clock went back to \(now), expected a time after \(last): "
+                + "nonces that expired by then are dropped")
     }
 }
 
-/// A key's nonce as one run of bytes.
+/// A key id and a nonce as one byte string.
 struct NonceIdentity: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -61,25 +69,25 @@ struct NonceIdentity: Hashable, Sendable {
     }
 }
 
-/// Seconds for which what has expired is still kept: calls of one moment may come with the time of a
-/// moment before.
+/// Seconds for which an expired nonce is kept, because concurrent calls may pass slightly older
+/// times.
 let nonceGrace: Int64 = 10
 
-/// Nonces in memory, up to a bound; a full store refuses.
+/// A nonce store in memory with a fixed capacity. A full store refuses messages.
 ///
-/// Nothing is forgotten before it has expired, by the `now` of the calls. A call whose `now` lies so far
-/// behind an earlier one's that what was forgotten is live again is refused, as after a clock that
-/// was wrong; a `now` that lies back less, such as the few seconds between threads, does no harm.
+/// A nonce is dropped only after it has expired by the `now` of the calls. A call is refused if its
+/// `now` is so far before that of an earlier call that a dropped nonce would be live again, as
+/// after a wrong clock. Smaller differences, such as the few seconds between threads, do no harm.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
-        /// The last second of each.
+        /// The expiration of each nonce.
         var remembered: [NonceIdentity: Int64] = [:]
-        /// What is to be forgotten after each second.
+        /// The nonces that expire in each second.
         var bySecond: [Int64: [NonceIdentity]] = [:]
-        /// No second before this one is in `bySecond`.
+        /// A lower bound of the keys of `bySecond`.
         var earliest = Int64.max
-        /// The last second of anything that was forgotten.
-        var forgotten: Int64?
+        /// The last expiration of a dropped nonce.
+        var lastForgotten: Int64?
 
         mutating func forget(before end: Int64) {
             guard earliest < end else { return }
@@ -93,49 +101,50 @@ public final class MemoryNonceStore: NonceStore {
 
         private mutating func forget(_ second: Int64) {
             guard let nonces = bySecond.removeValue(forKey: second) else { return }
-            // One that had expired may have been taken again since.
+            // An expired nonce may have been stored again with a later expiration.
             for nonce in nonces where remembered[nonce] == second { remembered[nonce] = nil }
-            forgotten = max(forgotten ?? second, second)
+            lastForgotten = max(lastForgotten ?? second, second)
         }
     }
 
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     ///
-    /// - Parameter capacity: The most nonces that are remembered at a time, about 200 bytes each.
+    /// - Parameter capacity: The largest number of nonces, about 200 bytes each.
     public init(capacity: Int = 1_000_000) { self.capacity = capacity }
 
-    /// How many nonces are remembered, with those that expired a moment ago.
+    /// The number of nonces, including those that expired a moment ago.
     public var count: Int { state.withLock { $0.remembered.count } }
 
-    /// Remembers a key's nonce unless it is remembered already, in one step.
+    /// Stores a key's nonce in one step, unless it is stored already.
     ///
     /// - Parameters:
     ///   - nonce: 1 to 256 bytes of ASCII.
     ///   - keyID: The key's id.
-    ///   - expiry: The last second at which the signature could be taken again.
+    ///   - expiration: The last second since 1970 at which the signature could be accepted again.
     ///   - now: The time, in seconds since 1970.
     /// - Throws: `SigningError` with `replayed-nonce`, `nonce-store-full` or `nonce-store-failed`.
     public func remember(
-        _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+        _ nonce: String, of keyID: String, expiration: Int64, now: Int64
     ) throws(SigningError) {
         let identity = NonceIdentity(nonce, of: keyID)
-        let expiry = max(expiry, 0)
+        let expiration = max(expiration, 0)
         let capacity = capacity
         try state.withLock { (state) throws(SigningError) in
             state.forget(before: now.subtractingWithoutOverflow(nonceGrace))
             if let known = state.remembered[identity], known >= now { throw SigningError.replayed }
             if state.remembered.count >= capacity { state.forget(before: now) }
-            try SigningError.requireKnowledge(of: now, last: state.forgotten)
+            try SigningError.requireNothingForgotten(
+                at: now, lastForgotten: state.lastForgotten)
             guard state.remembered.count < capacity else {
                 throw SigningError(
-                    .nonceStoreFull, "\(capacity) nonces are remembered, no room for another")
+                    .nonceStoreFull, "the store is full with \(capacity) nonces")
             }
-            state.remembered[identity] = expiry
-            state.bySecond[expiry, default: []].append(identity)
-            state.earliest = min(state.earliest, expiry)
+            state.remembered[identity] = expiration
+            state.bySecond[expiration, default: []].append(identity)
+            state.earliest = min(state.earliest, expiration)
         }
     }
 }

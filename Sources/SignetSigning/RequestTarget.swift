@@ -1,10 +1,10 @@
 extension SignableMessage.Request {
-    /// Appends host and port in their one form: lower case, the scheme's default port left out
+    /// Appends host and port in canonical form: in lower case, without the scheme's default port
     /// (RFC 9421, section 2.2.3; RFC 9110, section 4.2.3).
     ///
-    /// - Throws: `SigningError` with `missing-component` where the request names no host, and with
-    ///   `malformed-message` where what it names is no host and port of RFC 3986: user information
-    ///   too, which HTTP forbids.
+    /// - Throws: `SigningError` with `missing-component` if the request has no host, and with
+    ///   `malformed-message` if it isn't a host and port of RFC 3986. User information is malformed
+    ///   too, because HTTP forbids it.
     func appendAuthority(to text: inout [UInt8]) throws(SigningError) {
         guard let authority else {
             throw SigningError(
@@ -42,7 +42,7 @@ extension SignableMessage.Request {
         }
     }
 
-    /// Appends the absolute path, `/` where it is empty (RFC 9421, section 2.2.6).
+    /// Appends the absolute path, or `/` if it is empty (RFC 9421, section 2.2.6).
     func appendPath(to text: inout [UInt8]) {
         if path.isEmpty {
             text.append(ASCII.slash)
@@ -51,13 +51,13 @@ extension SignableMessage.Request {
         }
     }
 
-    /// Appends the query with its `?`, which stands alone without one (RFC 9421, section 2.2.7).
+    /// Appends `?` and the query, or only `?` if there is none (RFC 9421, section 2.2.7).
     func appendQuery(to text: inout [UInt8]) {
         text.append(ASCII.question)
         if let query { text.append(contentsOf: target[query]) }
     }
 
-    /// Appends the target URI (RFC 9421, section 2.2.2), normalised as authority and path are.
+    /// Appends the target URI with canonical authority and path (RFC 9421, section 2.2.2).
     func appendTargetURI(to text: inout [UInt8]) throws(SigningError) {
         text.append(scheme.rawValue)
         text.append("://")
@@ -66,10 +66,11 @@ extension SignableMessage.Request {
         if query != nil { appendQuery(to: &text) }
     }
 
-    /// Demands that the target is a URI's path and query in the spelling of RFC 3986.
+    /// Requires that the target is a path and query of RFC 3986.
     ///
-    /// - Throws: `SigningError` with `malformed-message`, for a raw space, a byte that is not ASCII,
-    ///   a lone percent sign and whatever else must be percent-encoded.
+    /// - Throws: `SigningError` with `malformed-message` for a space, a byte that isn't ASCII, a
+    ///   percent sign without two hexadecimal digits, or any other byte that must be
+    ///   percent-encoded.
     func requireURI() throws(SigningError) {
         let bytes = target.span
         var index = path.isEmpty ? (query?.lowerBound ?? target.count) : path.lowerBound
@@ -86,12 +87,12 @@ extension SignableMessage.Request {
     private var notAURI: SigningError {
         SigningError(
             .malformedMessage,
-            "the target is no URI: wanted a path and query of RFC 3986, percent-encoded")
+            "the target: expected a path and query of RFC 3986, percent-encoded")
     }
 
     private static var notAnAuthority: SigningError {
         SigningError(
-            .malformedMessage, "Host is no host and port of RFC 3986: wanted HOST or HOST:PORT")
+            .malformedMessage, "Host: expected HOST or HOST:PORT of RFC 3986")
     }
 }
 

@@ -1,19 +1,19 @@
 public import HTTPTypes
 
 extension SignableMessage {
-    /// Takes a request over. Its authority becomes the first field, Host.
+    /// Creates a message from a request. Its authority becomes the first field, Host.
     ///
     /// - Parameters:
-    ///   - request: Its scheme is https where it has none; an empty path stands for `/`.
+    ///   - request: The request. A missing scheme means https; an empty path means `/`.
     ///   - body: The whole body.
-    ///   - trailers: The trailers, where there are any.
-    /// - Throws: `SigningError` with `malformed-message` for a scheme that is not HTTP's, for a Host
-    ///   among the fields beside an authority, and for a value that is not UTF-8.
+    ///   - trailers: The trailers.
+    /// - Throws: `SigningError` with `malformed-message` for a scheme other than https and http,
+    ///   for a Host field in addition to an authority, and for a value that isn't UTF-8.
     public init(
         request: HTTPRequest, body: [UInt8] = [], trailers: HTTPFields = [:]
     ) throws(SigningError) {
         guard let scheme = Scheme(rawValue: request.scheme?.asciiLowercased ?? "https") else {
-            throw SigningError(.malformedMessage, "the request's scheme is neither https nor http")
+            throw SigningError(.malformedMessage, "the request's scheme: expected https or http")
         }
         var fields: [Field] = []
         fields.reserveCapacity(request.headerFields.count + 5)
@@ -27,7 +27,7 @@ extension SignableMessage {
             ? Array((request.authority ?? "").utf8)
             : path.isEmpty ? [ASCII.slash] : Array(path.utf8)
         guard !target.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw SigningError(.malformedMessage, "the path holds a control character")
+            throw SigningError(.malformedMessage, "the path contains a control character")
         }
         self.init(
             start: .request(
@@ -38,17 +38,18 @@ extension SignableMessage {
         try self.trailers.append(trailers)
     }
 
-    /// Takes a response over.
+    /// Creates a message from a response.
     ///
     /// - Parameters:
-    ///   - response: Its reason phrase is kept.
+    ///   - response: The response. Its reason phrase is kept.
     ///   - body: The whole body.
-    ///   - trailers: The trailers, where there are any.
-    ///   - request: The request that it answers, where components of it (`;req`) are covered.
-    /// - Throws: `SigningError` with `malformed-message` for a value that is not UTF-8.
+    ///   - trailers: The trailers.
+    ///   - relatedRequest: The request to which this is the response, if components with `;req` are
+    ///     covered.
+    /// - Throws: `SigningError` with `malformed-message` for a value that isn't UTF-8.
     public init(
         response: HTTPResponse, body: [UInt8] = [], trailers: HTTPFields = [:],
-        answering request: SignableMessage? = nil
+        relatedRequest: SignableMessage? = nil
     ) throws(SigningError) {
         var fields: [Field] = []
         try fields.append(response.headerFields)
@@ -58,10 +59,10 @@ extension SignableMessage {
                     status: response.status.code, reason: Array(response.status.reasonPhrase.utf8))),
             fields: fields, body: body)
         try self.trailers.append(trailers)
-        if let request { try answer(request) }
+        if let relatedRequest { try setRelatedRequest(relatedRequest) }
     }
 
-    /// The request in HTTPTypes' words, its Host as the authority; nil for a response.
+    /// The request as an HTTPTypes value, with Host as the authority; nil for a response.
     public var httpRequest: HTTPRequest? {
         guard let request, let method = HTTPRequest.Method(request.method) else { return nil }
         var path = Array(request.target[request.path])
@@ -75,7 +76,7 @@ extension SignableMessage {
                 fields.filter { !$0.name.isSame(asLowercase: Self.host) }.compactMap(\.httpField)))
     }
 
-    /// The response in HTTPTypes' words; nil for a request.
+    /// The response as an HTTPTypes value; nil for a request.
     public var httpResponse: HTTPResponse? {
         guard let response else { return nil }
         return HTTPResponse(
@@ -87,7 +88,7 @@ extension SignableMessage {
 }
 
 extension SignableMessage.Field {
-    /// The field in HTTPTypes' words; nil for a name that it does not take.
+    /// The field as an HTTPTypes value; nil if HTTPTypes doesn't accept the name.
     public var httpField: HTTPField? {
         HTTPField.Name(name).map { HTTPField(name: $0, value: value) }
     }
@@ -97,7 +98,7 @@ extension [SignableMessage.Field] {
     fileprivate mutating func append(_ fields: HTTPFields) throws(SigningError) {
         for field in fields {
             let value = [UInt8](field.value.utf8)
-            // HTTPTypes repairs what is not UTF-8 with U+FFFD; then the bytes sent are other ones.
+            // HTTPTypes replaces invalid UTF-8 with U+FFFD, so the sent bytes are different.
             if value.contains(0xEF), field.value.unicodeScalars.contains("\u{FFFD}") {
                 throw SigningError(
                     .malformedMessage, "the value of \(field.name.rawName) is not UTF-8")

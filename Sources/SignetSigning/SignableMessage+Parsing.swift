@@ -1,19 +1,22 @@
 extension SignableMessage {
-    /// The most bytes that the lines before the body may take.
+    /// The largest size of the lines before the body, in bytes.
     public static let maximumHeadSize = 256 * 1024
-    /// The most fields before the body; HTTPTypes ends a program that has one more.
+    /// The largest number of fields before the body. HTTPTypes traps at one more.
     public static let maximumFieldCount = 65_534
 
-    /// Reads HTTP/1.1 text strictly (RFC 9112): a first line, field lines, a blank line, a body.
+    /// Parses HTTP/1.1 text strictly (RFC 9112): a first line, field lines, a blank line, and the
+    /// body.
     ///
-    /// Lines end in LF or CRLF. The first line of a request is cut at its first and last space and
-    /// the target taken as it stands. An absolute-form target wins over Host. Folded lines join with
-    /// one space. All after the blank line is the body; Content-Length is not looked at.
+    /// Lines end with LF or CRLF. In a request's first line the target is everything between the
+    /// first and the last space. An absolute-form target takes precedence over Host. Folded lines
+    /// are joined with one space. The body is everything after the blank line; Content-Length is
+    /// ignored.
     ///
     /// - Parameters:
     ///   - text: The whole message.
-    ///   - plainHTTP: Whether a request travels without TLS, where its target does not say.
-    /// - Throws: `SigningError` with `malformed-message`, naming the line.
+    ///   - plainHTTP: Whether a request travels without TLS. A scheme in the target takes
+    ///     precedence.
+    /// - Throws: `SigningError` with `malformed-message`. The message names the line.
     public init(parsing text: [UInt8], plainHTTP: Bool = false) throws(SigningError) {
         var lines = HeadLines(text: text)
         guard let first = try lines.next() else {
@@ -29,7 +32,7 @@ extension SignableMessage {
                 && (text[line.lowerBound] == ASCII.space || text[line.lowerBound] == ASCII.tab)
             if isFolded {
                 guard name != nil else {
-                    throw lines.error("begins with white space, but no field stands before it")
+                    throw lines.error("starts with white space, expected a field name")
                 }
                 value.trimTrailingWhiteSpace()
                 value.append(ASCII.space)
@@ -44,13 +47,13 @@ extension SignableMessage {
                 break
             }
             guard fields.count < Self.maximumFieldCount else {
-                throw lines.error("is one field more than the limit of \(Self.maximumFieldCount)")
+                throw lines.error("is over the limit of \(Self.maximumFieldCount) fields")
             }
             (name, value) = try lines.field(line)
         }
         guard isComplete else {
             throw SigningError(
-                .malformedMessage, "no blank line ends the fields: wanted one, also before no body")
+                .malformedMessage, "found the end, expected a blank line after the fields")
         }
         let start = try Start(
             line: Array(text[first]), fields: fields, scheme: plainHTTP ? .http : .https)
@@ -58,7 +61,7 @@ extension SignableMessage {
     }
 }
 
-/// The lines of a message's head, one by one.
+/// Reads the lines of a message's head one by one.
 private struct HeadLines {
     let text: [UInt8]
     private(set) var position = 0
@@ -66,7 +69,7 @@ private struct HeadLines {
 
     init(text: [UInt8]) { self.text = text }
 
-    /// The next line without its end; nil where no line end follows any more.
+    /// Returns the next line without its end; nil if no line end follows.
     mutating func next() throws(SigningError) -> Range<Int>? {
         number += 1
         let start = position
@@ -80,32 +83,32 @@ private struct HeadLines {
             }
             if byte == ASCII.carriageReturn {
                 guard index + 1 < text.count, text[index + 1] == ASCII.lineFeed else {
-                    throw error("holds a CR without LF")
+                    throw error("contains a CR without LF")
                 }
                 position = index + 2
                 return start..<index
             }
             if (byte < 0x20 && byte != ASCII.tab) || byte == 0x7F {
-                throw error("holds a control character")
+                throw error("contains a control character")
             }
             index += 1
         }
         guard limit == text.count else {
             throw SigningError(
                 .malformedMessage,
-                "no blank line in the first \(SignableMessage.maximumHeadSize) bytes")
+                "expected a blank line in the first \(SignableMessage.maximumHeadSize) bytes")
         }
         return nil
     }
 
-    /// A field line cut at its colon.
+    /// Splits a field line at its colon.
     func field(_ line: Range<Int>) throws(SigningError) -> (name: String, value: [UInt8]) {
         guard let colon = text[line].firstIndex(of: ASCII.colon) else {
             throw error("has no colon")
         }
         let name = text[line.lowerBound..<colon]
         guard !name.isEmpty, name.allSatisfy(\.isToken) else {
-            throw error("has a field name that is no token before its colon")
+            throw error("has a field name that isn't a token")
         }
         return (
             String(decoding: name, as: UTF8.self), Array(text[(colon + 1)..<line.upperBound])
@@ -118,7 +121,7 @@ private struct HeadLines {
 }
 
 extension SignableMessage.Start {
-    /// Reads a first line.
+    /// Parses a first line.
     init(
         line: [UInt8], fields: [SignableMessage.Field], scheme: SignableMessage.Scheme
     ) throws(SigningError) {
@@ -131,7 +134,7 @@ extension SignableMessage.Start {
             let last = line.lastIndex(of: ASCII.space), first < last
         else {
             throw SigningError(
-                .malformedMessage, "line 1 is neither METHOD TARGET HTTP/1.1 nor HTTP/1.1 STATUS")
+                .malformedMessage, "line 1: expected METHOD TARGET HTTP/1.1 or HTTP/1.1 STATUS")
         }
         guard Array(line[(last + 1)...]) == version else {
             throw SigningError(.malformedMessage, "line 1 does not end in HTTP/1.1")
@@ -147,14 +150,14 @@ extension SignableMessage.Response {
     init(line: [UInt8], version: [UInt8]) throws(SigningError) {
         let rest = line.dropFirst(version.count)
         guard line.starts(with: version), rest.first == ASCII.space else {
-            throw SigningError(.malformedMessage, "line 1 is no status line of HTTP/1.1")
+            throw SigningError(.malformedMessage, "line 1: expected a status line of HTTP/1.1")
         }
         let digits = rest.dropFirst().prefix(3)
         let reason = rest.dropFirst(4)
         guard digits.count == 3, digits.allSatisfy(\.isDigit), digits.first != ASCII.zero,
             reason.isEmpty || reason.first == ASCII.space
         else {
-            throw SigningError(.malformedMessage, "line 1 has no status of three digits")
+            throw SigningError(.malformedMessage, "line 1: expected a status of three digits")
         }
         self.init(
             status: digits.reduce(0) { $0 * 10 + Int($1 - ASCII.zero) },
@@ -163,21 +166,21 @@ extension SignableMessage.Response {
 }
 
 extension SignableMessage.Request {
-    /// Joins a first line's parts with what Host says.
+    /// Creates a request from the parts of the first line and the Host field.
     init(
         method: String, target: [UInt8], fields: [SignableMessage.Field],
         scheme: SignableMessage.Scheme
     ) throws(SigningError) {
         guard !method.isEmpty, method.utf8.allSatisfy(\.isToken) else {
-            throw SigningError(.malformedMessage, "line 1 has a method that is no token")
+            throw SigningError(.malformedMessage, "line 1: the method isn't a token")
         }
         guard !target.isEmpty else {
-            throw SigningError(.malformedMessage, "line 1 has an empty target")
+            throw SigningError(.malformedMessage, "line 1: the target is empty")
         }
         var host: [UInt8]?
         for field in fields where field.name.isSame(asLowercase: SignableMessage.host) {
             guard host == nil else {
-                throw SigningError(.malformedMessage, "two Host fields")
+                throw SigningError(.malformedMessage, "found two Host fields, expected one")
             }
             host = field.value
         }
@@ -204,7 +207,7 @@ extension SignableMessage.Request {
     }
 }
 
-/// A target that is a whole http or https URI (RFC 9112, section 3.2.2).
+/// A target that is an absolute http or https URI (RFC 9112, section 3.2.2).
 private struct AbsoluteForm {
     let scheme: SignableMessage.Scheme
     let authority: Range<Int>

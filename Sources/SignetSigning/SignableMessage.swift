@@ -1,36 +1,46 @@
-/// A request or a response as signers and verifiers see it: HTTP semantics in bytes.
+/// A request or a response in the form that is signed and verified: HTTP semantics in bytes.
 ///
-/// Fields keep their order and their repetitions. No value holds a CR, an LF or another control
-/// character; ``Field/init(name:value:)`` and the parser see to it.
+/// ```swift
+/// var request = try SignableMessage(
+///     parsing: Array("GET /orders HTTP/1.1\nHost: api.example.com\n\n".utf8))
+/// try request.append(.init(name: "X-Request-Id", value: Array("r-1".utf8)))
+/// var response = try SignableMessage(parsing: Array("HTTP/1.1 200 OK\n\n[]".utf8))
+/// try response.setRelatedRequest(request)  // For components with ;req.
+/// print(String(decoding: request.serialized(), as: UTF8.self), response.body.count)
+/// ```
+///
+/// Fields keep their order, and repeated fields stay separate. No value contains a CR, an LF or
+/// another control character except tab; ``Field/init(name:value:)`` and the parser refuse them.
 public struct SignableMessage: Sendable, Hashable {
-    /// How a request travels.
+    /// The scheme of a request's connection.
     public enum Scheme: String, Sendable, Hashable {
         /// HTTP over TLS.
         case https
-        /// HTTP in the clear.
+        /// HTTP without TLS.
         case http
 
-        /// The port that is left out of an authority.
+        /// The port that is omitted from an authority.
         var defaultPort: [UInt8] { self == .https ? Array("443".utf8) : Array("80".utf8) }
     }
 
-    /// The first line of a request, and what it and Host say about the target.
+    /// The first line of a request, with the target's parts and the Host field.
     public struct Request: Sendable, Hashable {
         /// The method as sent; methods are case-sensitive.
         public let method: String
-        /// The target's own scheme where it has one, else the connection's.
+        /// The scheme in the target if there is one, otherwise the connection's.
         public let scheme: Scheme
-        /// Host and port as sent, of an absolute-form target or of the Host field; nil without either.
+        /// Host and port as sent, from an absolute-form target or else from the Host field; nil
+        /// without both.
         public let authority: [UInt8]?
         /// The request target as sent (RFC 9112, section 3.2).
         public let target: [UInt8]
 
-        /// Where the path lies in the target; empty for `*` and for a target of CONNECT.
+        /// The range of the path in the target; empty for `*` and for CONNECT.
         let path: Range<Int>
-        /// Where the query lies in the target, without its `?`; nil without one.
+        /// The range of the query in the target, without `?`; nil without one.
         let query: Range<Int>?
 
-        /// The same request with another query in its target.
+        /// Returns the same request with another target that differs only in its query.
         func withTarget(_ target: [UInt8]) -> Request {
             let question = target[path.lowerBound...].firstIndex(of: ASCII.question)
             return Request(
@@ -56,56 +66,56 @@ public struct SignableMessage: Sendable, Hashable {
         case response(Response)
     }
 
-    /// One field line; its name as sent, its value without white space around it.
+    /// A field line.
     public struct Field: Sendable, Hashable {
         /// The name as sent, a token of RFC 9110, section 5.6.2.
         public let name: String
-        /// The value's bytes, of any encoding.
+        /// The value's bytes in any encoding, without surrounding white space.
         public let value: [UInt8]
 
-        /// Makes a field line.
+        /// Creates a field line.
         ///
-        /// - Throws: `SigningError` with `malformed-message` where the name is no token or the value
-        ///   holds a control character other than a tab.
+        /// - Throws: `SigningError` with `malformed-message` if the name isn't a token or the value
+        ///   contains a control character other than tab.
         public init(name: String, value: [UInt8]) throws(SigningError) {
             guard !name.isEmpty, name.utf8.allSatisfy(\.isToken) else {
-                throw SigningError(.malformedMessage, "a field name is no token")
+                throw SigningError(.malformedMessage, "found a field name that isn't a token")
             }
             try self.init(token: name, value: value)
         }
 
-        /// Makes a field line whose name is known to be a token.
+        /// Creates a field line whose name is known to be a token.
         init(token name: String, value: [UInt8]) throws(SigningError) {
             let bytes = value.span
             for index in bytes.indices where bytes[index].isControl {
                 throw SigningError(
-                    .malformedMessage, "the value of \(name) holds a control character")
+                    .malformedMessage, "the value of \(name) contains a control character")
             }
             self.init(known: name, value: value.trimmingWhiteSpace())
         }
 
-        /// Makes a field line of parts that are known to be well-formed.
+        /// Creates a field line from valid parts.
         init(known name: String, value: [UInt8]) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The first line and the target.
+    /// The first line, with the request's target.
     public internal(set) var start: Start
-    /// The field lines in their order, Host among them.
+    /// The field lines in order, including Host.
     public internal(set) var fields: [Field]
-    /// The body, byte for byte; empty where it lies elsewhere (``bodyDigests``).
+    /// The body, byte for byte; empty if it isn't in memory (``bodyDigests``).
     public internal(set) var body: [UInt8] {
         get { if case .bytes(let bytes) = content { bytes } else { [] } }
         set { content = .bytes(newValue) }
     }
     /// The body, or what is known of it.
     var content: MessageContent
-    /// The trailers (RFC 9110, section 6.5) in their order; no part of ``serialized()``.
+    /// The trailers (RFC 9110, section 6.5) in order. ``serialized()`` leaves them out.
     public internal(set) var trailers: [Field] = []
-    /// None or one: a structure cannot hold itself but in an array.
-    private var answered: [SignableMessage] = []
+    /// At most one message. An array, because a structure cannot contain itself.
+    private var related: [SignableMessage] = []
 
     init(start: Start, fields: [Field], body: [UInt8]) {
         self.start = start
@@ -113,27 +123,28 @@ public struct SignableMessage: Sendable, Hashable {
         self.content = .bytes(body)
     }
 
-    /// The request that a response answers, where it is known; components with `;req` are taken from
-    /// it (RFC 9421, section 2.4).
-    public var answeredRequest: SignableMessage? { answered.first }
+    /// The request to which this is the response, if it was set. Components with `;req` are taken
+    /// from it (RFC 9421, section 2.4).
+    public var relatedRequest: SignableMessage? { related.first }
 
-    /// Says which request a response answers: as it was sent, its fields and body too.
+    /// Sets the request to which this is the response, as it was sent, with its fields and body.
     ///
-    /// - Throws: `SigningError` with `malformed-message` where this is no response, or that no
-    ///   request.
-    public mutating func answer(_ request: SignableMessage) throws(SigningError) {
+    /// - Throws: `SigningError` with `malformed-message` if this isn't a response or `request`
+    ///   isn't a request.
+    public mutating func setRelatedRequest(_ request: SignableMessage) throws(SigningError) {
         guard response != nil, request.request != nil else {
-            throw SigningError(.malformedMessage, "only a response answers, and only a request")
+            throw SigningError(
+                .malformedMessage, "a related request: expected a response and its request")
         }
-        answered = [request]
+        related = [request]
     }
 
-    /// Appends a field line to the trailers.
+    /// Appends a trailer.
     public mutating func appendTrailer(_ field: Field) { trailers.append(field) }
 
-    /// Takes the trailers off, which follow a body that is still to come.
+    /// Removes the trailers, because they follow a body that is sent later.
     ///
-    /// - Returns: What they were, in their order.
+    /// - Returns: The trailers, in order.
     public mutating func removeTrailers() -> [Field] {
         defer { trailers = [] }
         return trailers
@@ -141,34 +152,34 @@ public struct SignableMessage: Sendable, Hashable {
 
     /// Appends a field line.
     ///
-    /// - Throws: `SigningError` with `malformed-message` for a second Host of a request: what was
-    ///   read about the target would no longer hold.
+    /// - Throws: `SigningError` with `malformed-message` for a Host field of a request, because the
+    ///   target was already determined.
     public mutating func append(_ field: Field) throws(SigningError) {
         if case .request = start, field.name.isSame(asLowercase: Self.host) {
-            throw SigningError(.malformedMessage, "Host cannot be added to a finished request")
+            throw SigningError(.malformedMessage, "Host cannot be added to a complete request")
         }
         fields.append(field)
     }
 
-    /// Replaces the body. A Content-Digest among the fields is not touched.
+    /// Replaces the body. Leaves a Content-Digest among the fields unchanged.
     public mutating func setBody(_ body: [UInt8]) { self.body = body }
 
-    /// Puts digests in the body's place, which lies elsewhere: too large for memory, or read already.
-    /// A Content-Digest among the fields is not touched.
+    /// Replaces the body with the digests of one that isn't in memory, because it is too large or
+    /// was read already. Leaves a Content-Digest among the fields unchanged.
     public mutating func setBody(_ digests: BodyDigests) { content = .digested(digests) }
 
-    /// What is known of a body that lies elsewhere; nil where the message holds it.
+    /// The digests of a body that isn't in memory; nil if the message holds the body.
     public var bodyDigests: BodyDigests? {
         if case .digested(let digests) = content { digests } else { nil }
     }
 
-    /// The body, where the message holds it.
+    /// The body; nil if it isn't in memory.
     var heldBody: [UInt8]? {
         if case .bytes(let bytes) = content { bytes } else { nil }
     }
 
-    /// The message as HTTP/1.1 text: CRLF after each line of the head, the body byte for byte; the
-    /// head alone where the body lies elsewhere.
+    /// Returns the message as HTTP/1.1 text with CRLF line ends; only the head if the body isn't in
+    /// memory.
     public func serialized() -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(
@@ -196,24 +207,24 @@ public struct SignableMessage: Sendable, Hashable {
 }
 
 extension SignableMessage {
-    /// The request's first line, or nil for a response.
+    /// The request's first line; nil for a response.
     public var request: Request? {
         if case .request(let request) = start { request } else { nil }
     }
 
-    /// The response's first line, or nil for a request.
+    /// The response's first line; nil for a request.
     public var response: Response? {
         if case .response(let response) = start { response } else { nil }
     }
 
-    /// The values of a field, in their order; its name is in lower case.
+    /// Returns the values of a field in order. The name must be in lower case.
     func values(of name: [UInt8]) -> [[UInt8]] { fields.values(of: name) }
 
-    /// A field's combined value, or nil without it; one line is not copied.
+    /// Returns a field's combined value, or nil if it is missing. Doesn't copy a single line.
     func value(of name: [UInt8]) -> [UInt8]? { fields.value(of: name) }
 
-    /// A field's combined value with the lines of the trailers behind those of the head, as signatures
-    /// stand in both (RFC 9421, sections 4.1 and 4.2); nil without one.
+    /// Returns a field's combined value from the head and then the trailers, because signatures can
+    /// be in both (RFC 9421, sections 4.1 and 4.2); nil if it is missing.
     func valueInHeadAndTrailers(of name: [UInt8]) -> [UInt8]? {
         guard trailers.contains(name: name) else { return fields.value(of: name) }
         return (fields + trailers).value(of: name)
@@ -223,7 +234,7 @@ extension SignableMessage {
 }
 
 extension [SignableMessage.Field] {
-    /// The values of a field, in their order; its name is in lower case.
+    /// Returns the values of a field in order. The name must be in lower case.
     func values(of name: [UInt8]) -> [[UInt8]] {
         var values: [[UInt8]] = []
         for field in self where field.name.isSame(asLowercase: name) {
@@ -234,7 +245,7 @@ extension [SignableMessage.Field] {
 
     /// Appends a field's combined value (RFC 9421, section 2.1): its lines joined by `, `.
     ///
-    /// - Returns: Whether there is such a field.
+    /// - Returns: Whether the field exists.
     func appendValue(of name: [UInt8], to target: inout [UInt8]) -> Bool {
         var isPresent = false
         for field in self where field.name.isSame(asLowercase: name) {
@@ -248,7 +259,7 @@ extension [SignableMessage.Field] {
         return isPresent
     }
 
-    /// A field's combined value, or nil without it; one line is not copied.
+    /// Returns a field's combined value, or nil if it is missing. Doesn't copy a single line.
     func value(of name: [UInt8]) -> [UInt8]? {
         var single: [UInt8]?
         for field in self where field.name.isSame(asLowercase: name) {
@@ -269,7 +280,7 @@ extension [SignableMessage.Field] {
 }
 
 extension SignableMessage.Field {
-    /// Appends `name: value` and CRLF.
+    /// Appends `name: value` with CRLF.
     func append(to text: inout [UInt8]) {
         text.append(name)
         text.append(": ")
@@ -277,7 +288,7 @@ extension SignableMessage.Field {
         text.append("\r\n")
     }
 
-    /// The line as HTTP/1.1 text, with its CRLF.
+    /// Returns the line as HTTP/1.1 text with CRLF.
     public func serialized() -> [UInt8] {
         var text: [UInt8] = []
         append(to: &text)
@@ -286,7 +297,7 @@ extension SignableMessage.Field {
 }
 
 extension [UInt8] {
-    /// The bytes without spaces and tabs at both ends; no copy where there are none.
+    /// Returns the bytes without spaces and tabs at both ends. Doesn't copy if there are none.
     func trimmingWhiteSpace() -> [UInt8] {
         var lower = startIndex
         var upper = endIndex

@@ -1,15 +1,31 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// Why a message was not signed or not verified.
+/// The reason why a message was not signed or not verified.
 ///
-/// The message says what was found, what was wanted and where; it never holds a key, a tag or the
-/// value of a field. Whoever sent a message that does not verify is told
-/// ``SigningError/publicAnswer`` and nothing else.
+/// ```swift
+/// let keys = try KeySource("client-keys.json").load()
+/// do throws(SigningError) {
+///     let scheme = try SigningScheme(named: "aws-sigv4")
+///     var options = MessageSigner.Options()
+///     options.settings = ["region": "eu-central-1", "service": "execute-api"]
+///     _ = try MessageSigner(scheme: scheme, key: keys.keys[0], options: options)
+/// } catch {
+///     switch error.code {
+///     case .unknownScheme: print("choose one of", SigningScheme.names)
+///     case .keyExpired, .keyRevoked: print("use the next key:", error.message)
+///     default: print(error)
+///     }
+/// }
+/// ```
+///
+/// The message says what was found, what was expected and where. It never contains a key, a MAC or
+/// the value of a field. Send only ``SigningError/publicMessage`` to the sender of a message that
+/// isn't verified.
 public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is; more kinds may come.
+    /// The kind of failure. Later versions may add kinds.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The name that scripts rely on, in kebab-case.
+        /// The name in kebab-case, stable for scripts.
         public let name: String
 
         private init(_ name: String) { self.name = name }
@@ -17,138 +33,140 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The name.
         public var description: String { name }
 
-        // What was asked for, or the message itself, is not well-formed.
-        /// The text of a message is not HTTP/1.1, or its target or Host is none of RFC 3986.
+        // Malformed input or invalid arguments.
+        /// The message is not HTTP/1.1, or its target or Host is not valid by RFC 3986.
         public static let malformedMessage = Code("malformed-message")
-        /// The fields that carry a signature cannot be read.
+        /// The fields of the signature cannot be parsed.
         public static let malformedSignature = Code("malformed-signature")
-        /// Content-Digest cannot be read.
+        /// Content-Digest cannot be parsed.
         public static let malformedDigest = Code("malformed-digest")
-        /// What is to be covered is not named as RFC 9421 names it.
+        /// A component's name or parameters are not valid by RFC 9421.
         public static let malformedComponent = Code("malformed-component")
         /// The file of a body cannot be read.
         public static let unreadableBody = Code("unreadable-body")
-        /// The scheme signs the body itself, and the message holds digests of it only.
+        /// The scheme signs the body itself, but the message holds only digests of it.
         public static let bodyNotHeld = Code("body-not-held")
-        /// The body ended before all of it came, or went on behind its end.
+        /// The body is shorter or longer than declared.
         public static let bodyCut = Code("body-cut")
-        /// A component is to be covered twice.
+        /// A component is listed twice.
         public static let duplicateComponent = Code("duplicate-component")
-        /// A component is not known, or cannot be covered by this scheme.
+        /// A component is unknown, or the scheme cannot cover it.
         public static let unsupportedComponent = Code("unsupported-component")
         /// No scheme has the name.
         public static let unknownScheme = Code("unknown-scheme")
-        /// The document of a scheme is not of the scheme language, or contradicts itself.
+        /// The scheme document is invalid.
         public static let malformedScheme = Code("malformed-scheme")
-        /// The scheme signs with a hash that is broken, and nobody said that this is known.
+        /// The scheme signs with a broken hash, and insecure schemes weren't allowed.
         public static let insecureScheme = Code("insecure-scheme")
-        /// The scheme wants a setting that was not given.
+        /// The scheme requires a setting that is missing.
         public static let missingOption = Code("missing-option")
-        /// The message has a field or parameter already that the signature would add.
+        /// The message already has the field or parameter that the signature would add.
         public static let duplicateField = Code("duplicate-field")
-        /// The scheme has no such option.
+        /// The scheme doesn't support the option.
         public static let unsupportedOption = Code("unsupported-option")
-        /// A nonce, a tag, a label or a key id cannot be written in a field.
+        /// A nonce, a tag, a label or a key id cannot be written into a field.
         public static let invalidValue = Code("invalid-value")
-        /// A time lies before 1970, or the end before the beginning.
+        /// A time is out of range, or the expiration is not after the time of the signature.
         public static let invalidTime = Code("invalid-time")
-        /// The message has a signature of that label already.
+        /// The message already has a signature with this label.
         public static let duplicateLabel = Code("duplicate-label")
-        /// OpenSSL could not do its work.
+        /// OpenSSL failed.
         public static let cryptoFailed = Code("crypto-failed")
 
-        /// A peer's Accept-Signature asks for what this signer cannot give.
+        /// An Accept-Signature requests what this signer cannot provide.
         public static let unanswerableRequest = Code("unanswerable-request")
-        /// What is to be signed changed between the preparation and the signature.
+        /// A covered value changed between the preparation and the signature.
         public static let messageChanged = Code("message-changed")
-        /// A signature made elsewhere cannot be one of the algorithm.
+        /// An external signature has the wrong length for its algorithm.
         public static let invalidSignature = Code("invalid-signature")
 
-        // The message lacks what is to be covered, or holds what cannot be.
-        /// The message lacks what is to be covered.
+        // The covered components.
+        /// The message lacks a covered component.
         public static let missingComponent = Code("missing-component")
-        /// A covered value is not ASCII, which a signature base must be.
+        /// A covered value is not ASCII. A signature base must be ASCII.
         public static let nonASCIIValue = Code("non-ascii-value")
-        /// A covered value is not UTF-8 where it must be.
+        /// A covered value is not UTF-8 although it must be.
         public static let nonUTF8Value = Code("non-utf8-value")
-        /// A field that is covered in its strict spelling is no structured field of its type.
+        /// A field that is covered with `;sf` or `;key` is not a structured field of its type.
         public static let malformedField = Code("malformed-field")
-        /// A field is to be covered in its strict spelling, and its type is not known.
+        /// The type of a field that is covered with `;sf` is unknown.
         public static let unknownFieldType = Code("unknown-field-type")
-        /// The query has several parameters of a covered name.
+        /// The query has several parameters with the covered name.
         public static let repeatedParameter = Code("repeated-parameter")
-        /// Content-Digest does not fit the body.
+        /// Content-Digest doesn't match the body.
         public static let digestMismatch = Code("digest-mismatch")
-        /// Content-Digest holds a deprecated algorithm, or none that is known.
+        /// Content-Digest contains a deprecated algorithm, or no supported one.
         public static let unsupportedDigest = Code("unsupported-digest")
 
         // Policy.
-        /// The message has no signature, or none with the wanted tag.
+        /// The message has no signature, or none with the required tag.
         public static let noSignature = Code("no-signature")
-        /// Several signatures could be meant.
+        /// The message has several signatures, and the policy doesn't select one.
         public static let ambiguousSignature = Code("ambiguous-signature")
-        /// What must be covered is not.
+        /// The signature doesn't cover a required component.
         public static let notCovered = Code("not-covered")
-        /// The signature does not say when it was made.
+        /// The signature has no `created`.
         public static let missingCreated = Code("missing-created")
-        /// The signature does not name its key.
+        /// The signature has no `keyid`.
         public static let missingKeyID = Code("missing-keyid")
-        /// The signature has no nonce, and one is wanted.
+        /// The signature has no nonce although one is required.
         public static let missingNonce = Code("missing-nonce")
-        /// The signature has another nonce than the one that was asked for.
+        /// The nonce is not the requested one.
         public static let nonceMismatch = Code("nonce-mismatch")
-        /// The key's algorithm is not one that the policy allows.
+        /// The policy doesn't allow the key's algorithm.
         public static let algorithmNotAllowed = Code("algorithm-not-allowed")
-        /// The signature has a parameter that is not known.
+        /// The signature has an unknown parameter.
         public static let unsupportedParameter = Code("unsupported-parameter")
 
         // Time.
-        /// The signature was made later than now.
+        /// `created` is in the future.
         public static let createdInFuture = Code("created-in-future")
-        /// The signature was made too long ago.
+        /// The signature is too old.
         public static let tooOld = Code("too-old")
-        /// The signature says that it is over.
+        /// The signature has expired.
         public static let expired = Code("expired")
 
         // Keys.
-        /// No key has the id.
+        /// No key has the id in the signature.
         public static let unknownKey = Code("unknown-key")
         /// The key is revoked.
         public static let keyRevoked = Code("key-revoked")
-        /// The time is at or behind the end of the key.
+        /// The key has expired.
         public static let keyExpired = Code("key-expired")
-        /// The time is before the beginning of the key.
+        /// The key is not valid yet.
         public static let keyNotYetValid = Code("key-not-yet-valid")
-        /// The key is bound to another use.
+        /// The key is bound to another use, or a public key was given for signing.
         public static let wrongKeyUse = Code("wrong-key-use")
         /// The key is bound to another algorithm.
         public static let algorithmMismatch = Code("algorithm-mismatch")
 
-        /// The key for HMAC has fewer than 16 bytes.
+        /// The key for HMAC is shorter than 16 bytes.
         public static let keyTooShort = Code("key-too-short")
 
-        // The signature, and its one use.
-        /// The signature is not that of the message under the key.
+        // The signature and its nonce.
+        /// The signature is not valid for the message and the key.
         public static let signatureMismatch = Code("signature-mismatch")
-        /// The nonce has been used before.
+        /// The nonce was used before.
         public static let replayedNonce = Code("replayed-nonce")
-        /// There is no room for another nonce.
+        /// The nonce store is full.
         public static let nonceStoreFull = Code("nonce-store-full")
-        /// The nonce could not be remembered.
+        /// The nonce store failed.
         public static let nonceStoreFailed = Code("nonce-store-failed")
-        /// The machine that remembers nonces does not answer, or not as it should.
+        /// The server of the nonce store doesn't answer, or not as expected.
         public static let nonceStoreUnavailable = Code("nonce-store-unavailable")
     }
 
-    /// What the sender of a message that does not verify may be told: the same for every reason.
-    public static let publicAnswer = "the message is not verified"
+    /// The only text to send to the sender of a message that isn't verified. It is the same for
+    /// every reason.
+    public static let publicMessage = "the message is not verified"
 
     /// The kind of failure.
     public let code: Code
-    /// One line for the log; control characters of what somebody else wrote are escaped in it.
+    /// One line for the log. Control characters are escaped, because parts may come from the
+    /// sender.
     public let message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = printable(message)
@@ -157,8 +175,8 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The code's name and the message.
     public var description: String { "\(code.name): \(message)" }
 
-    /// Whether the message may be as good as it gets, and the verifier's own side failed: a nonce store
-    /// that is full, broken or away, or OpenSSL. A server answers 503 then, not 401.
+    /// Whether verification failed because of the verifier itself, not the message: a full, broken
+    /// or unreachable nonce store, or OpenSSL. Respond with status 503, not 401.
     public var isOwnFailure: Bool {
         switch code {
         case .nonceStoreFull, .nonceStoreFailed, .nonceStoreUnavailable, .cryptoFailed: true
@@ -166,7 +184,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the text of the message or of its signature is at fault, which no key or clock mends.
+    /// Whether the message or its signature is malformed, so that no other key or time would help.
     public var isSyntax: Bool {
         switch code {
         case .malformedMessage, .malformedSignature, .malformedDigest: true

@@ -1,33 +1,34 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// Times that signatures can have: from 1970 to the end of the year 9999.
+/// The range of a signature's times: 1970 to the end of the year 9999.
 enum SigningTime {
     static let latest = UnixTime.latest
 
     static var outOfRange: SigningError {
         SigningError(
             .invalidTime,
-            "a time is out of range: expected 0 to \(latest), in the years 1970 to 9999")
+            "a time is out of range: expected 0 to \(latest) (year 9999)")
     }
 }
 
-/// Texts that travel as strings of RFC 9651.
+/// Checks of texts that become strings of RFC 9651.
 enum SigningText {
-    /// Demands printable ASCII, at most 256 bytes and at least one.
-    static func require(_ text: String, _ what: String) throws(SigningError) {
+    /// Requires 1 to 256 bytes of printable ASCII.
+    static func requirePrintable(_ text: String, name: String) throws(SigningError) {
         guard (1...256).contains(text.utf8.count), text.isPrintableASCII else {
             throw SigningError(
-                .invalidValue, "\(what) must have 1 to 256 printable characters of ASCII")
+                .invalidValue, "\(name): expected 1 to 256 printable ASCII characters")
         }
     }
 
-    /// Refuses settings for a scheme that has none.
+    /// Refuses settings for a scheme without settings.
     static func requireNone(
         _ settings: [String: String], of scheme: SigningScheme
     ) throws(SigningError) {
         guard let name = settings.keys.min() else { return }
         throw SigningError(
-            .unsupportedOption, "\(scheme.name) has no setting \(printable(name)): it has none")
+            .unsupportedOption,
+            "found the setting \(printable(name)), but \(scheme.name) has no settings")
     }
 }

@@ -3,30 +3,31 @@ internal import SignetCrypto
 internal import SignetSystem
 
 extension SigningScheme {
-    /// Whether a text that names a scheme names a document's file: it is no built-in name, and holds
-    /// a slash or a point.
+    /// Whether a scheme's name is a path of a document: not a built-in name, and with a slash or a
+    /// dot.
     package static func isFile(_ name: String) -> Bool {
         !names.contains { $0.utf8.elementsEqual(name.utf8) }
             && (name.contains("/") || name.contains("."))
     }
 
-    /// Finds a scheme as `--scheme NAME|FILE` and a service's configuration name it.
+    /// Creates the scheme that `--scheme NAME|FILE` or a service's configuration names.
     ///
     /// - Parameters:
     ///   - name: A built-in name, or the path of a document.
-    ///   - insecure: Whether one that signs with MD5 or SHA-1 is taken.
-    /// - Throws: `SigningError`, which for a document's mistakes names the file, and `FileFailure`.
+    ///   - insecure: Whether a scheme with MD5 or SHA-1 is accepted.
+    /// - Throws: `SigningError`, which names the file for an error in a document, and
+    ///   `FileFailure`.
     package init(nameOrFile name: String, insecure: Bool) throws {
         guard Self.isFile(name) else {
             self =
                 insecure
-                ? try .insecure.scheme(named: name) : try SigningScheme(named: name)
+                ? try .Insecure.scheme(named: name) : try SigningScheme(named: name)
             return
         }
         try self.init(file: name, insecure: insecure)
     }
 
-    /// Reads a document's file; an error names it.
+    /// Creates a scheme from a file. The message of an error names the file.
     ///
     /// - Throws: `SigningError` and `FileFailure`.
     package init(file: String, insecure: Bool) throws {
@@ -34,16 +35,16 @@ extension SigningScheme {
         do throws(SigningError) {
             self =
                 insecure
-                ? try .insecure.scheme(document: document) : try SigningScheme(document: document)
+                ? try .Insecure.scheme(document: document) : try SigningScheme(document: document)
         } catch {
             throw SigningError(error.code, "\(printable(file)): \(error.message)")
         }
     }
 
-    /// Takes the types of fields, `sf.FIELD=dictionary|list|item`, out of the settings of `rfc9421`;
-    /// all else is the scheme's to take or to refuse.
+    /// Splits settings into those of the scheme and, for `rfc9421`, the types of fields:
+    /// `sf.FIELD=dictionary|list|item`.
     ///
-    /// - Throws: `invalid-value` for a type that is none.
+    /// - Throws: `invalid-value` for an unknown type.
     package func split(
         _ settings: [String: String]
     ) throws(SigningError) -> (values: [String: String], fieldTypes: StructuredFieldTypes) {
@@ -57,7 +58,7 @@ extension SigningScheme {
             guard let type = StructuredFieldType(rawValue: value) else {
                 throw SigningError(
                     .invalidValue,
-                    "the setting \(printable(name)) must be dictionary, list or item")
+                    "the setting \(printable(name)): expected dictionary, list or item")
             }
             types[String(name.dropFirst(3))] = type
         }

@@ -1,14 +1,21 @@
 internal import SignetCrypto
 public import SignetJSON
 
-/// A way to sign: built in, by its name, or of a document of one's own.
+/// A signature scheme, either built in or defined by your own document.
+///
+/// ```swift
+/// let standard = SigningScheme.rfc9421
+/// let partner = try SigningScheme(named: "aws-sigv4")
+/// let weak = try SigningScheme.Insecure.scheme(named: "wechat-v2")  // MD5, for old partners only
+/// print(standard, partner, weak)
+/// ```
 public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case rfc9421, saltedHMAC
         case document(CompiledScheme)
     }
 
-    /// The name that configurations and the tool's `--scheme` use.
+    /// The name in configurations and in the tool's option `--scheme`.
     public let name: String
     let kind: Kind
 
@@ -17,14 +24,14 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     /// A salted HMAC with SHA-256 or SHA-512 over netstrings, in the field Signet-Signature.
     public static let saltedHMAC = SigningScheme(name: "salted-hmac-v1", kind: .saltedHMAC)
 
-    /// The names of all that is built in, in the order in which they are listed.
+    /// The names of the built-in schemes, in the order of listings.
     public static let names =
         [rfc9421.name, saltedHMAC.name] + BuiltInSchemes.documents.map(\.name)
 
-    /// The JSON Schema (2020-12) of scheme documents, for editors and for whoever makes documents.
+    /// The JSON Schema (2020-12) of scheme documents, for editors and generators.
     ///
-    /// A document that it refuses is refused by ``init(document:)`` too. What one part of a document
-    /// says of another is checked by the latter alone.
+    /// ``init(document:)`` refuses every document that the schema refuses. It also checks rules
+    /// that concern several members of a document.
     public static let documentSchema: [UInt8] = PackageResources.signet_scheme_schema_json
 
     private init(name: String, kind: Kind) {
@@ -32,15 +39,15 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// Finds a scheme by name.
+    /// Creates a built-in scheme by name.
     ///
-    /// - Throws: `SigningError` with `unknown-scheme`, naming those that can be used, and with
-    ///   `insecure-scheme` for one that signs with MD5 or SHA-1 (see ``insecure``).
+    /// - Throws: `SigningError`: `unknown-scheme`, with a list of the names; `insecure-scheme` if
+    ///   the scheme signs with MD5 or SHA-1 (see ``Insecure``).
     public init(named name: String) throws(SigningError) {
         try self.init(named: name, insecure: false)
     }
 
-    /// Reads a document of the scheme language.
+    /// Creates a scheme from a document of the scheme language.
     ///
     /// ```swift
     /// let document = #"""
@@ -82,20 +89,21 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     /// ```
     ///
     /// - Parameter document: JSON, at most 256 KiB.
-    /// - Throws: `SigningError` with `malformed-scheme`, naming the member, and with `insecure-scheme`
-    ///   for one that signs with MD5 or SHA-1 (see ``insecure``).
+    /// - Throws: `SigningError`: `malformed-scheme`, with the path of the member; `insecure-scheme`
+    ///   if the scheme signs with MD5 or SHA-1 (see ``Insecure``).
     public init(document: [UInt8]) throws(SigningError) {
         try self.init(document: document, insecure: false)
     }
 
-    /// The door to schemes that sign with MD5 or SHA-1, for partners that know no other.
-    public enum insecure {
-        /// Finds a scheme by name, also a weak one.
+    /// Creates schemes including those that sign with MD5 or SHA-1, for partners who support
+    /// nothing else.
+    public enum Insecure {
+        /// Creates a built-in scheme by name, also an insecure one.
         public static func scheme(named name: String) throws(SigningError) -> SigningScheme {
             try SigningScheme(named: name, insecure: true)
         }
 
-        /// Reads a document, also of a weak scheme.
+        /// Creates a scheme from a document, also an insecure one.
         public static func scheme(document: [UInt8]) throws(SigningError) -> SigningScheme {
             try SigningScheme(document: document, insecure: true)
         }
@@ -109,7 +117,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         guard let found = BuiltInSchemes.documents.first(where: { $0.name == name }) else {
             throw SigningError(
                 .unknownScheme,
-                "no scheme has this name: wanted one of " + Self.names.joined(separator: ", "))
+                "found an unknown name, expected one of " + Self.names.joined(separator: ", "))
         }
         try self.init(document: found.bytes, insecure: insecure)
     }
@@ -118,7 +126,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         guard document.count <= 256 << 10 else {
             throw SigningError(
                 .malformedScheme,
-                "the scheme: found \(document.count) bytes, wanted at most \(256 << 10)")
+                "the scheme: found \(document.count) bytes, expected at most \(256 << 10)")
         }
         let value: JSONValue
         do throws(JSONError) {
@@ -130,22 +138,22 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SchemeReader.wrong(value, at: "$", expected: "an object")
         }
         if let engine = object["engine"]?.string {
-            self = try Self.engine(engine, object)
+            self = try Self.withEngine(engine, document: object)
             return
         }
         let plan = CompiledScheme(try SchemeParser(object))
         if let hash = plan.brokenHash, !insecure {
             throw SigningError(
                 .insecureScheme,
-                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken: to use it anyway, "
-                    + "pass --insecure-scheme-ok (in Swift: SigningScheme.insecure)")
+                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken; to use it "
+                    + "anyway, pass --insecure-scheme-ok (in Swift: SigningScheme.Insecure)")
         }
         self.init(name: plan.name, kind: .document(plan))
     }
 
-    /// A document that only names one of the two schemes with an engine of their own.
-    private static func engine(
-        _ name: String, _ object: JSONObject
+    /// Returns the scheme of a document that only names `rfc9421` or `salted-hmac-v1`.
+    private static func withEngine(
+        _ name: String, document object: JSONObject
     ) throws(SigningError) -> SigningScheme {
         for scheme in [rfc9421, saltedHMAC] where scheme.document == object { return scheme }
         throw SigningError(
@@ -154,7 +162,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
                 + "wanted none")
     }
 
-    /// The document, which `init(document:)` reads again.
+    /// The document. Passing it to `init(document:)` creates this scheme again.
     public var document: JSONObject {
         switch kind {
         case .document(let plan): return plan.document
@@ -186,7 +194,7 @@ extension CompiledScheme: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(document) }
 }
 
-/// The documents that come with the package.
+/// The documents of the built-in schemes.
 enum BuiltInSchemes {
     static let documents: [(name: String, bytes: [UInt8])] = [
         ("aws-sigv4", PackageResources.aws_sigv4_json),

@@ -1,11 +1,11 @@
-/// A message that is being signed while its body goes out, piece by piece: the body is read once, and
-/// its digest and the signature follow it as trailers.
+/// Signs a message whose body is read once, while it is sent. The body's digest and the signature
+/// follow it as trailers.
 ///
-/// Made by ``MessageSigner/begin(_:)``. Intermediaries may drop trailers (RFC 9110, section 6.5.1);
-/// where the body can be read twice, digest it first and sign the head
+/// Created by ``MessageSigner/startSigning(_:)``. Intermediaries may drop trailers (RFC 9110,
+/// section 6.5.1). If you can read the body twice, digest it first and sign the head instead
 /// (``BodyDigests``, `SignableMessage/setBody(_:)`).
 public struct StreamedSigning: ~Copyable, Sendable {
-    /// What the head's field Trailer should name (RFC 9110, section 6.6.2).
+    /// The value for the head's field Trailer (RFC 9110, section 6.6.2).
     public static let trailerNames = "Content-Digest, Signature-Input, Signature"
 
     private let signer: MessageSigner
@@ -15,12 +15,12 @@ public struct StreamedSigning: ~Copyable, Sendable {
     private var digester: BodyDigester
 
     init(
-        _ signer: MessageSigner, _ engine: RFC9421Signer, _ head: SignableMessage
+        signer: MessageSigner, engine: RFC9421Signer, head: SignableMessage
     ) throws(SigningError) {
         guard head.content == .bytes([]) else {
-            throw SigningError(.malformedMessage, "the message holds a body already")
+            throw SigningError(.malformedMessage, "found a message with a body, expected a head")
         }
-        let plan = try engine.planOfTrailers(for: head)
+        let plan = try engine.trailerPlan(for: head)
         self.digester = try BodyDigester([engine.digest])
         self.signer = signer
         self.engine = engine
@@ -28,32 +28,34 @@ public struct StreamedSigning: ~Copyable, Sendable {
         self.message = head
     }
 
-    /// Takes the next bytes of the body, as they are sent.
+    /// Adds the next bytes of the body, in the order in which they are sent.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public mutating func update(_ chunk: Span<UInt8>) throws(SigningError) {
         try digester.update(chunk)
     }
 
-    /// Takes the next bytes of the body, as they are sent.
+    /// Adds the next bytes of the body, in the order in which they are sent.
     ///
     /// - Throws: `SigningError` with `crypto-failed`.
     public mutating func update(_ chunk: [UInt8]) throws(SigningError) {
         try digester.update(chunk)
     }
 
-    /// Signs, behind the body's last byte.
+    /// Signs after the last byte of the body.
     ///
     /// - Parameters:
-    ///   - trailers: Other trailers of the message, which are covered where the list names them.
-    ///   - now: The time that the signature bears, in seconds since 1970.
-    ///   - expires: When it ends; nil for the options' lifetime.
-    ///   - nonce: What makes it unlike all others; nil for a random one where one is due.
-    /// - Returns: What was signed; its fields are to be sent as trailers, behind the others.
-    /// - Throws: As ``MessageSigner/sign(_:now:expires:nonce:)``, and `duplicate-field` for a
+    ///   - trailers: The message's other trailers. They are covered if the signer's list names
+    ///     them.
+    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
+    ///   - nonce: A value that no other signature has; nil for a random one if the options require
+    ///     a nonce.
+    /// - Returns: The signature. Send its fields as trailers, after the others.
+    /// - Throws: As ``MessageSigner/sign(_:now:expiration:nonce:)``, and `duplicate-field` for a
     ///   Content-Digest among the trailers.
     public consuming func finish(
-        trailers: [SignableMessage.Field] = [], now: Int64, expires: Int64? = nil,
+        trailers: [SignableMessage.Field] = [], now: Int64, expiration: Int64? = nil,
         nonce: String? = nil
     ) throws(SigningError) -> MessageSigner.Result {
         let (signer, engine, plan) = (signer, engine, plan)
@@ -61,18 +63,18 @@ public struct StreamedSigning: ~Copyable, Sendable {
         let digests = try digester.finish()
         guard !trailers.contains(name: DigestField.content.nameBytes) else {
             throw SigningError(
-                .duplicateField, "a Content-Digest stands among the trailers, which is made here")
+                .duplicateField, "the trailers already contain a Content-Digest")
         }
         message.setBody(digests)
-        let digest = try ContentDigest.field(of: digests, engine.digest)
+        let digest = try ContentDigest.field(of: digests, algorithm: engine.digest)
         message.trailers += trailers + [digest]
-        let nonce = try signer.admit(nonce, now: now)
+        let nonce = try signer.checkedNonce(nonce, now: now)
         let draft = try engine.draft(
-            &message, created: now, expires: expires, nonce: nonce, plan: plan)
+            &message, created: now, expiration: expiration, nonce: nonce, plan: plan)
         guard let key = engine.key else {
             throw SigningError(.wrongKeyUse, "the key is held elsewhere")
         }
-        let fields = engine.fields(draft, try key.sign(draft.base))
+        let fields = engine.fields(of: draft, signature: try key.sign(draft.base))
         return MessageSigner.Result(
             base: draft.base, addedFields: [digest] + fields, names: draft.names,
             values: draft.values)

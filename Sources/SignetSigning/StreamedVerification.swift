@@ -1,47 +1,64 @@
-/// A message whose body is still to come, piece by piece, and whose verdict comes with its end.
+/// Verifies a message whose body arrives in pieces.
 ///
-/// Made by `Verifier/begin(_:now:)`. Only `finish(trailers:now:)` yields a
-/// ``VerifiedMessage``, and it does so once: for a body that is whole and fits. Until then nothing that
-/// was read is proved; a program keeps it apart, such as in a temporary file, and throws it away where
-/// the end does not come or is an error.
+/// ```swift
+/// import Foundation
+///
+/// let verifier = try Verifier(keys: KeySource("partner-keys.json").load())
+/// let head = try SignableMessage(
+///     parsing: Array("PUT /a HTTP/1.1\nHost: api.example.com\nContent-Length: 4\n\n".utf8))
+/// let chunks: [[UInt8]] = [[0x64, 0x61], [0x74, 0x61]]
+/// var stream = try await verifier.startVerifying(
+///     head, now: Int64(Date().timeIntervalSince1970))
+/// for chunk in chunks {
+///     try stream.update(chunk)  // Also write the chunk to a temporary file.
+/// }
+/// // If this throws, delete the file.
+/// let verified = try await stream.finish(now: Int64(Date().timeIntervalSince1970))
+/// print(verified.keyID)
+/// ```
+///
+/// Nothing is proved before `finish(trailers:now:)` returns a ``VerifiedMessage``, which it does
+/// only for a complete body that matches. Keep the received bytes apart until then. Created by
+/// `Verifier/startVerifying(_:now:)`.
 public struct StreamedVerification: ~Copyable, Sendable {
-    /// Whether the head's own signature holds already. It does for `rfc9421` where the signature stands
-    /// in the head and covers no trailers. Other schemes sign over the body's hash itself, and a
-    /// signature in the trailers follows the body: of these only the policy was checked, as far as the
-    /// head tells, and a server that takes no large body from strangers ends here.
+    /// Whether the signature is verified already, except for the body. This is so for `rfc9421` if
+    /// the signature is in the head and covers no trailers. Otherwise only the policy has been
+    /// checked, as far as the head allows: other schemes sign the body's hash itself, and a
+    /// signature in the trailers follows the body. A server that accepts large bodies only from
+    /// known senders stops if this is false.
     public let isHeadVerified: Bool
 
     private let verifier: Verifier
     private var message: SignableMessage
-    private let begun: Int64
+    private let startTime: Int64
     private let declared: Int64?
     private let isBodyCovered: Bool
     private var digester: BodyDigester
     private var failure: SigningError?
 
     fileprivate init(
-        _ verifier: Verifier, _ message: SignableMessage, head: VerifiedMessage?, now: Int64
+        verifier: Verifier, message: SignableMessage, head: VerifiedMessage?, now: Int64
     ) throws(SigningError) {
         var algorithms = DigestField.allCases.reduce(into: Set<BodyDigest>()) { found, field in
             found.formUnion(field.algorithms(in: message.fields))
         }
-        // Nobody knows yet what the trailers, or the key that they name, will ask for.
+        // The trailers, or the key that they name, may require either digest.
         if head == nil || algorithms.isEmpty { algorithms = Set(BodyDigest.allCases) }
         let declared = try message.declaredLength
         self.digester = try BodyDigester(algorithms)
         self.declared = declared
         self.verifier = verifier
         self.message = message
-        self.begun = now
+        self.startTime = now
         self.isHeadVerified = head != nil
         self.isBodyCovered = head.map(verifier.provesBody) ?? true
     }
 
-    /// Takes the next bytes of the body, as they arrived.
+    /// Adds the next bytes of the body, as they arrived.
     ///
-    /// - Throws: `SigningError` with `not-covered` for the first byte of a body that the signature does
-    ///   not cover, with `body-cut` for more than Content-Length says, and with `crypto-failed`. Then the
-    ///   end throws it too.
+    /// - Throws: `SigningError`: `not-covered` for the first byte of a body that the signature
+    ///   doesn't cover; `body-cut` for more bytes than Content-Length declares; `crypto-failed`.
+    ///   The `finish` method then throws it too.
     public mutating func update(_ chunk: Span<UInt8>) throws(SigningError) {
         if let failure { throw failure }
         do throws(SigningError) {
@@ -50,7 +67,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
             try digester.update(chunk)
             if let declared, digester.byteCount > declared {
                 throw SigningError(
-                    .bodyCut, "the body goes on behind the \(declared) bytes that were declared")
+                    .bodyCut, "the body is longer than its Content-Length of \(declared) bytes")
             }
         } catch {
             failure = error
@@ -58,46 +75,48 @@ public struct StreamedVerification: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the next bytes of the body, as they arrived.
+    /// Adds the next bytes of the body, as they arrived.
     ///
-    /// - Throws: As the other method of the name.
+    /// - Throws: As the other method of this name.
     public mutating func update(_ chunk: [UInt8]) throws(SigningError) {
         try update(chunk.span)
     }
 
-    /// Gives the verdict, behind the body's last byte. Where the nonce store waits, so does the thread.
+    /// Finishes the verification after the last byte of the body. Blocks the thread while the nonce
+    /// store waits.
     ///
     /// - Parameters:
-    ///   - trailers: Those that arrived, in their order.
-    ///   - now: The time at the end, in seconds since 1970. It counts where the head was not verified
-    ///     before: then the whole way must fit into the policy's window, or a nonce could have been
-    ///     forgotten meanwhile.
-    /// - Returns: What the signature proves, the body by its digest among it.
+    ///   - trailers: The trailers in the order of arrival.
+    ///   - now: The time at the end, in seconds since 1970. It is used if the head wasn't verified:
+    ///     then the whole transfer must fit into the policy's window, because a nonce could be
+    ///     dropped meanwhile.
+    /// - Returns: The values that the signature proves, including the body's digest.
     /// - Throws: `SigningError` as `Verifier/verify(_:now:)`, and with `body-cut` for fewer bytes
-    ///   than Content-Length says.
+    ///   than Content-Length declares.
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, begun) = (verifier, isHeadVerified, begun)
+        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
         let message = try whole(trailers)
         guard isHeadVerified else { return try verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: begun).0
+        return try verifier.verdict(message, now: startTime).0
     }
 
-    /// Gives the verdict in a task, which is suspended while the nonce store waits.
+    /// Finishes the verification after the last byte of the body. Suspends the task while the nonce
+    /// store waits.
     ///
     /// - Parameters:
-    ///   - trailers: Those that arrived, in their order.
+    ///   - trailers: The trailers in the order of arrival.
     ///   - now: The time at the end, in seconds since 1970.
-    /// - Returns: What the signature proves.
-    /// - Throws: As the other method of the name.
+    /// - Returns: The values that the signature proves.
+    /// - Throws: As the other method of this name.
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) async throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, begun) = (verifier, isHeadVerified, begun)
+        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
         let message = try whole(trailers)
         guard isHeadVerified else { return try await verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: begun).0
+        return try verifier.verdict(message, now: startTime).0
     }
 
     private consuming func whole(
@@ -109,7 +128,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
         let digests = try digester.finish()
         if let declared, digests.byteCount != declared {
             throw SigningError(
-                .bodyCut, "the body ended after \(digests.byteCount) of \(declared) bytes")
+                .bodyCut, "found \(digests.byteCount) bytes of body, expected \(declared)")
         }
         message.setBody(digests)
         message.trailers += trailers
@@ -117,78 +136,82 @@ public struct StreamedVerification: ~Copyable, Sendable {
     }
 
     fileprivate static var notCovered: SigningError {
-        SigningError(.notCovered, "the body is not covered, so that nothing of it can be proved")
+        SigningError(.notCovered, "the signature doesn't cover the body")
     }
 }
 
 extension Verifier {
-    /// Begins to verify a message whose body does not fit in memory, or is still to come.
+    /// Starts to verify a message whose body is too large for memory or hasn't arrived.
     ///
-    /// Policy and key are checked at once and, where the head is all that is signed, the signature too;
-    /// then the nonce is remembered here, so that one stream at a time can use it.
+    /// Checks the policy and the key and, if the signature covers only the head, the signature. In
+    /// that case it also stores the nonce, so that only one stream at a time can use it.
     ///
     /// - Parameters:
     ///   - head: The message without its body.
     ///   - now: The time, in seconds since 1970.
-    /// - Returns: What takes the body and gives the verdict.
-    /// - Throws: `SigningError` with the reason; `body-not-held` for schemes that sign the body itself
-    ///   and not a hash of it.
-    public func begin(
+    /// - Returns: The stream that takes the body and finishes the verification.
+    /// - Throws: `SigningError` with the reason; `body-not-held` for schemes that sign the body
+    ///   itself, not a hash of it.
+    public func startVerifying(
         _ head: SignableMessage, now: Int64
     ) throws(SigningError) -> StreamedVerification {
-        let (message, verified, claims) = try admit(head, now: now)
-        let stream = try StreamedVerification(self, message, head: verified, now: now)
+        let (message, verified, claims) = try checkHead(head, now: now)
+        let stream = try StreamedVerification(
+            verifier: self, message: message, head: verified, now: now)
         if let claims { try remember(claims, now: now) }
         return stream
     }
 
-    /// Begins in a task, which is suspended while the nonce store waits.
+    /// Starts to verify a message whose body is too large for memory or hasn't arrived. Suspends
+    /// the task while the nonce store waits.
     ///
     /// - Parameters:
     ///   - head: The message without its body.
     ///   - now: The time, in seconds since 1970.
-    /// - Returns: What takes the body and gives the verdict.
-    /// - Throws: As the other method of the name.
-    public func begin(
+    /// - Returns: The stream that takes the body and finishes the verification.
+    /// - Throws: As the other method of this name.
+    public func startVerifying(
         _ head: SignableMessage, now: Int64
     ) async throws(SigningError) -> StreamedVerification {
-        let (message, verified, claims) = try admit(head, now: now)
-        let stream = try StreamedVerification(self, message, head: verified, now: now)
+        let (message, verified, claims) = try checkHead(head, now: now)
+        let stream = try StreamedVerification(
+            verifier: self, message: message, head: verified, now: now)
         if let claims { try await remember(claims, now: now) }
         return stream
     }
 
-    /// Verifies a message whose body a sequence yields.
+    /// Verifies a message whose body is a sequence.
     ///
     /// - Parameters:
     ///   - head: The message without its body.
-    ///   - body: The body's pieces; an error of it is passed on, and there is no verdict.
-    ///   - now: The time at the beginning, in seconds since 1970.
-    ///   - end: Tells the time at the end, and the trailers.
-    ///   - receive: Gets each piece, which is not proved yet.
-    /// - Returns: What the signature proves. Without it, what was received is nobody's.
-    /// - Throws: As `begin(_:now:)` and `StreamedVerification/finish(trailers:now:)`, and
-    ///   what `body` and `receive` throw.
+    ///   - body: The pieces of the body.
+    ///   - now: The time at the start, in seconds since 1970.
+    ///   - atEnd: Returns the time at the end and the trailers.
+    ///   - receive: Receives each piece, before it is proved.
+    /// - Returns: The values that the signature proves.
+    /// - Throws: As `startVerifying(_:now:)` and `StreamedVerification/finish(trailers:now:)`, and
+    ///   the errors of `body` and `receive`. If this throws, discard everything you received.
     public func verify<Body: AsyncSequence>(
         _ head: SignableMessage, body: Body, now: Int64,
-        end: () -> (now: Int64, trailers: [SignableMessage.Field]),
+        atEnd: () -> (now: Int64, trailers: [SignableMessage.Field]),
         receive: ([UInt8]) async throws -> Void
     ) async throws -> VerifiedMessage where Body.Element == [UInt8] {
-        var stream = try await begin(head, now: now)
+        var stream = try await startVerifying(head, now: now)
         for try await chunk in body {
             try stream.update(chunk)
             try await receive(chunk)
         }
-        let last = end()
+        let last = atEnd()
         return try await stream.finish(trailers: last.trailers, now: last.now)
     }
 
-    /// Checks a head; with the proof and the claims where its signature holds already.
-    private func admit(
+    /// Checks a head. Returns the proof and the claims if its signature is verified already.
+    private func checkHead(
         _ head: SignableMessage, now: Int64
     ) throws(SigningError) -> (SignableMessage, VerifiedMessage?, SignatureClaims?) {
         guard head.content == .bytes([]), head.trailers.isEmpty else {
-            throw SigningError(.malformedMessage, "the message holds a body or trailers already")
+            throw SigningError(
+                .malformedMessage, "found a message with a body or trailers, expected a head")
         }
         var message = head
         message.content = .expected
@@ -197,13 +220,13 @@ extension Verifier {
             guard try signsHeadRFC9421(message) else { break }
             let (verified, claims) = try check(message, now: now)
             return (message, verified, claims)
-        case .saltedHMAC: _ = try admitSaltedHMAC(message, now: now)
+        case .saltedHMAC: _ = try checkSaltedHMACHead(message, now: now)
         case .document(let plan): try admitScheme(plan, head: message, now: now)
         }
         return (message, nil, nil)
     }
 
-    /// Everything but the nonce's one use, of a message whose body was digested on its way.
+    /// Does all checks except that of the nonce's first use, for a message whose body was digested.
     fileprivate func verdict(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
@@ -230,7 +253,7 @@ extension Verifier {
         return verified
     }
 
-    /// Whether a proof covers the message's own body, by a digest that was recomputed.
+    /// Whether the proof covers the message's own body, directly or by a recomputed digest.
     fileprivate func provesBody(_ verified: VerifiedMessage) -> Bool {
         guard case .rfc9421 = scheme.kind else {
             return verified["body-digest"] != nil || verified["body"] != nil
@@ -245,14 +268,14 @@ extension Verifier {
 }
 
 extension SignableMessage {
-    /// The body's length as Content-Length has it; nil without one, and where it tells of a body that
-    /// does not follow (RFC 9110, section 8.6).
+    /// The body's length by Content-Length; nil if the field is missing or declares a body that
+    /// doesn't follow (RFC 9110, section 8.6).
     ///
-    /// - Throws: `SigningError` with `malformed-message` for what is no number, or several.
+    /// - Throws: `SigningError` with `malformed-message` if there are several or it isn't a number.
     fileprivate var declaredLength: Int64? {
         get throws(SigningError) {
             if let response,
-                response.status == 304 || answeredRequest?.request?.method == "HEAD"
+                response.status == 304 || relatedRequest?.request?.method == "HEAD"
             {
                 return nil
             }
@@ -262,7 +285,8 @@ extension SignableMessage {
                 value.allSatisfy(\.isDigit)
             else {
                 throw SigningError(
-                    .malformedMessage, "Content-Length is no number of at most 18 digits")
+                    .malformedMessage,
+                    "Content-Length: expected one number of at most 18 digits")
             }
             return value.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
         }

@@ -1,45 +1,61 @@
-/// What a verifier demands of a signature before it does any cryptography.
+/// The requirements that a verifier checks before any cryptography.
+///
+/// ```swift
+/// var policy = VerificationPolicy()
+/// policy.coveredComponents = try ComponentIdentifier.list(
+///     parsing: "@method,@authority,@path,content-digest")
+/// policy.tag = "orders"
+/// policy.maximumAge = 60
+/// policy.allow([.ed25519], forKey: "orders-2026")
+/// let verifier = try Verifier(
+///     keys: KeySource("partner-keys.json").load(), policy: policy, nonces: MemoryNonceStore())
+/// print("accepts", verifier.scheme)
+/// ```
 public struct VerificationPolicy: Sendable, Hashable {
-    /// What must be covered; nil for the default.
+    /// The components that a signature must cover; nil for the scheme's default.
     ///
-    /// For `rfc9421` that is `@method`, `@authority`, `@path`, also `@query` if the target contains `?`
-    /// and `content-digest` if there is a body; for a response `@status` and, with a body,
-    /// `content-digest`. `@target-uri` counts as `@scheme`, `@authority`, `@path` and `@query`, and
-    /// `@request-target` as `@path` and `@query`; a list given here is demanded as it is. For `salted-hmac-v1`, which always covers method, authority, path, query
-    /// and body, it is the fields that must be covered besides: none by default.
-    public var required: [ComponentIdentifier]?
-    /// The signature's purpose (`rfc9421`, parameter `tag`). Exactly one signature must have it;
-    /// without a tag here, the message must have exactly one signature.
+    /// The default of `rfc9421` for a request is `@method`, `@authority`, `@path`, `@query` if the
+    /// target contains `?`, and `content-digest` if there is a body; for a response `@status` and,
+    /// if there is a body, `content-digest`. With the default, a signature over `@target-uri` also
+    /// counts as one over `@scheme`, `@authority`, `@path` and `@query`, and one over
+    /// `@request-target` as one over `@path` and `@query`. A list set here must be covered
+    /// literally.
+    ///
+    /// `salted-hmac-v1` always covers method, authority, path, query and body; the list names the
+    /// fields that must be covered in addition, by default none.
+    public var coveredComponents: [ComponentIdentifier]?
+    /// The signature's purpose (`rfc9421`, parameter `tag`). The message must have exactly one
+    /// signature with this tag. If it is nil, the message must have exactly one signature.
     public var tag: String?
-    /// Seconds after `created` in which a signature is taken.
+    /// Seconds after `created` during which a signature is accepted.
     public var maximumAge: Int64 = 300
-    /// Seconds that `created` may lie ahead of our clock.
+    /// Seconds that `created` may be ahead of the verifier's clock.
     public var clockSkew: Int64 = 60
-    /// What a scheme of a document must know besides, such as SigV4's region and service.
+    /// The settings of a scheme document, such as SigV4's region and service.
     public var settings: [String: String] = [:]
-    /// Whether a signature must have a nonce; a nonce store demands one too.
+    /// Whether a signature must have a nonce. A nonce store requires one too.
     public var requiresNonce = false
-    /// The one nonce that is taken, such as the one that was asked for (`rfc9421`).
+    /// The only accepted nonce, for example one sent in Accept-Signature (`rfc9421`).
     public var nonce: String?
-    /// The algorithms that are taken, whatever the key (`rfc9421`); nil for all six. A key is bound to
-    /// one of them in any case.
+    /// The accepted algorithms (`rfc9421`); nil for all six. Each key is bound to one algorithm in
+    /// any case.
     public var algorithms: Set<HTTPSignatureAlgorithm>?
-    /// The types of fields that are covered with `;sf` or `;key` (`rfc9421`).
+    /// The types of the fields that are covered with `;sf` or `;key` (`rfc9421`).
     public var fieldTypes = StructuredFieldTypes()
-    /// Whether a covered Repr-Digest is recomputed over the body (`rfc9421`). A message that holds a
-    /// part of its representation is then refused; without it, the program checks the digest itself by
+    /// Whether a covered Repr-Digest is recomputed from the body (`rfc9421`). Then a message with
+    /// only a part of its representation is refused. If it is false, check the digest with
     /// ``ReprDigest/check(_:of:)``.
     public var checksRepresentation = true
 
     private var algorithmsByKey: [[UInt8]: Set<HTTPSignatureAlgorithm>] = [:]
 
-    /// The default policy.
+    /// Creates the default policy.
     public init() {}
 
-    /// Demands of an answer what was asked for in Accept-Signature (`rfc9421`): its components, tag,
-    /// nonce and algorithm.
-    public init(answerTo request: SignatureRequest) {
-        required = request.components
+    /// Creates a policy that requires what an Accept-Signature requested: its components, tag,
+    /// nonce and algorithm (`rfc9421`).
+    public init(acceptSignature request: AcceptSignature) {
+        coveredComponents = request.components
         tag = request.tag
         nonce = request.nonce
         algorithms = request.algorithm.map { name in
@@ -47,16 +63,16 @@ public struct VerificationPolicy: Sendable, Hashable {
         }
     }
 
-    /// Narrows the algorithms that are taken from one key.
+    /// Restricts the algorithms that are accepted from one key.
     ///
     /// - Parameters:
-    ///   - algorithms: Those that are taken; none bars the key.
+    ///   - algorithms: The accepted algorithms; an empty set refuses the key.
     ///   - keyID: The key's id, compared as UTF-8 bytes.
     public mutating func allow(_ algorithms: Set<HTTPSignatureAlgorithm>, forKey keyID: String) {
         algorithmsByKey[Array(keyID.utf8)] = algorithms
     }
 
-    /// Demands that the policy takes an algorithm from a key.
+    /// Requires that the policy accepts an algorithm from a key.
     func require(
         _ algorithm: HTTPSignatureAlgorithm, ofKey keyID: String
     ) throws(SigningError) {
@@ -65,7 +81,7 @@ public struct VerificationPolicy: Sendable, Hashable {
             algorithmsByKey[Array(keyID.utf8)]?.contains(algorithm) ?? true
         else {
             throw SigningError(
-                .algorithmNotAllowed, "the policy does not take \(algorithm.name) from the key")
+                .algorithmNotAllowed, "the policy does not allow \(algorithm.name) for the key")
         }
     }
 
@@ -73,31 +89,33 @@ public struct VerificationPolicy: Sendable, Hashable {
 
     var clampedClockSkew: Int64 { min(max(clockSkew, 0), SigningTime.latest) }
 
-    /// Checks a signature's times against the clock.
+    /// Checks the signature's times against the clock.
     func check(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         guard (0...SigningTime.latest).contains(claims.created) else {
             throw SigningError(
                 .malformedSignature,
-                "created is out of range: expected 0 to \(SigningTime.latest), in the years 1970 to 9999"
+                "found created \(claims.created), expected 0 to \(SigningTime.latest) (year 9999)"
             )
         }
-        guard claims.expires.map({ $0 <= SigningTime.latest }) ?? true else {
+        if let expiration = claims.expiration, expiration > SigningTime.latest {
             throw SigningError(
                 .malformedSignature,
-                "expires is after the year 9999: expected at most \(SigningTime.latest)")
+                "found expires \(expiration), expected at most \(SigningTime.latest) (year 9999)")
         }
         guard claims.created - now <= clampedClockSkew else {
             throw SigningError(
                 .createdInFuture,
-                "created is \(claims.created - now) s ahead of now: wanted at most \(clockSkew)")
+                "created is \(claims.created - now) s in the future, "
+                    + "expected at most \(clockSkew) s")
         }
         guard now - claims.created <= clampedMaximumAge else {
             throw SigningError(
-                .tooOld, "created was \(now - claims.created) s ago: wanted at most \(maximumAge)")
+                .tooOld,
+                "created is \(now - claims.created) s old, expected at most \(maximumAge) s")
         }
-        if let expires = claims.expires, now >= expires {
-            throw SigningError(.expired, "the signature expired \(now - expires) s ago")
+        if let expiration = claims.expiration, now >= expiration {
+            throw SigningError(.expired, "the signature expired \(now - expiration) s ago")
         }
     }
 }

@@ -1,31 +1,31 @@
-/// The proof that a signature holds: exactly what it covered, and nothing else of the message.
+/// The proof of a valid signature: the values that it covered, and nothing else of the message.
 ///
-/// Only ``Verifier`` makes one. A program acts on these values, not on the message they came from:
-/// what is not here may have been written by anybody.
+/// Only ``Verifier`` creates it. Act on these values, not on the message: anyone may have written
+/// what is not here.
 public struct VerifiedMessage: Sendable, Hashable {
-    /// The scheme by which the message was signed.
+    /// The scheme of the signature.
     public let scheme: SigningScheme
     /// The key's id.
     public let keyID: String
-    /// When the signature was made, in seconds since 1970; nil where the scheme has no time.
+    /// The time of the signature, in seconds since 1970; nil if the scheme has no time.
     public let created: Int64?
-    /// When the signature ends, in seconds since 1970, where it says so.
-    public let expires: Int64?
-    /// The nonce, where there is one.
+    /// The expiration, in seconds since 1970; nil if the signature has none.
+    public let expiration: Int64?
+    /// The nonce; nil if the signature has none.
     public let nonce: String?
-    /// What the signature is for, where it says so.
+    /// The purpose of the signature; nil if it has no tag.
     public let tag: String?
-    /// The body, where the signature or a digest that it covers was computed over it; nil where the body
-    /// may have been written by anybody, and where it lies elsewhere.
+    /// The body, if the signature or a covered digest was computed over it; nil if anyone may have
+    /// written it or if it isn't in memory.
     public let body: [UInt8]?
 
     private let content: Content
 
-    /// Where the covered values are.
+    /// The covered values.
     private enum Content: Sendable, Hashable {
-        /// In the text that was signed, each with its name.
+        /// Ranges of the signed text, each with a name.
         case text([UInt8], names: [String], values: [Range<Int>])
-        /// In the message, of which these parts are covered and no others are ever told.
+        /// Parts of the message. No other parts are ever returned.
         case message(SignableMessage, [SchemeCoverage.Part])
 
         var names: [String] {
@@ -35,11 +35,11 @@ public struct VerifiedMessage: Sendable, Hashable {
             }
         }
 
-        /// The covered values; what else the message holds makes no difference between two proofs.
+        /// The covered values, which are all that `==` compares.
         var parts: [MessagePart] {
             switch self {
             case .text(let base, let names, let values):
-                MessagePart.all(names, values, in: base)
+                MessagePart.all(named: names, at: values, in: base)
             case .message(let message, let parts):
                 Self.parts(parts, of: message)
             }
@@ -68,42 +68,43 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.scheme = scheme
         self.keyID = claims.keyID
         self.created = claims.created
-        self.expires = claims.expires
+        self.expiration = claims.expiration
         self.nonce = claims.nonce
         self.tag = claims.tag
         self.content = .text(base, names: names, values: values)
     }
 
-    /// A proof by a scheme's document, whose text does not hold every value as it stands.
+    /// Creates the proof for a scheme document, whose text doesn't contain every covered value.
     init(
-        scheme: SigningScheme, keyID: String, created: Int64?, expires: Int64?, nonce: String?,
+        scheme: SigningScheme, keyID: String, created: Int64?, expiration: Int64?, nonce: String?,
         covered: [SchemeCoverage.Part], of message: SignableMessage, body: [UInt8]?
     ) {
         self.body = body
         self.scheme = scheme
         self.keyID = keyID
         self.created = created
-        self.expires = expires
+        self.expiration = expiration
         self.nonce = nonce
         self.tag = nil
         self.content = .message(message, covered)
     }
 
-    /// The names of the covered components in the signature's order.
+    /// The names of the covered components, in the signature's order.
     var names: [String] { content.names }
 
-    /// The covered components in the signature's order.
+    /// The covered components, in the signature's order.
     ///
-    /// A component without parameters is named without quotes, another one as RFC 9421 writes it. For
-    /// `salted-hmac-v1` these are `@method`, `@authority`, `@path`, `@query` (without its `?`),
-    /// the covered fields, and `body-digest`, the base64 of the body's hash. By a scheme's document they
-    /// are these and `body`; parameters of a form or an XML body, and of a query that is not signed
-    /// whole, are the text that was signed, by its name in the document, such as `{parameters}`.
+    /// The identifier of a component without parameters has no quotes; otherwise it is written as
+    /// in RFC 9421. For `salted-hmac-v1` the identifiers are `@method`, `@authority`, `@path`,
+    /// `@query` (without `?`), the names of the covered fields, and `body-digest`, the base64 of
+    /// the body's hash. For a scheme document they are these and `body`. The parameters of a form,
+    /// an XML body or a partly signed query appear as the signed text under its name in the
+    /// document, such as `{parameters}`.
     public var covered: [MessagePart] { content.parts }
 
-    /// The value of a covered component, or nil where it is not covered.
+    /// The value of a covered component, or nil if it isn't covered.
     ///
-    /// - Parameter component: The order of its parameters means nothing.
+    /// - Parameter component: The component. The order of its parameters doesn't matter.
     public subscript(component: ComponentIdentifier) -> [UInt8]? {
         for part in covered {
             let name = part.identifier
@@ -116,34 +117,34 @@ public struct VerifiedMessage: Sendable, Hashable {
         return nil
     }
 
-    /// The value of a covered component by the name that ``covered`` gives it, or nil where it is not
+    /// The value of a covered component by its identifier in ``covered``, or nil if it isn't
     /// covered.
     public subscript(identifier: String) -> [UInt8]? {
         covered.first { $0.identifier.utf8.elementsEqual(identifier.utf8) }?.value
     }
 }
 
-/// A named part of what is signed, such as a covered component.
+/// A named part of a signed text, such as a covered component.
 public struct MessagePart: Sendable, Hashable {
-    /// The identifier, without quotes where it has no parameters.
+    /// The identifier, without quotes if it has no parameters.
     public let identifier: String
-    /// The value as it was signed.
+    /// The value that was signed.
     public let value: [UInt8]
 
     static func all(
-        _ names: [String], _ values: [Range<Int>], in base: [UInt8]
+        named names: [String], at values: [Range<Int>], in base: [UInt8]
     ) -> [MessagePart] {
         zip(names, values).map { MessagePart(identifier: $0, value: Array(base[$1])) }
     }
 }
 
-/// What a signature says of itself.
+/// The parameters of a signature.
 struct SignatureClaims: Sendable {
     var keyID: String
     var created: Int64
-    var expires: Int64?
+    var expiration: Int64?
     var nonce: String?
     var tag: String?
-    /// The end that the signer chose, where no policy bounds the age besides.
-    var lifetimeEnd: Int64?
+    /// Whether `expiration` alone bounds the age, not the policy's maximum age.
+    var ignoresMaximumAge = false
 }

@@ -1,44 +1,51 @@
-/// Verifies messages: policy before cryptography, a constant-time comparison, the digest recomputed,
-/// the nonce remembered only once the signature holds.
-///
-/// A verifier is shared between threads. In a server it lives as long as the process: keys come and go
-/// by ``replaceKeys(with:)``, and several verifiers, of other schemes or in other processes, may share a
-/// nonce store.
+/// Verifies messages: checks the policy before any cryptography, compares in constant time,
+/// recomputes the body's digest, and stores the nonce only after the signature is valid.
 ///
 /// ```swift
-/// let verifier = try Verifier(keys: source.load(), nonces: MemoryNonceStore())
+/// import Foundation
+///
+/// let verifier = try Verifier(
+///     keys: KeySource("partner-keys.json").load(), nonces: MemoryNonceStore())
+/// let message = try SignableMessage(
+///     parsing: Array("GET /orders HTTP/1.1\nHost: api.example.com\n\n".utf8))
 /// do throws(SigningError) {
-///     let proof = try await verifier.verify(message, now: now)
-///     return try handle(proof)  // its covered values and its body, not the message's
+///     let verified = try await verifier.verify(message, now: Int64(Date().timeIntervalSince1970))
+///     // Act on these values, not on the message.
+///     print(verified.keyID, String(decoding: verified["@path"] ?? [], as: UTF8.self))
 /// } catch {
-///     log(error)  // the reason; the sender gets the one answer
-///     return Answer(error.isOwnFailure ? 503 : 401, SigningError.publicAnswer)
+///     print(error)  // The reason, for the log only.
+///     print(error.isOwnFailure ? 503 : 401, SigningError.publicMessage)  // For the sender.
 /// }
 /// ```
+///
+/// Create a verifier once and share it between threads. Replace its keys with
+/// ``replaceKeys(with:)``. Several verifiers, also of other schemes and in other processes, can
+/// share a nonce store.
 public final class Verifier: Sendable {
     /// The scheme that messages must be signed by.
     public let scheme: SigningScheme
-    /// What is demanded of them.
+    /// The requirements that are checked before any cryptography.
     public let policy: VerificationPolicy
 
     let keys: VerifierKeys
-    /// A document's scheme under the policy's settings.
+    /// The scheme document with the policy's settings.
     let configuredScheme: ConfiguredScheme?
     let nonces: (any NonceStore)?
     let plans = PlanCache()
 
-    /// Makes a verifier.
+    /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - scheme: The one scheme that is taken.
-    ///   - keys: All keys that may have signed; a message cannot choose a key's algorithm or use. Two
-    ///     keys overlap during a rotation, by their `nbf` and `exp`.
-    ///   - policy: What is demanded.
-    ///   - nonces: Where nonces are remembered; nil takes replays within the time window.
-    /// - Throws: `SigningError` with `unsupported-option` for a tag, a nonce or algorithms with
-    ///   `salted-hmac-v1`, and for a nonce store where the scheme signs no nonce, so that whoever sends a
-    ///   message again could change it; with `unsupported-component` where its list names other things than
-    ///   fields; for `rfc9421` with `duplicate-component`.
+    ///   - scheme: The only accepted scheme.
+    ///   - keys: All accepted keys. A message cannot choose a key's algorithm or use. During a
+    ///     rotation two keys overlap by their `nbf` and `exp`.
+    ///   - policy: The requirements for a signature.
+    ///   - nonces: The store of used nonces. If it is nil, a message can be replayed while its
+    ///     signature is fresh.
+    /// - Throws: `SigningError`: `unsupported-option` if the policy of `salted-hmac-v1` has a tag,
+    ///   a nonce or algorithms, or if there is a nonce store but the scheme doesn't sign a nonce;
+    ///   `unsupported-component` if the list for `salted-hmac-v1` contains anything but fields;
+    ///   `duplicate-component` for `rfc9421`.
     public init(
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
@@ -46,26 +53,29 @@ public final class Verifier: Sendable {
         var bound: ConfiguredScheme?
         switch scheme.kind {
         case .rfc9421:
-            try policy.requireNoSettings(of: scheme)
-            _ = try DistinctComponents(policy.required ?? [])
+            try SigningText.requireNone(policy.settings, of: scheme)
+            _ = try DistinctComponents(policy.coveredComponents ?? [])
         case .saltedHMAC:
-            try policy.requireNoSettings(of: scheme)
+            try SigningText.requireNone(policy.settings, of: scheme)
             guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
                 throw SigningError(
-                    .unsupportedOption, "salted-hmac-v1 has no tag and no choice of algorithms")
+                    .unsupportedOption,
+                    "salted-hmac-v1: the policy cannot have a tag, a nonce or algorithms")
             }
             guard
-                policy.required?.allSatisfy({ $0.source == .field && $0.parameters.isEmpty })
+                policy.coveredComponents?.allSatisfy({
+                    $0.source == .field && $0.parameters.isEmpty
+                })
                     ?? true
             else {
                 throw SigningError(
                     .unsupportedComponent,
-                    "the list of salted-hmac-v1 names fields only, without parameters")
+                    "salted-hmac-v1: the covered components must be fields without parameters")
             }
         case .document(let plan):
             guard policy.tag == nil, policy.algorithms == nil else {
                 throw SigningError(
-                    .unsupportedOption, "\(plan.name) has no tag and no choice of algorithms")
+                    .unsupportedOption, "\(plan.name): the policy cannot have a tag or algorithms")
             }
             bound = try ConfiguredScheme(plan, settings: policy.settings)
             if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
@@ -77,24 +87,23 @@ public final class Verifier: Sendable {
         self.nonces = nonces
     }
 
-    /// Takes another key set from now on, such as the key file that was read again.
+    /// Replaces the keys, for example after the key file was read again.
     ///
-    /// Whatever begins to be verified after this uses the new keys, so that one that is revoked there, or
-    /// is no longer there, ends at once; what is under way may still use the old ones. Nonces stay.
+    /// Verifications that start later use the new keys, so a revoked or removed key is refused at
+    /// once. Verifications in progress may still use the old keys. Stored nonces remain.
     ///
-    /// - Parameter keys: The whole new set; one that could not be read leaves the old one in force, for it
-    ///   never gets here.
+    /// - Parameter keys: The complete new set.
     public func replaceKeys(with keys: KeySet) { self.keys.replace(with: keys) }
 
-    /// Verifies a message. Where the nonce store waits, for a file or for the network, so does the
-    /// thread; a task has the method of the same name that suspends.
+    /// Verifies a message. Blocks the thread while the nonce store waits for a file or the network;
+    /// in a task, use the `async` method.
     ///
     /// - Parameters:
-    ///   - message: As it arrived.
+    ///   - message: The message as it arrived.
     ///   - now: The time, in seconds since 1970.
-    /// - Returns: What the signature proves.
-    /// - Throws: `SigningError` with the reason, which is for the log alone: to the message's sender
-    ///   say ``SigningError/publicAnswer``.
+    /// - Returns: The values that the signature proves.
+    /// - Throws: `SigningError` with the reason, for the log only. Send
+    ///   ``SigningError/publicMessage`` to the sender.
     public func verify(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> VerifiedMessage {
@@ -103,13 +112,14 @@ public final class Verifier: Sendable {
         return verified
     }
 
-    /// Verifies a message in a task, which is suspended while the nonce store waits.
+    /// Verifies a message. Suspends the task while the nonce store waits.
     ///
     /// - Parameters:
-    ///   - message: As it arrived.
+    ///   - message: The message as it arrived.
     ///   - now: The time, in seconds since 1970.
-    /// - Returns: What the signature proves.
-    /// - Throws: `SigningError` with the reason, as the other method of the name.
+    /// - Returns: The values that the signature proves.
+    /// - Throws: `SigningError` with the reason, for the log only. Send
+    ///   ``SigningError/publicMessage`` to the sender.
     public func verify(
         _ message: SignableMessage, now: Int64
     ) async throws(SigningError) -> VerifiedMessage {
@@ -118,22 +128,25 @@ public final class Verifier: Sendable {
         return verified
     }
 
-    /// Uses the nonce of a signature that holds.
+    /// Stores the nonce of a valid signature, or throws if it was used before.
     func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
-            try nonces.remember(nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+            try nonces.remember(
+                nonce, of: claims.keyID, expiration: nonceExpiration(of: claims, now: now), now: now
+            )
         }
     }
 
-    /// The same in a task.
+    /// Stores the nonce of a valid signature, or throws if it was used before.
     func remember(_ claims: SignatureClaims, now: Int64) async throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
             try await nonces.remember(
-                nonce, of: claims.keyID, until: end(claims, now: now), now: now)
+                nonce, of: claims.keyID, expiration: nonceExpiration(of: claims, now: now), now: now
+            )
         }
     }
 
-    /// Everything but the nonce's one use.
+    /// Does all checks except that of the nonce's first use.
     func check(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
@@ -144,22 +157,22 @@ public final class Verifier: Sendable {
         }
     }
 
-    /// The key that a signature names.
+    /// Returns the key that a signature names.
     func key(_ id: String) throws(SigningError) -> Key {
         guard let key = keys.current.set[id] else {
-            throw SigningError(.unknownKey, "no key has the id that the signature names")
+            throw SigningError(.unknownKey, "no key has the id in the signature")
         }
         return key
     }
 
-    /// The key that a signature names, if it may be used now.
+    /// Returns the key that a signature names, if it may be used now.
     func key(_ id: String, now: Int64) throws(SigningError) -> Key {
         let key = try key(id)
         try key.requireUsableForSigning(at: now)
         return key
     }
 
-    /// Demands a nonce where one is wanted, before any cryptography.
+    /// Requires the nonce that the policy or the store needs, before any cryptography.
     func requireNonce(_ claims: SignatureClaims) throws(SigningError) {
         guard let nonce = claims.nonce else {
             guard nonces == nil, !policy.requiresNonce, policy.nonce == nil else {
@@ -172,16 +185,16 @@ public final class Verifier: Sendable {
         }
         guard policy.nonce.map({ $0.utf8.elementsEqual(nonce.utf8) }) ?? true else {
             throw SigningError(
-                .nonceMismatch, "the signature has another nonce than the one asked for")
+                .nonceMismatch, "the signature's nonce is not the requested one")
         }
     }
 
-    /// The last second at which a signature that holds could be taken again, by this clock or by that
-    /// of another server that lies within the skew.
-    private func end(_ claims: SignatureClaims, now: Int64) -> Int64 {
+    /// Returns the last second at which this verifier, or another whose clock is within the skew,
+    /// could accept the signature again.
+    private func nonceExpiration(of claims: SignatureClaims, now: Int64) -> Int64 {
         let window = policy.clampedMaximumAge + policy.clampedClockSkew
         let usual = max(claims.created, now) + window
-        // A scheme whose signer chooses the end may have one far behind the window.
-        return max(usual, claims.lifetimeEnd.map { $0 + policy.clampedClockSkew } ?? usual)
+        guard claims.ignoresMaximumAge, let expiration = claims.expiration else { return usual }
+        return max(usual, expiration + policy.clampedClockSkew)
     }
 }

@@ -2,24 +2,24 @@ internal import SignetCrypto
 internal import SignetSystem
 internal import Synchronization
 
-/// The key set of a verifier, which may be exchanged while others read it.
+/// The key set of a verifier. It can be replaced while other threads read it.
 ///
-/// Readers are parted by thread: each stripe has a reference of its own behind a lock of its own, so that
-/// they wait for one another only where two threads share a stripe.
+/// Each thread uses one of several stripes, each with its own lock and reference, so that threads
+/// wait for one another only if they share a stripe.
 final class VerifierKeys: Sendable {
-    /// A key set with its keys as a scheme's document uses them.
+    /// A key set, and its keys as prepared for a scheme document.
     final class Table: Sendable {
         let set: KeySet
         private let prepared: [ObjectIdentifier: Prepared]
 
-        fileprivate init(_ set: KeySet, _ prepared: [ObjectIdentifier: Prepared]) {
+        fileprivate init(set: KeySet, prepared: [ObjectIdentifier: Prepared]) {
             self.set = set
             self.prepared = prepared
         }
 
-        /// The key as the scheme uses it, made once for a key of this set.
+        /// Returns the key as prepared for the scheme. Prepares each key of this set once.
         func schemeKey(_ key: Key, for scheme: CompiledScheme) throws(SigningError) -> SchemeKey {
-            // A key of the set before is made for this once.
+            // The key is from a replaced set.
             guard let place = prepared[ObjectIdentifier(key)] else {
                 return try SchemeKey(key, for: scheme)
             }
@@ -39,19 +39,19 @@ final class VerifierKeys: Sendable {
     }
 
     private let stripes: [Stripe]
-    /// One who replaces them at a time.
+    /// Allows one replacement at a time.
     private let replacing = Mutex<Void>(())
 
     init(_ set: KeySet) {
         stripes = Self.tables(of: set).map { Stripe($0) }
     }
 
-    /// What this thread reads now.
+    /// The table of this thread's stripe.
     var current: Table {
         stripes[ThreadStripe.index(of: stripes.count)].table.withLock { $0 }
     }
 
-    /// Puts another set in the place of the one that is there. Whoever asks after this gets it.
+    /// Replaces the set. Later reads return the new one.
     func replace(with set: KeySet) {
         let tables = Self.tables(of: set)
         replacing.withLock { _ in
@@ -59,11 +59,11 @@ final class VerifierKeys: Sendable {
         }
     }
 
-    /// A table for each stripe, so that threads do not count references on one object.
+    /// Returns a table for each stripe, so that threads don't share a reference count.
     private static func tables(of set: KeySet) -> [Table] {
         let prepared = Dictionary(
             set.keys.map { (ObjectIdentifier($0), Prepared()) },
             uniquingKeysWith: { first, _ in first })
-        return (0..<8).map { _ in Table(set, prepared) }
+        return (0..<8).map { _ in Table(set: set, prepared: prepared) }
     }
 }

@@ -81,7 +81,7 @@ import Testing
 
     private static func scheme(_ one: Case) throws -> SigningScheme {
         try one.isWeak
-            ? .insecure.scheme(named: one.scheme) : SigningScheme(named: one.scheme)
+            ? .Insecure.scheme(named: one.scheme) : SigningScheme(named: one.scheme)
     }
 
     private static func keyID(_ one: Case) -> String {
@@ -175,7 +175,7 @@ import Testing
     @Test func aDocumentsFileIsASchemeAndAWeakOneWantsItsName() async throws {
         let folder = try TemporaryDirectory()
         for (name, isWeak) in [("alibaba-acs3", false), ("ctnetworking-get", true)] {
-            let document = try SigningScheme.insecure.scheme(named: name).document
+            let document = try SigningScheme.Insecure.scheme(named: name).document
             let path = try folder.write(
                 JSONValue.object(document).serialized(), to: "\(name).json")
             let engine = RecordingEngine(answers: [.init(body: "{}")])

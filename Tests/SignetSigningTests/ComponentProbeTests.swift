@@ -26,7 +26,7 @@ struct ComponentProbeTests {
                 message.appendTrailer(
                     try SignableMessage.Field(name: trailer[0], value: Array(trailer[1].utf8)))
             }
-            if let request { try message.answer(Sample.message(request)) }
+            if let request { try message.setRelatedRequest(Sample.message(request)) }
             if let append {
                 try message.append(
                     SignableMessage.Field(name: append[0], value: Array(append[1].utf8)))
@@ -42,7 +42,7 @@ struct ComponentProbeTests {
 
         func sign() throws -> (SignableMessage, MessageSigner.Result) {
             var options = MessageSigner.Options()
-            options.covers = try ComponentIdentifier.list(parsing: covers)
+            options.coveredComponents = try ComponentIdentifier.list(parsing: covers)
             options.fieldTypes = fieldTypes()
             var message = try read()
             let result = try MessageSigner(

@@ -26,7 +26,7 @@ struct ComponentTests {
             try SignableMessage.Field(name: "Expires", value: Array("soon".utf8)))
         message.appendTrailer(
             try SignableMessage.Field(name: "X-Dict", value: Array("t=(1  2)".utf8)))
-        try message.answer(
+        try message.setRelatedRequest(
             Sample.message("POST /p?a=1&a=2&b=%ff&c HTTP/1.1\nHost: h\nX-Dict: r=?0\n\n"))
         return message
     }
@@ -35,7 +35,7 @@ struct ComponentTests {
         _ covers: String, types: [String: StructuredFieldType] = [:]
     ) throws -> [String] {
         var options = MessageSigner.Options()
-        options.covers = try ComponentIdentifier.list(parsing: covers)
+        options.coveredComponents = try ComponentIdentifier.list(parsing: covers)
         for (name, type) in types { options.fieldTypes[name] = type }
         var message = try response()
         let result = try MessageSigner(
@@ -183,7 +183,7 @@ struct ComponentTests {
                 value.isEmpty
                 ? component.hasSuffix("sf") ? "no error" : "missing-component" : "malformed-field"
             var options = MessageSigner.Options()
-            options.covers = try ComponentIdentifier.list(parsing: component)
+            options.coveredComponents = try ComponentIdentifier.list(parsing: component)
             options.fieldTypes["x"] = .dictionary
             let signer = try MessageSigner(
                 scheme: .rfc9421, key: Sample.keys.key(id: "orders-2026"), options: options)
@@ -196,10 +196,10 @@ struct ComponentTests {
     func answers() throws {
         var request = try Sample.message()
         let response = try Sample.message("HTTP/1.1 200\n\n")
-        #expect(code { try request.answer(request) } == "malformed-message")
+        #expect(code { try request.setRelatedRequest(request) } == "malformed-message")
         var other = response
-        #expect(code { try other.answer(response) } == "malformed-message")
-        #expect(other.answeredRequest == nil)
+        #expect(code { try other.setRelatedRequest(response) } == "malformed-message")
+        #expect(other.relatedRequest == nil)
         // Without the request, and on a request itself, nothing can be taken from it.
         for text in ["HTTP/1.1 200\n\n", Sample.text] {
             var message = try Sample.message(text)

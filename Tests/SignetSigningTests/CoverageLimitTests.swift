@@ -41,7 +41,7 @@ struct CoverageLimitTests {
             var options = MessageSigner.Options()
             // The names are the same, which is noticed only in a list that is short enough.
             let component = try ComponentIdentifier("x-same")
-            options.covers = Array(repeating: component, count: count)
+            options.coveredComponents = Array(repeating: component, count: count)
             let error = try refusal {
                 _ = try MessageSigner(
                     scheme: scheme, key: Sample.keys.key(id: "orders-2026"), options: options)
@@ -72,7 +72,7 @@ struct CoverageLimitTests {
         let covers = "x-7,x-0,x-39,host,\"x-1\";bs,\"x-3\";sf"
         var message = try large(lines)
         var options = MessageSigner.Options()
-        options.covers = try ComponentIdentifier.list(parsing: covers)
+        options.coveredComponents = try ComponentIdentifier.list(parsing: covers)
         options.fieldTypes["x-3"] = .list
         let signer = try MessageSigner(
             scheme: .rfc9421, key: Sample.keys.key(id: "orders-2026"), options: options)
@@ -89,14 +89,14 @@ struct CoverageLimitTests {
         let base = text(result.base).split(separator: "\n").dropLast().map(String.init)
         #expect(base == wanted)
         var policy = VerificationPolicy()
-        policy.required = options.covers
+        policy.coveredComponents = options.coveredComponents
         policy.fieldTypes = options.fieldTypes
         let verified = try Sample.verifier(.rfc9421, policy).verify(message, now: now)
         #expect(verified["x-7"].map(text) == joined(7))
         for name in ["x-50", "x-"] {
             let missing = try ComponentIdentifier(name)
             var other = options
-            other.covers = [missing]
+            other.coveredComponents = [missing]
             var unsigned = try large(lines)
             #expect(
                 code {
@@ -113,7 +113,7 @@ struct CoverageLimitTests {
     func changed(_ scheme: SigningScheme) throws {
         var message = try large(300)
         var options = MessageSigner.Options()
-        options.covers = try ComponentIdentifier.list(
+        options.coveredComponents = try ComponentIdentifier.list(
             parsing: scheme == .rfc9421 ? "@method,@authority,@path,x-7" : "x-7")
         _ = try MessageSigner(
             scheme: scheme, key: Sample.keys.key(id: "orders-2026"), options: options

@@ -173,7 +173,7 @@ struct FileNonceStoreTests {
         }
     }
 
-    @Test("a lock that another process keeps is waited for up to the patience, then refused")
+    @Test("a lock that another process keeps is waited for up to the lock timeout, then refused")
     func hungProcess() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
@@ -188,7 +188,7 @@ struct FileNonceStoreTests {
             """
         let holder = try await ServerProcess.start(
             "python3", ["-c", script, path], ready: .output("held"))
-        let impatient = FileNonceStore(path: path, patience: .milliseconds(20))
+        let impatient = FileNonceStore(path: path, lockTimeout: .milliseconds(20))
         let before = try folder.read("nonces")
         let outcomes = await withTaskGroup(of: String.self) { group in
             for number in 0..<8 {

@@ -119,7 +119,7 @@ struct PythonAlgorithmTests {
         let keys = try KeySet(parsing: set.serialized(), source: "a test")
         let list = try ComponentIdentifier.list(parsing: Self.covers.joined(separator: ","))
         var options = MessageSigner.Options()
-        options.covers = list
+        options.coveredComponents = list
         let signer = try MessageSigner(scheme: .rfc9421, key: keys.key(id: "k"), options: options)
         var sent: [Item] = []
         for item in items(20, seed: 9421) {
@@ -136,7 +136,7 @@ struct PythonAlgorithmTests {
         #expect(verdicts == sent.indices.map { $0.isMultiple(of: 2) ? "ok" : "invalid" })
 
         var policy = VerificationPolicy()
-        policy.required = list
+        policy.coveredComponents = list
         let verifier = try Verifier(keys: keys, policy: policy)
         let asked = items(20, seed: 9651)
         let answers = try await ask(name, jwk, asked)

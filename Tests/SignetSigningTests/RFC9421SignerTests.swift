@@ -27,7 +27,7 @@ struct RFC9421SignerTests {
                 + "\n\n" + vector.body)
         let keys = try Sample.keySet([vector.jwk])
         var options = MessageSigner.Options()
-        options.covers = try vector.covers.map { try ComponentIdentifier($0) }
+        options.coveredComponents = try vector.covers.map { try ComponentIdentifier($0) }
         options.label = vector.label
         let result = try MessageSigner(scheme: .rfc9421, key: keys.keys[0], options: options)
             .sign(&message, now: vector.created)
@@ -132,7 +132,7 @@ struct RFC9421SignerTests {
         var options = MessageSigner.Options()
         options.lifetime = 30
         options.addsNonce = true
-        options.covers = []
+        options.coveredComponents = []
         let signer = try MessageSigner(
             scheme: .rfc9421, key: Sample.keys.key(id: "orders-2026"), options: options)
         var message = try Sample.message()

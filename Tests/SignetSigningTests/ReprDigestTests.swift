@@ -13,7 +13,9 @@ struct ReprDigestTests {
     ) throws -> SignableMessage {
         var message = try Sample.message(
             "HTTP/1.1 \(status) X\n" + fields.map { $0 + "\n" }.joined() + "\n" + body)
-        if let request { try message.answer(Sample.message(request + " HTTP/1.1\nHost: h\n\n")) }
+        if let request {
+            try message.setRelatedRequest(Sample.message(request + " HTTP/1.1\nHost: h\n\n"))
+        }
         return message
     }
 
@@ -79,7 +81,7 @@ struct ReprDigestTests {
     @Test("sha-512 where it is wanted")
     func strong() throws {
         var options = MessageSigner.Options()
-        options.covers = [ContentDigest.component, ReprDigest.component]
+        options.coveredComponents = [ContentDigest.component, ReprDigest.component]
         options.digest = .sha512
         var message = try response([])
         let result = try MessageSigner(
@@ -149,13 +151,13 @@ struct ReprDigestTests {
             "POST / HTTP/1.1\nHost: h\nContent-Digest: \(Self.sha256)\n\n\(Self.body)")
         let covers = #"@status,"content-digest";req"#
         var message = try response([], body: "")
-        try message.answer(request)
+        try message.setRelatedRequest(request)
         let signed = try sign(message, covers)
         let component = try ComponentIdentifier("content-digest", [.req])
         #expect(try verify(signed, covers)[component].map(text) == Self.sha256)
         request.setBody(Array("other".utf8))
         var other = signed
-        try other.answer(request)
+        try other.setRelatedRequest(request)
         #expect(code { _ = try verify(other, covers) } == "digest-mismatch")
     }
 }

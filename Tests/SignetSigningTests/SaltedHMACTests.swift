@@ -37,7 +37,7 @@ struct SaltedHMACTests {
     func signs(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         var options = MessageSigner.Options()
-        options.covers = try vector.covers.map { try ComponentIdentifier($0) }
+        options.coveredComponents = try vector.covers.map { try ComponentIdentifier($0) }
         let result = try MessageSigner(
             scheme: .saltedHMAC, key: vector.keys.keys[0], options: options
         ).sign(&message, now: vector.created, nonce: vector.nonce, salt: Array(vector.salt))

@@ -271,7 +271,7 @@ struct ServerVerifierTests {
     private struct BrokenStore: NonceStore {
         let code: SigningError.Code
         func remember(
-            _ nonce: String, of keyID: String, until expiry: Int64, now: Int64
+            _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) throws(SigningError) { throw SigningError(code, "broken") }
     }
 

@@ -65,7 +65,7 @@ struct StreamingTests {
         _ head: SignableMessage, _ verifier: Verifier, _ body: [UInt8] = body,
         step: Int = 7919, trailers: [SignableMessage.Field] = [], end: Int64 = Sample.now
     ) throws -> VerifiedMessage {
-        var stream = try verifier.begin(head, now: Sample.now)
+        var stream = try verifier.startVerifying(head, now: Sample.now)
         for start in stride(from: 0, to: body.count, by: step) {
             try stream.update(Array(body[start..<min(start + step, body.count)]))
         }
@@ -124,7 +124,7 @@ struct StreamingTests {
         let verifier = try Sample.verifier()
         _ = try Self.verify(signed("100000"), verifier)
         #expect(code { _ = try Self.verify(signed("100001"), verifier) } == "body-cut")
-        var stream = try verifier.begin(try signed("99999"), now: Sample.now)
+        var stream = try verifier.startVerifying(try signed("99999"), now: Sample.now)
         try stream.update(Array(Self.body.dropLast()))
         #expect(throws: SigningError.self) { try stream.update([0]) }
         #expect(throws: SigningError.self) { try stream.update([]) }
@@ -135,14 +135,16 @@ struct StreamingTests {
             #expect(error.code == .bodyCut)
         }
         for length in ["", "1e5", "-1", "1, 1", "9999999999999999999"] {
-            #expect(code { _ = try verifier.begin(signed(length), now: Sample.now) } != "no error")
+            #expect(
+                code { _ = try verifier.startVerifying(signed(length), now: Sample.now) }
+                    != "no error")
         }
     }
 
     private static func isHeadVerified(
         _ head: SignableMessage, _ verifier: Verifier
     ) throws -> Bool {
-        try verifier.begin(head, now: Sample.now).isHeadVerified
+        try verifier.startVerifying(head, now: Sample.now).isHeadVerified
     }
 
     @Test("the head is judged before a byte of the body")
@@ -150,15 +152,19 @@ struct StreamingTests {
         let (head, _, verifier) = try Self.signed("rfc9421")
         #expect(try Self.isHeadVerified(head, verifier))
         let forged = try head.replacing("/upload", with: "/admin")
-        #expect(code { _ = try verifier.begin(forged, now: Sample.now) } == "signature-mismatch")
-        #expect(code { _ = try verifier.begin(head, now: Sample.now + 301) } == "too-old")
+        #expect(
+            code { _ = try verifier.startVerifying(forged, now: Sample.now) }
+                == "signature-mismatch")
+        #expect(code { _ = try verifier.startVerifying(head, now: Sample.now + 301) } == "too-old")
         let salted = try Self.signed("salted-hmac-v1")
         #expect(try !Self.isHeadVerified(salted.head, salted.verifier))
         #expect(
-            code { _ = try salted.verifier.begin(salted.head, now: Sample.now - 61) }
+            code { _ = try salted.verifier.startVerifying(salted.head, now: Sample.now - 61) }
                 == "created-in-future")
         let aws = try Self.signed("aws-sigv4")
-        #expect(code { _ = try aws.verifier.begin(aws.head, now: Sample.now + 301) } == "too-old")
+        #expect(
+            code { _ = try aws.verifier.startVerifying(aws.head, now: Sample.now + 301) }
+                == "too-old")
     }
 
     @Test("not one byte is taken of a body that is not covered, whatever the policy")
@@ -172,7 +178,7 @@ struct StreamingTests {
             #expect(code { _ = try Self.verify(message, verifier, [0]) } == "not-covered")
         }
         let required = try Sample.verifier(.rfc9421, Sample.policy(required: "content-digest"))
-        #expect(code { _ = try required.begin(message, now: Sample.now) } == "not-covered")
+        #expect(code { _ = try required.startVerifying(message, now: Sample.now) } == "not-covered")
     }
 
     @Test("a nonce serves one stream at a time, and a late verdict is held to the window")
@@ -180,8 +186,8 @@ struct StreamingTests {
         let (head, _, _) = try Self.signed("rfc9421", nonce: "n-1")
         let store = MemoryNonceStore()
         let verifier = try Sample.verifier(nonces: store)
-        _ = try verifier.begin(head, now: Sample.now)
-        #expect(code { _ = try verifier.begin(head, now: Sample.now) } == "replayed-nonce")
+        _ = try verifier.startVerifying(head, now: Sample.now)
+        #expect(code { _ = try verifier.startVerifying(head, now: Sample.now) } == "replayed-nonce")
         let salted = try Self.signed("salted-hmac-v1", nonce: "n-2").head
         let late = try Sample.verifier(.saltedHMAC, nonces: store)
         _ = try Self.verify(salted, late, end: Sample.now + 300)
@@ -202,7 +208,8 @@ struct StreamingTests {
         _ = try signer.sign(&message, now: Sample.now)
         message.setBody([])
         let verifier = try Verifier(scheme: scheme, keys: Sample.keys)
-        #expect(code { _ = try verifier.begin(message, now: Sample.now) } == "body-not-held")
+        #expect(
+            code { _ = try verifier.startVerifying(message, now: Sample.now) } == "body-not-held")
     }
 
     @Test("a digest of another algorithm than the scheme's is refused by name")
@@ -253,13 +260,13 @@ struct StreamingTests {
         }
         var received: [UInt8] = []
         let verified = try await verifier.verify(
-            head, body: chunks(failing: false), now: Sample.now, end: { (Sample.now + 900, []) },
+            head, body: chunks(failing: false), now: Sample.now, atEnd: { (Sample.now + 900, []) },
             receive: { received += $0 })
         #expect(verified["@path"].map(text) == "/upload")
         #expect(received == Self.body)
         await #expect(throws: CancellationError.self) {
             _ = try await verifier.verify(
-                head, body: chunks(failing: true), now: Sample.now, end: { (Sample.now, []) },
+                head, body: chunks(failing: true), now: Sample.now, atEnd: { (Sample.now, []) },
                 receive: { _ in })
         }
     }
@@ -279,7 +286,7 @@ struct TrailerSignatureTests {
     private static func sign(
         _ signer: MessageSigner, trailers: [SignableMessage.Field] = []
     ) throws -> MessageSigner.Result {
-        var signing = try signer.begin(try Sample.message(head))
+        var signing = try signer.startSigning(try Sample.message(head))
         try signing.update(Array(body.prefix(5)))
         try signing.update(Array(body.dropFirst(5)))
         return try signing.finish(trailers: trailers, now: Sample.now, nonce: "n-1")
@@ -289,7 +296,7 @@ struct TrailerSignatureTests {
         _ trailers: [SignableMessage.Field], _ body: [UInt8] = body, head: String = head,
         now: Int64 = Sample.now, nonces: (any NonceStore)? = nil
     ) throws -> VerifiedMessage {
-        var stream = try Sample.verifier(nonces: nonces).begin(
+        var stream = try Sample.verifier(nonces: nonces).startVerifying(
             try Sample.message(head), now: Sample.now)
         let isHeadVerified = stream.isHeadVerified
         #expect(!isHeadVerified)
@@ -359,20 +366,22 @@ struct TrailerSignatureTests {
         let head = try Sample.message(Self.head)
         for covers in ["@method", "@method,content-digest", ""] {
             #expect(
-                code { _ = try Sample.signer(covers: covers).begin(head) }
+                code { _ = try Sample.signer(covers: covers).startSigning(head) }
                     == "unsupported-component")
         }
         #expect(
             code {
                 let covers = #""content-digest";tr,"signature";tr"#
-                _ = try Sample.signer(covers: covers).begin(head)
+                _ = try Sample.signer(covers: covers).startSigning(head)
             } == "unsupported-component")
-        #expect(code { _ = try Sample.signer(.saltedHMAC).begin(head) } == "unsupported-option")
+        #expect(
+            code { _ = try Sample.signer(.saltedHMAC).startSigning(head) } == "unsupported-option")
         var held = head
         held.setBody([0])
-        #expect(code { _ = try Sample.signer().begin(held) } == "malformed-message")
+        #expect(code { _ = try Sample.signer().startSigning(held) } == "malformed-message")
         #expect(
-            code { _ = try Sample.verifier().begin(held, now: Sample.now) } == "malformed-message")
+            code { _ = try Sample.verifier().startVerifying(held, now: Sample.now) }
+                == "malformed-message")
     }
 
     @Test("a label counts once in head and trailers together")
@@ -386,7 +395,7 @@ struct TrailerSignatureTests {
         #expect(
             code { _ = try Sample.verifier().verify(both, now: Sample.now) }
                 == "malformed-signature")
-        var second = try Sample.signer().begin(head)
+        var second = try Sample.signer().startSigning(head)
         try second.update(Self.body)
         do throws(SigningError) {
             _ = try second.finish(now: Sample.now)

@@ -56,7 +56,7 @@ enum Sample {
         label: String? = nil, tag: String? = nil
     ) throws -> MessageSigner {
         var options = MessageSigner.Options()
-        options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        options.coveredComponents = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
         options.tag = tag
         return try MessageSigner(scheme: scheme, key: keys.key(id: key), options: options)
@@ -77,7 +77,7 @@ enum Sample {
         required: String? = nil, tag: String? = nil, requiresNonce: Bool = false
     ) throws -> VerificationPolicy {
         var policy = VerificationPolicy()
-        policy.required = try required.map { try ComponentIdentifier.list(parsing: $0) }
+        policy.coveredComponents = try required.map { try ComponentIdentifier.list(parsing: $0) }
         policy.tag = tag
         policy.requiresNonce = requiresNonce
         return policy

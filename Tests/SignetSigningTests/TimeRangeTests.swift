@@ -84,7 +84,7 @@ struct TimeRangeTests {
         _ = try signer.sign(&message, now: now)
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(
-            verified.expires
+            verified.expiration
                 == min(
                     Self.latest,
                     now.addingReportingOverflow(seconds).overflow ? .max : now + seconds))

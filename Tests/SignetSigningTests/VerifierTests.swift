@@ -13,7 +13,7 @@ struct VerifierTests {
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(verified.keyID == "orders-2026")
         #expect(verified.created == now)
-        #expect(verified.expires == now + 60)
+        #expect(verified.expiration == now + 60)
         #expect(verified.nonce == "n1")
         #expect(verified.tag == "t")
         #expect(verified.scheme == .rfc9421)
@@ -317,7 +317,7 @@ struct VerifierTests {
 
     @Test("one answer to the outside")
     func words() throws {
-        #expect(!SigningError.publicAnswer.contains("key"))
+        #expect(!SigningError.publicMessage.contains("key"))
         let message = try Sample.signed()
         for (old, new) in [("\"id\":1", "\"id\":2"), ("keyid=\"orders-2026\"", "keyid=\"nobody\"")]
         {

@@ -61,7 +61,7 @@ struct SigningJob: Sendable {
         let message = try message(body)
         let keys = try keys(#""alg":"HS256","#)
         var options = MessageSigner.Options()
-        options.covers = try ComponentIdentifier.list(
+        options.coveredComponents = try ComponentIdentifier.list(
             parsing: "@method,@authority,@path,content-type,content-digest")
         let signer = try MessageSigner(
             scheme: .rfc9421, key: keys.key(id: "bench"), options: options)

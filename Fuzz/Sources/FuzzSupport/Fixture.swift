@@ -37,7 +37,7 @@ public struct Fixture: Sendable {
     ) throws {
         let settings = Self.settings(of: scheme)
         var policy = VerificationPolicy()
-        policy.required = covers
+        policy.coveredComponents = covers
         policy.settings = settings
         let set = try Self.keySet()
         verifier = try Verifier(scheme: scheme, keys: set, policy: policy)
@@ -46,7 +46,7 @@ public struct Fixture: Sendable {
         for key in set.keys {
             var options = MessageSigner.Options()
             options.settings = settings
-            options.covers = covers
+            options.coveredComponents = covers
             guard let signer = try? MessageSigner(scheme: scheme, key: key, options: options) else {
                 continue
             }

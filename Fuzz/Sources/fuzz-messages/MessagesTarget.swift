@@ -67,12 +67,12 @@ private func signatures(_ message: SignableMessage) {
         try ReprDigest.check(message)
     }
     attempt("a request for signatures") { () throws(SigningError) in
-        let requests = try SignatureRequest.all(in: message)
-        guard !requests.isEmpty, let field = try? SignatureRequest.field(requests) else { return }
+        let requests = try AcceptSignature.all(in: message)
+        guard !requests.isEmpty, let field = try? AcceptSignature.field(requests) else { return }
         guard
             var other = try? SignableMessage(parsing: Array("GET / HTTP/1.1\nHost: h\n\n".utf8)),
             (try? other.append(field)) != nil,
-            let again = try? SignatureRequest.all(in: other), again == requests
+            let again = try? AcceptSignature.all(in: other), again == requests
         else { broken("a request for signatures is not read as it was written") }
     }
 }

@@ -23,7 +23,7 @@ private let keys: KeySet = {
 public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt {
     var seeds: [(name: String, bytes: [UInt8])] = []
     for name in SigningScheme.names {
-        guard let scheme = try? SigningScheme.insecure.scheme(named: name) else {
+        guard let scheme = try? SigningScheme.Insecure.scheme(named: name) else {
             broken("\(name) is built in and cannot be read")
         }
         seeds.append((name, JSONValue.object(scheme.document).serialized()))
@@ -37,9 +37,9 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let document = unsafe input(data, count)
-    guard let scheme = try? SigningScheme.insecure.scheme(document: document) else { return 0 }
+    guard let scheme = try? SigningScheme.Insecure.scheme(document: document) else { return 0 }
     let written = JSONValue.object(scheme.document).serialized()
-    guard let again = try? SigningScheme.insecure.scheme(document: written), again == scheme else {
+    guard let again = try? SigningScheme.Insecure.scheme(document: written), again == scheme else {
         broken("a document that was written is not read as it was")
     }
     let settings = Fixture.settings(of: scheme)

@@ -14,7 +14,7 @@ private let fixtures: [Fixture] = {
         ]
         let messages = try texts.map { try SignableMessage(parsing: Array($0.utf8)) }
         var all = try SigningScheme.names.map {
-            try Fixture(SigningScheme.insecure.scheme(named: $0), messages)
+            try Fixture(SigningScheme.Insecure.scheme(named: $0), messages)
         }
         for list in [
             "@method,@target-uri,@query,\"content-type\";bs",
@@ -53,7 +53,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let again = try? SignableMessage(parsing: message.serialized()), again == message else {
         broken("a message that was written is not read as it was")
     }
-    if let requests = try? SignatureRequest.all(in: message) {
+    if let requests = try? AcceptSignature.all(in: message) {
         for request in requests { _ = request.components.map(\.description) }
     }
     for fixture in fixtures {
@@ -77,7 +77,7 @@ private func stream(_ message: SignableMessage, _ fixture: Fixture, _ whole: Ver
     head.setBody([])
     let middle = message.body.count / 2
     do throws(SigningError) {
-        var stream = try fixture.verifier.begin(head, now: Fixture.now)
+        var stream = try fixture.verifier.startVerifying(head, now: Fixture.now)
         try stream.update(Array(message.body[..<middle]))
         try stream.update(Array(message.body[middle...]))
         _ = try stream.finish(now: Fixture.now)

@@ -57,7 +57,7 @@ extension ServiceConfiguration.Signing {
             let scheme = try SigningScheme(
                 nameOrFile: scheme, insecure: allowsInsecureScheme)
             var options = MessageSigner.Options()
-            options.covers = try covered.map { covered in
+            options.coveredComponents = try covered.map { covered in
                 try covered.flatMap { try ComponentIdentifier.list(parsing: $0) }
             }
             options.tag = tag

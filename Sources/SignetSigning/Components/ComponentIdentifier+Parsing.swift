@@ -1,13 +1,13 @@
 internal import SignetBase
 
 extension ComponentIdentifier {
-    /// The most components that a list may name.
+    /// The largest number of components in a list.
     static let maximumCount = 256
 
-    /// Reads a comma list: bare names, or identifiers as RFC 9421 writes them.
+    /// Parses a list with commas, of bare names or of identifiers as written in RFC 9421.
     ///
-    /// - Parameter list: Such as `@method,content-type` or `"@query-param";name="q","x";req`; the
-    ///   empty text is the empty list. The case of bare field names does not matter.
+    /// - Parameter list: For example `@method,content-type` or `"@query-param";name="q","x";req`.
+    ///   An empty text is an empty list. The case of bare field names doesn't matter.
     /// - Returns: The components in the list's order.
     /// - Throws: `SigningError` with `malformed-component`, `duplicate-component` or
     ///   `unsupported-component`.
@@ -26,7 +26,7 @@ extension ComponentIdentifier {
         return result.list
     }
 
-    /// The list's parts between its commas, those inside quotes apart.
+    /// Splits the list at the commas outside quotes.
     private static func entries(of list: [UInt8]) -> [[UInt8]] {
         var entries: [[UInt8]] = [[]]
         var isQuoted = false
@@ -63,7 +63,7 @@ extension ComponentIdentifier {
     private static var notAnItem: SigningError {
         SigningError(
             .malformedComponent,
-            "a quoted component is no string with parameters of RFC 9651: wanted such as "
+            "found a malformed quoted component, expected one such as "
                 + "\"@query-param\";name=\"q\"")
     }
 
@@ -73,7 +73,7 @@ extension ComponentIdentifier {
             "found \(count) covered components, expected at most \(maximumCount)")
     }
 
-    /// The components of an inner list (RFC 9421, section 2.5).
+    /// Returns the components of an inner list (RFC 9421, section 2.5).
     ///
     /// - Throws: `SigningError` with `malformed-component`, `unsupported-component` and
     ///   `duplicate-component`.
@@ -85,13 +85,14 @@ extension ComponentIdentifier {
         var components = DistinctComponents()
         for item in items {
             guard case .string(let name) = item.value else {
-                throw SigningError(.malformedComponent, "what is covered is no string")
+                throw SigningError(.malformedComponent, "a covered component isn't a string")
             }
             var parameters: [Parameter] = []
             for parameter in item.parameters {
                 parameters.append(try Parameter(parameter, of: dictionary))
             }
-            let component = try ComponentIdentifier(dictionary.string(name), parameters)
+            let component = try ComponentIdentifier(
+                dictionary.string(name), parameters: parameters)
             try components.add(component)
         }
         return components.list
@@ -99,8 +100,8 @@ extension ComponentIdentifier {
 }
 
 extension ComponentIdentifier.Parameter {
-    /// - Throws: `SigningError` with `unsupported-component` for a name that is not known, and with
-    ///   `malformed-component` for a value of another type.
+    /// - Throws: `SigningError` with `unsupported-component` for an unknown name, and with
+    ///   `malformed-component` for a value of the wrong type.
     init(
         _ parameter: StructuredDictionary.Parameter, of dictionary: StructuredDictionary
     ) throws(SigningError) {
@@ -113,13 +114,13 @@ extension ComponentIdentifier.Parameter {
         case ("key", .string(let range)): self = .key(dictionary.string(range))
         case ("name", .string(let range)): self = .name(dictionary.string(range))
         case ("sf", _), ("bs", _), ("tr", _), ("req", _):
-            throw SigningError(.malformedComponent, "\(word) is a flag and takes no value")
+            throw SigningError(.malformedComponent, "\(word): found a value, expected a flag")
         case ("key", _), ("name", _):
-            throw SigningError(.malformedComponent, "\(word) wants a string")
+            throw SigningError(.malformedComponent, "\(word): expected a string")
         default:
             throw SigningError(
                 .unsupportedComponent,
-                "a component's parameter is not known: wanted sf, key, bs, tr, req or name")
+                "found an unknown component parameter, expected sf, key, bs, tr, req or name")
         }
     }
 }

@@ -1,50 +1,48 @@
-internal import SignetBase
-
-/// What a signature covers, by name and parameters (RFC 9421, section 2): a field in lower case, or a
-/// derived component that begins with `@`.
+/// A component of a message that a signature covers (RFC 9421, section 2): a lower-case field name,
+/// or a derived component such as `@method`, with parameters.
 public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// One parameter of a component.
     public enum Parameter: Sendable, Hashable {
-        /// `sf`: the field is a structured one, and signed in its strict spelling (section 2.1.1).
+        /// `sf`: the field is structured and signed in its strict serialization (section 2.1.1).
         case sf
-        /// `key`: one member of a field that is a dictionary (section 2.1.2).
+        /// `key`: one member of a dictionary field (section 2.1.2).
         case key(String)
         /// `bs`: each line of the field as base64 (section 2.1.3).
         case bs
-        /// `tr`: the field is one of the trailers (section 2.1.4).
+        /// `tr`: the field is a trailer (section 2.1.4).
         case tr
-        /// `req`: the component is one of the request that a response answers (section 2.4).
+        /// `req`: the component is taken from the related request of a response (section 2.4).
         case req
-        /// `name`: one parameter of the query, form-encoded (section 2.2.8).
+        /// `name`: one query parameter, form-encoded (section 2.2.8).
         case name(String)
     }
 
     /// The name without quotes.
     public let name: String
-    /// The parameters in the order in which they are written; most components have none.
+    /// The parameters in the order of writing; most components have none.
     public let parameters: [Parameter]
     let nameBytes: [UInt8]
     let source: Source
-    /// The same bytes for the same component, whatever the order of its parameters.
+    /// Equal for equal components, whatever the order of their parameters.
     private let identity: [UInt8]
 
-    /// Where a component's value comes from.
+    /// The source of a component's value.
     enum Source: Sendable, Hashable {
         case method, authority, scheme, targetURI, requestTarget, path, query, queryParameter
         case status, field
     }
 
-    /// Names a component.
+    /// Creates a component identifier.
     ///
     /// - Parameters:
     ///   - name: A field name in lower case, or one of `@method`, `@authority`, `@scheme`,
     ///     `@target-uri`, `@request-target`, `@path`, `@query`, `@query-param` and `@status`.
-    ///   - parameters: In the order in which they are to be written.
-    /// - Throws: `SigningError` with `unsupported-component` for another derived component and for
-    ///   parameters that do not go with the component or with each other, and with
-    ///   `malformed-component` for what is no lower-case field name, for a parameter that comes
-    ///   twice, and for a `key` or `name` that cannot be one.
-    public init(_ name: String, _ parameters: [Parameter] = []) throws(SigningError) {
+    ///   - parameters: The parameters in the order of writing.
+    /// - Throws: `SigningError`: `unsupported-component` for another derived component or for
+    ///   parameters that the component, or each other, exclude; `malformed-component` for a name
+    ///   that isn't a lower-case token, for a repeated parameter, and for an invalid `key` or
+    ///   `name`.
+    public init(_ name: String, parameters: [Parameter] = []) throws(SigningError) {
         let nameBytes = Array(name.utf8)
         let source: Source
         if nameBytes.first == ASCII.at {
@@ -52,10 +50,10 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
                 throw SigningError(
                     .unsupportedComponent,
                     nameBytes.allSatisfy { $0.isToken || $0 == ASCII.at }
-                        ? "\(name) cannot be covered: wanted a field or one of "
+                        ? "\(name) cannot be covered: expected a field or one of "
                             + Self.derived.keys.map { String(decoding: $0, as: UTF8.self) }
                             .sorted().joined(separator: " ")
-                        : "a derived component that nobody knows")
+                        : "found an unknown derived component")
             }
             source = derived
         } else {
@@ -63,12 +61,13 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
                 nameBytes.allSatisfy({ $0.isToken && $0.lowercased == $0 })
             else {
                 throw SigningError(
-                    .malformedComponent, "a covered field's name is no token in lower case")
+                    .malformedComponent, "a covered field's name isn't a token in lower case")
             }
             source = .field
         }
-        try Self.check(parameters, of: name, source)
-        self.init(known: source, name, nameBytes, parameters)
+        try Self.check(parameters, of: name, source: source)
+        self.init(
+            known: source, name: name, nameBytes: nameBytes, parameters: parameters)
     }
 
     private static let derived: [[UInt8]: Source] = {
@@ -81,7 +80,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     }()
 
     private init(
-        known source: Source, _ name: String, _ nameBytes: [UInt8], _ parameters: [Parameter]
+        known source: Source, name: String, nameBytes: [UInt8], parameters: [Parameter] = []
     ) {
         self.name = name
         self.nameBytes = nameBytes
@@ -94,22 +93,22 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
                 .reduce(nameBytes, +)
     }
 
-    /// A field whose name is known to be a token in lower case.
+    /// Creates a field's identifier from a name that is known to be a token in lower case.
     init(field name: String) {
-        self.init(known: .field, name, Array(name.utf8), [])
+        self.init(known: .field, name: name, nameBytes: Array(name.utf8))
     }
 
-    /// The same field among the trailers; for one without parameters.
+    /// The same field as a trailer. Drops other parameters.
     var inTrailers: ComponentIdentifier {
-        ComponentIdentifier(known: source, name, nameBytes, [.tr])
+        ComponentIdentifier(known: source, name: name, nameBytes: nameBytes, parameters: [.tr])
     }
 
-    /// A derived component that is known to exist.
-    init(derived source: Source, _ name: String) {
-        self.init(known: source, name, Array(name.utf8), [])
+    /// Creates the identifier of a known derived component.
+    init(derived source: Source, name: String) {
+        self.init(known: source, name: name, nameBytes: Array(name.utf8))
     }
 
-    /// The identifier as RFC 9421 writes it: the name in quotes, then the parameters.
+    /// The identifier as written in RFC 9421: the name in quotes, then the parameters.
     public var description: String { String(decoding: serialized, as: UTF8.self) }
 
     /// The bytes of `description`.
@@ -120,15 +119,15 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// How lists of covered components name it (``list(parsing:)``): a bare name, or what RFC 9421
-    /// writes where there are parameters.
+    /// The identifier as written in lists (``list(parsing:)``): the bare name, or the form of RFC
+    /// 9421 if there are parameters.
     public var listed: String { parameters.isEmpty ? name : description }
 
-    /// Whether both name the same component, byte for byte; the order of parameters means nothing
-    /// (RFC 9421, section 2).
+    /// Whether both identify the same component. The order of parameters doesn't matter (RFC 9421,
+    /// section 2).
     public static func == (left: Self, right: Self) -> Bool { left.identity == right.identity }
 
-    /// Hashes what `==` compares.
+    /// Hashes the values that `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
@@ -151,7 +150,8 @@ extension ComponentIdentifier {
     }
 
     /// Whether a signature over this component also fixes the value of another one, both without
-    /// parameters: `@target-uri` holds scheme, authority, path and query, `@request-target` the last two.
+    /// parameters. `@target-uri` includes scheme, authority, path and query; `@request-target`
+    /// includes path and query.
     func includes(_ other: ComponentIdentifier) -> Bool {
         if self == other { return true }
         guard parameters.isEmpty, other.parameters.isEmpty else { return false }
@@ -163,43 +163,43 @@ extension ComponentIdentifier {
     }
 
     private static func check(
-        _ parameters: [Parameter], of name: String, _ source: Source
+        _ parameters: [Parameter], of name: String, source: Source
     ) throws(SigningError) {
         guard !parameters.isEmpty || source == .queryParameter else { return }
         var seen: Set<String> = []
         for parameter in parameters {
             guard seen.insert(parameter.word).inserted else {
                 throw SigningError(
-                    .malformedComponent, "\(name): the parameter \(parameter.word) comes twice")
+                    .malformedComponent, "\(name): found the parameter \(parameter.word) twice")
             }
             try parameter.check(name)
         }
-        func refuse(_ word: String, _ reason: String) throws(SigningError) {
+        func refuse(_ word: String, because reason: String) throws(SigningError) {
             guard seen.contains(word) else { return }
             throw SigningError(.unsupportedComponent, "\(name): \(word) \(reason)")
         }
         if source == .field {
-            try refuse("name", "goes with @query-param only")
+            try refuse("name", because: "is only for @query-param")
             if seen.contains("bs") {
-                try refuse("sf", "does not go with bs")
-                try refuse("key", "does not go with bs")
+                try refuse("sf", because: "cannot be combined with bs")
+                try refuse("key", because: "cannot be combined with bs")
             }
             return
         }
-        for word in ["sf", "key", "bs", "tr"] { try refuse(word, "goes with fields only") }
-        if source == .status { try refuse("req", "asks a request, which has no status") }
+        for word in ["sf", "key", "bs", "tr"] { try refuse(word, because: "is only for fields") }
+        if source == .status { try refuse("req", because: "names a request, which has no status") }
         guard source == .queryParameter else {
-            return try refuse("name", "goes with @query-param only")
+            return try refuse("name", because: "is only for @query-param")
         }
         guard seen.contains("name") else {
             throw SigningError(
-                .malformedComponent, "@query-param wants the parameter's name: ;name=\"…\"")
+                .malformedComponent, "@query-param: expected a name, such as ;name=\"q\"")
         }
     }
 }
 
 extension ComponentIdentifier.Parameter {
-    /// The parameter's own name.
+    /// The parameter's name.
     var word: String {
         switch self {
         case .sf: "sf"
@@ -211,7 +211,7 @@ extension ComponentIdentifier.Parameter {
         }
     }
 
-    /// The parameter with its semicolon, as RFC 9651 writes it.
+    /// The parameter with its semicolon, as written in RFC 9651.
     var serialized: [UInt8] {
         var text = [ASCII.semicolon] + word.utf8
         switch self {
@@ -229,28 +229,28 @@ extension ComponentIdentifier.Parameter {
         case .key(let key):
             guard RFC9421Fields.isKey(Array(key.utf8)) else {
                 throw SigningError(
-                    .malformedComponent, "\(component): key is none of RFC 9651, section 3.1.2")
+                    .malformedComponent, "\(component): expected a key of RFC 9651, section 3.1.2")
             }
         case .name(let name):
-            guard FormEncoding.isEncoded(Array(name.utf8)) else {
+            guard FormURLEncoding.isEncoded(Array(name.utf8)) else {
                 throw SigningError(
                     .malformedComponent,
-                    "\(component): name is to be given form-encoded, a space as %20")
+                    "\(component): expected a form-encoded name, with %20 for a space")
             }
         }
     }
 }
 
-/// A list that names no component twice, and at most ``ComponentIdentifier/maximumCount``.
+/// A list of at most ``ComponentIdentifier/maximumCount`` different components.
 struct DistinctComponents {
     private(set) var list: [ComponentIdentifier] = []
     private var seen: Set<ComponentIdentifier> = []
 
     init() {}
 
-    /// Takes over a whole list; its length is checked before anything else.
+    /// Creates a list. Checks its length first.
     ///
-    /// - Throws: `SigningError` with `malformed-component` for a list that is too long, and with
+    /// - Throws: `SigningError` with `malformed-component` if the list is too long, and with
     ///   `duplicate-component`.
     init(_ components: [ComponentIdentifier]) throws(SigningError) {
         guard components.count <= ComponentIdentifier.maximumCount else {
@@ -259,13 +259,13 @@ struct DistinctComponents {
         for component in components { try add(component) }
     }
 
-    /// Appends a component that is not there yet.
+    /// Appends a component that isn't in the list yet.
     mutating func add(_ component: ComponentIdentifier) throws(SigningError) {
         guard list.count < ComponentIdentifier.maximumCount else {
             throw ComponentIdentifier.tooMany(list.count + 1)
         }
         guard seen.insert(component).inserted else {
-            throw SigningError(.duplicateComponent, "\(component.listed) is covered twice")
+            throw SigningError(.duplicateComponent, "\(component.listed) is listed twice")
         }
         list.append(component)
     }

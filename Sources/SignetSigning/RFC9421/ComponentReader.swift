@@ -1,7 +1,7 @@
 internal import SignetCrypto
 
-/// Finds the values of components that have parameters (RFC 9421, sections 2.1.1 to 2.1.4, 2.2.8 and
-/// 2.4). What several components share is parsed once.
+/// Reads the values of components with parameters (RFC 9421, sections 2.1.1 to 2.1.4, 2.2.8 and
+/// 2.4). Parses a field only once for several components.
 struct ComponentReader {
     private let message: SignableMessage
     private let types: StructuredFieldTypes
@@ -10,7 +10,7 @@ struct ComponentReader {
     private var query: QueryParameters?
     private var isRequestChecked = false
 
-    /// One of the lists of fields that components are taken from.
+    /// A list of fields: head or trailers, of the message or of the related request.
     private struct FieldPlace: Hashable {
         let isTrailer: Bool
         let isOfRequest: Bool
@@ -21,16 +21,16 @@ struct ComponentReader {
         let place: FieldPlace
     }
 
-    init(_ message: SignableMessage, _ types: StructuredFieldTypes) {
+    init(_ message: SignableMessage, types: StructuredFieldTypes) {
         self.message = message
         self.types = types
     }
 
     /// Appends a component's value.
     ///
-    /// - Throws: `SigningError` with `missing-component`, `malformed-field`, `non-ascii-value`,
-    ///   `repeated-parameter`, `non-utf8-value`, and `malformed-message` where the answered request's
-    ///   target is no URI.
+    /// - Throws: `SigningError`: `missing-component`, `malformed-field`, `non-ascii-value`,
+    ///   `repeated-parameter`, `non-utf8-value`; `malformed-message` if the related request's
+    ///   target isn't a URI.
     mutating func append(
         _ component: ComponentIdentifier, to base: inout [UInt8]
     ) throws(SigningError) {
@@ -38,17 +38,17 @@ struct ComponentReader {
         switch component.source {
         case .field: try appendField(component, of: context, to: &base)
         case .queryParameter:
-            guard let request = context.request else { throw Self.isOtherKind(component) }
+            guard let request = context.request else { throw Self.wrongMessageKind(component) }
             base.append(
                 contentsOf: try parameters(of: request).value(of: component.queryName ?? ""))
         default:
             guard try context.start.appendDerived(component.source, to: &base) else {
-                throw Self.isOtherKind(component)
+                throw Self.wrongMessageKind(component)
             }
         }
     }
 
-    /// The message itself, or the request that it answers.
+    /// Returns the message itself or its related request.
     private mutating func context(
         of component: ComponentIdentifier
     ) throws(SigningError) -> SignableMessage {
@@ -56,9 +56,9 @@ struct ComponentReader {
         guard message.response != nil else {
             throw SigningError(
                 .missingComponent,
-                "\(component.listed): req is for responses, the message a request")
+                "\(component.listed): found a request, expected a response for req")
         }
-        guard let request = message.answeredRequest else { throw Self.noRequest }
+        guard let request = message.relatedRequest else { throw Self.missingRequest }
         if !isRequestChecked, component.source != .field {
             try request.request?.requireURI()
             isRequestChecked = true
@@ -66,7 +66,8 @@ struct ComponentReader {
         return request
     }
 
-    /// All query parameters with one message come from the same request: its own, or the answered one.
+    /// Parses the query once. All covered parameters are of one request: the message or its related
+    /// request.
     private mutating func parameters(of request: SignableMessage.Request) -> QueryParameters {
         if let query { return query }
         let parsed = QueryParameters(request.query.map { request.target[$0] } ?? [])
@@ -89,7 +90,7 @@ struct ComponentReader {
                 contentsOf: try members(of: component, at: place, among: &fields).serialize(key))
         } else if component.isStrict {
             guard let value = fields.value(of: component.nameBytes) else {
-                throw Self.noField(component)
+                throw Self.missingField(component)
             }
             base.append(
                 contentsOf: try StructuredField.serialize(
@@ -98,18 +99,18 @@ struct ComponentReader {
             try appendBinary(component, among: &fields, to: &base)
         } else {
             guard fields.appendValue(of: component.nameBytes, to: &base) else {
-                throw Self.noField(component)
+                throw Self.missingField(component)
             }
         }
         guard base.isASCII(from: start) else { throw Self.notASCII(component) }
     }
 
-    /// Each line as base64, joined by `, ` (section 2.1.3).
+    /// Appends each line as base64, joined by `, ` (section 2.1.3).
     private func appendBinary(
         _ component: ComponentIdentifier, among fields: inout FieldIndex, to base: inout [UInt8]
     ) throws(SigningError) {
         let values = fields.values(of: component.nameBytes)
-        guard !values.isEmpty else { throw Self.noField(component) }
+        guard !values.isEmpty else { throw Self.missingField(component) }
         for (index, value) in values.enumerated() {
             if index > 0 { base.append(", ") }
             base.append(ASCII.colon)
@@ -124,14 +125,14 @@ struct ComponentReader {
         let source = FieldSource(name: component.nameBytes, place: place)
         if let known = dictionaries[source] { return known }
         guard let value = fields.value(of: component.nameBytes) else {
-            throw Self.noField(component)
+            throw Self.missingField(component)
         }
-        let members = try StructuredField.Members(value, field: component.name)
+        let members = try StructuredField.Members(parsing: value, field: component.name)
         dictionaries[source] = members
         return members
     }
 
-    static func noField(_ component: ComponentIdentifier) -> SigningError {
+    static func missingField(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.isOfRequest
@@ -143,20 +144,20 @@ struct ComponentReader {
 
     static func notASCII(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
-            .nonASCIIValue, "the value of \(component.name) is not ASCII: cover it with ;bs")
+            .nonASCIIValue, "the value of \(component.name) isn't ASCII: cover it with ;bs")
     }
 
-    static func isOtherKind(_ component: ComponentIdentifier) -> SigningError {
+    static func wrongMessageKind(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.source == .status
-                ? "@status is a response's, the message a request"
-                : "\(component.name) is a request's, the message a response: ;req names the request"
+                ? "@status: found a request, expected a response"
+                : "\(component.name): found a response, expected a request; use ;req"
         )
     }
 
-    static var noRequest: SigningError {
+    static var missingRequest: SigningError {
         SigningError(
-            .missingComponent, "a component with ;req is covered, and the request is not known")
+            .missingComponent, "a component has ;req, but the related request isn't set")
     }
 }

@@ -1,9 +1,9 @@
-/// A list of covered components, compiled once to the steps that write a signature base
-/// (RFC 9421, section 2.5).
+/// A list of covered components, compiled once to the steps that write a signature base (RFC 9421,
+/// section 2.5).
 ///
-/// An object, because every message holds on to one: a copy is one count, not one of each member.
+/// A class, because every message refers to one, and copying a reference is cheap.
 final class CoveragePlan: Sendable {
-    /// What every message needs of one component; the rest stands in `components`.
+    /// The part of a component that every message needs; the rest is in `components`.
     struct Step: Sendable {
         let kind: Kind
         let source: ComponentIdentifier.Source
@@ -12,34 +12,34 @@ final class CoveragePlan: Sendable {
         let prefix: [UInt8]
     }
 
-    /// How a component's value is found; the first two are all that most lists hold.
+    /// The way to find a component's value. Most lists use only the first two.
     enum Kind: Sendable {
         case field, derived, parameterized
     }
 
-    /// A digest that is recomputed where it is covered.
+    /// A covered digest, which is recomputed.
     struct Digest: Sendable, Hashable {
         let field: DigestField
         let isOfRequest: Bool
         let isTrailer: Bool
     }
 
-    /// The components in their order, and what is done for each.
+    /// The components in order.
     let components: [ComponentIdentifier]
     private let steps: [Step]
     /// The list as an inner list of RFC 9651: `("@method" "date")`.
     let innerList: [UInt8]
-    /// What must be recomputed over a body once the signature holds.
+    /// The digests to recompute after the signature is verified.
     let digests: [Digest]
-    /// The components as lists name them, in their order.
+    /// The components as written in lists, in order.
     let names: [String]
     private let types: StructuredFieldTypes
     private let isParameterized: Bool
 
     /// Compiles a list.
     ///
-    /// - Throws: `SigningError` with `duplicate-component`, and with `unknown-field-type` for a field
-    ///   in its strict spelling whose type nobody has told.
+    /// - Throws: `SigningError`: `duplicate-component`, `unsupported-component`;
+    ///   `unknown-field-type` for a field with `;sf` whose type is unknown.
     init(
         _ components: [ComponentIdentifier], types: StructuredFieldTypes
     ) throws(SigningError) {
@@ -48,7 +48,7 @@ final class CoveragePlan: Sendable {
         var digests: [Digest] = []
         var innerList = [ASCII.leftParenthesis]
         for component in components {
-            try Self.requireForm(of: component, types)
+            try Self.requireCoverable(component, types: types)
             if innerList.count > 1 { innerList.append(ASCII.space) }
             var prefix = component.serialized
             innerList.append(contentsOf: prefix)
@@ -75,28 +75,26 @@ final class CoveragePlan: Sendable {
         self.isParameterized = components.contains { !$0.parameters.isEmpty }
     }
 
-    private static func requireForm(
-        of component: ComponentIdentifier, _ types: StructuredFieldTypes
+    private static func requireCoverable(
+        _ component: ComponentIdentifier, types: StructuredFieldTypes
     ) throws(SigningError) {
         guard component.source == .field else { return }
         guard component.isBinary || component.nameBytes != RFC9421Fields.setCookie else {
             throw SigningError(
                 .unsupportedComponent,
-                "set-cookie: its lines cannot be joined without a change of meaning: cover"
+                "set-cookie: its lines cannot be joined without changing their meaning: cover"
                     + " \"set-cookie\";bs")
         }
         let type = types[bytes: component.nameBytes]
         if component.key != nil, let type, type != .dictionary {
             throw SigningError(
                 .unsupportedComponent,
-                "\(component.name) is \(type == .item ? "an" : "a") \(type.rawValue), and key is for"
-                    + " dictionaries")
+                "\(component.name): found the type \(type.rawValue), expected dictionary for key")
         }
         if component.isStrict, component.key == nil, type == nil {
             throw SigningError(
                 .unknownFieldType,
-                "\(component.name): sf wants a registered field, or one whose type is told (dictionary,"
-                    + " list or item)")
+                "\(component.name): expected a type for sf: dictionary, list or item")
         }
     }
 
@@ -104,28 +102,27 @@ final class CoveragePlan: Sendable {
         components.contains(component)
     }
 
-    /// Whether the digest of the message's own content is covered, in whatever spelling.
+    /// Whether the digest of the message's own content is covered, in any form.
     var coversContentDigest: Bool {
         digests.contains { $0.field == .content && !$0.isOfRequest }
     }
 
-    /// Whether `checkDigests` recomputes a digest over the message's own body.
-    func provesBody(_ checksRepresentation: Bool) -> Bool {
+    /// Whether `checkDigests` recomputes a digest of the message's own body.
+    func provesBody(checksRepresentation: Bool) -> Bool {
         digests.contains {
             !$0.isOfRequest && (checksRepresentation || $0.field == .content)
         }
     }
 
-    /// Appends the lines of all components, each with its LF.
+    /// Appends the lines of all components, each with LF.
     ///
-    /// - Throws: `SigningError` with `missing-component` for what the message lacks, with
-    ///   `non-ascii-value` for a value that the base cannot hold, and for components with parameters
-    ///   `malformed-field`, `repeated-parameter` and `non-utf8-value`.
+    /// - Throws: `SigningError`: `missing-component`; `non-ascii-value`; for components with
+    ///   parameters `malformed-field`, `repeated-parameter` and `non-utf8-value`.
     func appendLines(
         of message: SignableMessage, to base: inout [UInt8], values: inout [Range<Int>]
     ) throws(SigningError) {
         if case .request(let request) = message.start { try request.requireURI() }
-        var reader = isParameterized ? ComponentReader(message, types) : nil
+        var reader = isParameterized ? ComponentReader(message, types: types) : nil
         var fields = FieldIndex(message.fields)
         for index in steps.indices {
             base.append(contentsOf: steps[index].prefix)
@@ -133,11 +130,11 @@ final class CoveragePlan: Sendable {
             switch steps[index].kind {
             case .derived:
                 guard try message.start.appendDerived(steps[index].source, to: &base) else {
-                    throw ComponentReader.isOtherKind(components[index])
+                    throw ComponentReader.wrongMessageKind(components[index])
                 }
             case .field:
                 guard fields.appendValue(of: steps[index].name, to: &base) else {
-                    throw ComponentReader.noField(components[index])
+                    throw ComponentReader.missingField(components[index])
                 }
                 guard base.isASCII(from: start) else {
                     throw ComponentReader.notASCII(components[index])
@@ -149,10 +146,10 @@ final class CoveragePlan: Sendable {
         }
     }
 
-    /// Recomputes every covered digest over the body that it speaks of (RFC 9421, section 7.2.8).
+    /// Compares every covered digest with its body (RFC 9421, section 7.2.8).
     ///
-    /// - Parameter checksRepresentation: Whether a Repr-Digest is recomputed too.
-    /// - Throws: What ``ContentDigest/check(_:)`` throws.
+    /// - Parameter checksRepresentation: Whether to check a Repr-Digest too.
+    /// - Throws: As ``ContentDigest/check(_:)``.
     func checkDigests(
         of message: SignableMessage, checksRepresentation: Bool = true
     ) throws(SigningError) {
@@ -163,7 +160,8 @@ final class CoveragePlan: Sendable {
 }
 
 extension CoveragePlan.Digest {
-    /// The digest that a component covers: the whole field, or its member of a known algorithm.
+    /// Creates the digest that a component covers: the whole field, or its member of a supported
+    /// algorithm.
     init?(_ component: ComponentIdentifier) {
         guard let field = DigestField.allCases.first(where: { $0.nameBytes == component.nameBytes })
         else { return nil }
@@ -175,7 +173,7 @@ extension CoveragePlan.Digest {
 
     func check(_ message: SignableMessage) throws(SigningError) {
         guard isOfRequest else { return try field.check(message, isTrailer: isTrailer) }
-        guard let request = message.answeredRequest else { throw ComponentReader.noRequest }
+        guard let request = message.relatedRequest else { throw ComponentReader.missingRequest }
         try field.check(request, isTrailer: isTrailer)
     }
 }
@@ -208,7 +206,7 @@ extension SignableMessage.Start {
 }
 
 extension [UInt8] {
-    /// Whether no byte from `start` on has its high bit set.
+    /// Whether all bytes from `start` on are ASCII.
     func isASCII(from start: Int) -> Bool {
         var all: UInt8 = 0
         for byte in self[start...] { all |= byte }

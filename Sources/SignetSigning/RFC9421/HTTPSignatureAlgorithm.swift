@@ -1,9 +1,8 @@
 internal import SignetCrypto
 
-/// An algorithm of RFC 9421, section 3.3, by the name that IANA's registry gives it.
+/// An algorithm of RFC 9421, section 3.3, with its name in IANA's registry.
 ///
-/// The key alone decides which one is used: a message may name it in `alg`, and is refused where that
-/// contradicts the key.
+/// The key determines the algorithm. A message whose `alg` contradicts the key is refused.
 public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String, CaseIterable {
         case hmacSHA256 = "hmac-sha256"
@@ -20,9 +19,9 @@ public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertibl
     public static let hmacSHA256 = Self(kind: .hmacSHA256)
     /// Ed25519 (EdDSA).
     public static let ed25519 = Self(kind: .ed25519)
-    /// ECDSA on P-256 with SHA-256, r and s side by side (ES256).
+    /// ECDSA on P-256 with SHA-256, r followed by s (ES256).
     public static let ecdsaP256SHA256 = Self(kind: .ecdsaP256SHA256)
-    /// ECDSA on P-384 with SHA-384, r and s side by side (ES384).
+    /// ECDSA on P-384 with SHA-384, r followed by s (ES384).
     public static let ecdsaP384SHA384 = Self(kind: .ecdsaP384SHA384)
     /// RSASSA-PSS with SHA-512 and a salt of 64 bytes (PS512).
     public static let rsaPSSSHA512 = Self(kind: .rsaPSSSHA512)
@@ -36,7 +35,7 @@ public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertibl
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// The algorithm of a registered name, or nil.
+    /// Creates the algorithm with a registered name; nil for an unknown name.
     public init?(name: String) {
         guard let kind = Kind.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name.utf8) })
         else { return nil }
@@ -60,7 +59,7 @@ public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertibl
     /// The registered name.
     public var description: String { name }
 
-    /// The bytes of a signature that can be one of this algorithm; RSA's are as long as the modulus.
+    /// The possible lengths of a signature in bytes. An RSA signature is as long as the modulus.
     var byteCounts: ClosedRange<Int> {
         switch kind {
         case .hmacSHA256: 32...32
@@ -71,7 +70,7 @@ public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// A key, bound to the one algorithm by which it signs and verifies.
+/// A key that is bound to one algorithm.
 enum RFC9421Key: Sendable {
     case hmac(HMACKey)
     case asymmetric(SignatureKey, SignatureAlgorithm)
@@ -95,8 +94,7 @@ enum RFC9421Key: Sendable {
         }
     }
 
-    /// Whether a signature is the key's of that base; the time it takes does not tell how wrong a MAC
-    /// is.
+    /// Whether a signature is valid for a base. Compares a MAC in constant time.
     func verifies(_ signature: [UInt8], of base: [UInt8]) throws(SigningError) -> Bool {
         do throws(CryptoFailure) {
             switch self {

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Lists of components that verified signatures covered, compiled; few, so that looking through them is
-/// cheaper than hashing. Reading takes no lock: entries are added at the end and never leave.
+/// The compiled lists of components of verified signatures. There are at most 16, so searching them
+/// is cheaper than hashing. Reading takes no lock, because entries are only appended.
 final class PlanCache: Sendable {
     private final class Entry: Sendable {
         let plan: CoveragePlan
@@ -14,8 +14,8 @@ final class PlanCache: Sendable {
 
     private let first = AtomicLazyReference<Entry>()
 
-    /// The plan of the list that stands in a range of a field.
-    func plan(of dictionary: StructuredDictionary, _ list: Range<Int>) -> CoveragePlan? {
+    /// Returns the plan for the list in a range of a field.
+    func plan(of list: Range<Int>, in dictionary: StructuredDictionary) -> CoveragePlan? {
         var entry = first.load()
         while let current = entry {
             if dictionary.isSame(list, as: current.plan.innerList) { return current.plan }
@@ -24,8 +24,8 @@ final class PlanCache: Sendable {
         return nil
     }
 
-    /// Keeps a plan, up to a bound; only those who hold a key can fill the room.
-    func keep(_ plan: CoveragePlan) {
+    /// Adds a plan unless the cache is full. Only senders with a key can fill it.
+    func add(_ plan: CoveragePlan) {
         let added = Entry(plan)
         var entry = first.storeIfNil(added)
         var count = 1

@@ -1,19 +1,19 @@
-/// The fields and names that signer and verifier of RFC 9421 share.
+/// The fields and names that the signer and the verifier of RFC 9421 share.
 enum RFC9421Fields {
     static let signatureInput = Array("signature-input".utf8)
     static let signature = Array("signature".utf8)
     static let setCookie = Array("set-cookie".utf8)
-    /// What begins a base's last line (section 2.5).
+    /// The beginning of a base's last line (section 2.5).
     static let parametersPrefix = Array("\"@signature-params\": ".utf8)
 
-    static let method = ComponentIdentifier(derived: .method, "@method")
-    static let authority = ComponentIdentifier(derived: .authority, "@authority")
-    static let path = ComponentIdentifier(derived: .path, "@path")
-    static let query = ComponentIdentifier(derived: .query, "@query")
-    static let status = ComponentIdentifier(derived: .status, "@status")
+    static let method = ComponentIdentifier(derived: .method, name: "@method")
+    static let authority = ComponentIdentifier(derived: .authority, name: "@authority")
+    static let path = ComponentIdentifier(derived: .path, name: "@path")
+    static let query = ComponentIdentifier(derived: .query, name: "@query")
+    static let status = ComponentIdentifier(derived: .status, name: "@status")
     static let requestCore = [method, authority, path]
 
-    /// Whether the bytes are a key of RFC 9651, section 3.1.2.
+    /// Whether the bytes are a key by RFC 9651, section 3.1.2.
     static func isKey(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first, first.isLowercaseLetter || first == 0x2A else {
             return false
@@ -27,10 +27,10 @@ enum RFC9421Fields {
     /// Whether the bytes can label a signature: a key of at most 64 bytes.
     static func isLabel(_ bytes: [UInt8]) -> Bool { bytes.count <= 64 && isKey(bytes) }
 
-    /// Demands that no signature on the message has the label.
+    /// Requires that no signature of the message has the label.
     ///
-    /// - Throws: `SigningError` with `duplicate-label`, or with `malformed-signature` where the
-    ///   message's own signature fields cannot be read.
+    /// - Throws: `SigningError` with `duplicate-label`, or with `malformed-signature` if the
+    ///   message's signature fields cannot be parsed.
     static func requireFree(
         _ label: [UInt8], on message: SignableMessage
     ) throws(SigningError) {
@@ -40,8 +40,8 @@ enum RFC9421Fields {
             guard dictionary.member(label) == nil else {
                 throw SigningError(
                     .duplicateLabel,
-                    "the message has a signature labelled \(String(decoding: label, as: UTF8.self))"
-                        + " already: choose another label")
+                    "the message already has a signature labelled "
+                        + "\(String(decoding: label, as: UTF8.self)): choose another label")
             }
         }
     }

@@ -1,57 +1,57 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// Signs by RFC 9421, section 3.1.
+/// Signs messages by RFC 9421, section 3.1.
 final class RFC9421Signer: Sendable {
-    /// The covered list, or the lists that are chosen from when the caller names none.
+    /// The list of covered components, or the default lists.
     private enum Coverage: Sendable {
         case fixed(CoveragePlan)
-        /// By whether there is a query and a body, and for responses.
+        /// One list for each combination of query and body, and those for responses.
         case chosen(requests: [CoveragePlan], responses: [CoveragePlan])
     }
 
-    /// A base, and what of the message went into it.
+    /// A signature base and the parts of the message in it.
     struct Draft: Sendable, Hashable {
         let base: [UInt8]
         let names: [String]
         let values: [Range<Int>]
-        /// The inner list with its parameters, which is where the base ends.
+        /// The inner list with its parameters: the value of the base's last line.
         let parameters: [UInt8]
-        /// Digests that were made, and added to the message already.
+        /// The digests that were added to the message.
         let digests: [SignableMessage.Field]
     }
 
     let algorithm: HTTPSignatureAlgorithm
-    /// Nil where the key is held elsewhere.
+    /// Nil if the key is held elsewhere.
     let key: RFC9421Key?
     private let coverage: Coverage
     private let fieldTypes: StructuredFieldTypes
     private let label: [UInt8]
     private let lifetime: Int64?
     let digest: BodyDigest
-    private let answered: SignatureRequest?
+    private let acceptSignature: AcceptSignature?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
-    /// `;tag="…"` and, where it was asked for, `;alg="…"`; empty without them.
+    /// `;tag="…"` and, if it was requested, `;alg="…"`; may be empty.
     private let lastParameters: [UInt8]
 
-    /// - Parameter key: Nil where the key is held elsewhere; then only drafts can be made.
+    /// - Parameter key: Nil if the key is held elsewhere; then only drafts can be made.
     init(
         key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
         options: MessageSigner.Options
     ) throws(SigningError) {
-        try options.requireNoSettings(of: .rfc9421)
+        try SigningText.requireNone(options.settings, of: .rfc9421)
         self.key = key
         self.algorithm = algorithm
-        try SigningText.require(keyID, "the key's id")
-        let answered = options.answers
-        try answered?.check(options, keyID: keyID, algorithm: algorithm)
-        self.answered = answered
-        let label = Array((answered?.label ?? options.label ?? "sig1").utf8)
+        try SigningText.requirePrintable(keyID, name: "the key's id")
+        let acceptSignature = options.acceptSignature
+        try acceptSignature?.check(options, keyID: keyID, algorithm: algorithm)
+        self.acceptSignature = acceptSignature
+        let label = Array((acceptSignature?.label ?? options.label ?? "sig1").utf8)
         guard RFC9421Fields.isLabel(label) else {
             throw SigningError(
                 .invalidValue,
-                "a label begins with a-z or * and goes on with a-z, 0-9, _, -, . and *")
+                "found an invalid label: expected a-z or *, then a-z, 0-9, _, -, . and *")
         }
         self.label = label
         self.lifetime = options.lifetime
@@ -60,27 +60,28 @@ final class RFC9421Signer: Sendable {
         parameter.append(quoted: keyID.utf8)
         self.keyIDParameter = parameter
         parameter = []
-        if let tag = answered?.tag ?? options.tag {
-            try SigningText.require(tag, "the tag")
+        if let tag = acceptSignature?.tag ?? options.tag {
+            try SigningText.requirePrintable(tag, name: "the tag")
             parameter.append(";tag=")
             parameter.append(quoted: tag.utf8)
         }
-        if answered?.algorithm != nil {
+        if acceptSignature?.algorithm != nil {
             parameter.append(";alg=")
             parameter.append(quoted: algorithm.name.utf8)
         }
         self.lastParameters = parameter
         self.fieldTypes = options.fieldTypes
         self.coverage = try Self.coverage(
-            answered?.components ?? options.covers, label: label, options.fieldTypes)
+            of: acceptSignature?.components ?? options.coveredComponents, label: label,
+            types: options.fieldTypes)
     }
 
     private static func coverage(
-        _ covers: [ComponentIdentifier]?, label: [UInt8], _ types: StructuredFieldTypes
+        of components: [ComponentIdentifier]?, label: [UInt8], types: StructuredFieldTypes
     ) throws(SigningError) -> Coverage {
-        if let covers {
-            for component in covers { try requireOther(component, than: label) }
-            return .fixed(try CoveragePlan(covers, types: types))
+        if let components {
+            for component in components { try requireOther(component, than: label) }
+            return .fixed(try CoveragePlan(components, types: types))
         }
         var requests: [CoveragePlan] = []
         var responses: [CoveragePlan] = []
@@ -94,9 +95,9 @@ final class RFC9421Signer: Sendable {
         return .chosen(requests: requests, responses: responses)
     }
 
-    /// Refuses a signature over its own fields, which no verifier could take.
+    /// Refuses a signature over its own fields, because no verifier could accept it.
     ///
-    /// - Parameter isTrailer: Whether those fields will stand in the trailers too.
+    /// - Parameter isTrailer: Whether the signature will be in the trailers.
     private static func requireOther(
         _ component: ComponentIdentifier, than label: [UInt8], isTrailer: Bool = false
     ) throws(SigningError) {
@@ -108,35 +109,36 @@ final class RFC9421Signer: Sendable {
         else { return }
         throw SigningError(
             .unsupportedComponent,
-            "\(component.name): a signature cannot cover itself; cover another one by ;key=\"LABEL\""
+            "\(component.name): a signature cannot cover itself; cover another with ;key=\"LABEL\""
         )
     }
 
     func sign(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
         guard let key else {
             throw SigningError(
-                .unsupportedOption, "the key is held elsewhere: prepare, have it signed, and apply")
+                .unsupportedOption, "the key is held elsewhere: use prepare and apply")
         }
-        let draft = try draft(&message, created: created, expires: expires, nonce: nonce)
+        let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
         do throws(SigningError) {
-            return finish(draft, try key.sign(draft.base), &message)
+            return add(try key.sign(draft.base), of: draft, to: &message)
         } catch {
             message.fields.removeLast(draft.digests.count)
             throw error
         }
     }
 
-    /// Makes the base, and the digests that it covers. A message that is refused stays as it was.
+    /// Computes the base and adds the covered digests. If this throws, the message is unchanged.
     func draft(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?,
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
         plan: CoveragePlan? = nil
     ) throws(SigningError) -> Draft {
         try RFC9421Fields.requireFree(label, on: message)
         let plan = plan ?? self.plan(for: message)
-        let parameters = try parameters(plan, created, expires, nonce)
-        let digests = try addDigests(plan, to: &message)
+        let parameters = try parameters(
+            of: plan, created: created, expiration: expiration, nonce: nonce)
+        let digests = try addDigests(of: plan, to: &message)
         do throws(SigningError) {
             var base: [UInt8] = []
             base.reserveCapacity(512 + parameters.count)
@@ -154,41 +156,44 @@ final class RFC9421Signer: Sendable {
         }
     }
 
-    /// Adds a draft's signature to its message.
-    func finish(
-        _ draft: Draft, _ signature: [UInt8], _ message: inout SignableMessage
+    /// Adds the signature of a draft to its message.
+    private func add(
+        _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) -> MessageSigner.Result {
-        let made = fields(draft, signature)
+        let made = fields(of: draft, signature: signature)
         message.fields.append(contentsOf: made)
         return MessageSigner.Result(
             base: draft.base, addedFields: draft.digests + made, names: draft.names,
             values: draft.values)
     }
 
-    /// Signature-Input and Signature.
-    func fields(_ draft: Draft, _ signature: [UInt8]) -> [SignableMessage.Field] {
+    /// Returns Signature-Input and Signature.
+    func fields(of draft: Draft, signature: [UInt8]) -> [SignableMessage.Field] {
         var value: [UInt8] = []
         value.reserveCapacity(signature.count * 4 / 3 + 8)
         value.append(ASCII.colon)
         Base64.append(signature.span, .standard, to: &value)
         value.append(ASCII.colon)
-        return [field("Signature-Input", draft.parameters), field("Signature", value)]
+        return [
+            field("Signature-Input", member: draft.parameters), field("Signature", member: value),
+        ]
     }
 
-    /// Adds the signature that another holder of the key made of a draft's base.
+    /// Adds a signature of a draft's base that was made elsewhere.
     ///
-    /// - Throws: `SigningError` with `invalid-signature` for one that is too short or too long, with
-    ///   `message-changed` or `digest-mismatch`, and with `duplicate-label`.
+    /// - Throws: `SigningError`: `invalid-signature` for a wrong length, `message-changed`,
+    ///   `digest-mismatch` or `duplicate-label`.
     func apply(
-        _ signature: [UInt8], _ draft: Draft, to message: inout SignableMessage
+        _ signature: [UInt8], of draft: Draft, to message: inout SignableMessage
     ) throws(SigningError) -> MessageSigner.Result {
         guard algorithm.byteCounts.contains(signature.count) else {
             let found = signature.first == 0x30 ? ", which looks like DER" : ""
             throw SigningError(
                 .invalidSignature,
-                "the signature has \(signature.count) bytes\(found): \(algorithm.name) wants "
+                "found a signature of \(signature.count) bytes\(found), expected "
                     + (algorithm.byteCounts.count == 1
-                        ? "\(algorithm.byteCounts.lowerBound)" : "as many as the modulus"))
+                        ? "\(algorithm.byteCounts.lowerBound)" : "as many as the modulus")
+                    + " for \(algorithm.name)")
         }
         try RFC9421Fields.requireFree(label, on: message)
         var base: [UInt8] = []
@@ -198,9 +203,9 @@ final class RFC9421Signer: Sendable {
         try plan.appendLines(of: message, to: &base, values: &values)
         guard draft.base.starts(with: base), values == draft.values else {
             throw SigningError(
-                .messageChanged, "what is covered changed after the signature was prepared")
+                .messageChanged, "a covered value changed after the preparation")
         }
-        return finish(draft, signature, &message)
+        return add(signature, of: draft, to: &message)
     }
 
     private func plan(for message: SignableMessage) -> CoveragePlan {
@@ -213,12 +218,12 @@ final class RFC9421Signer: Sendable {
         }
     }
 
-    /// What a signature covers that stands in the trailers, behind a body that is read once: the
-    /// digest there too.
+    /// Returns the list for a signature in the trailers, after a body that is read once, with the
+    /// digest in the trailers too.
     ///
-    /// - Throws: `SigningError` with `unsupported-component` for a list that leaves the body out, or
-    ///   covers what nobody can know before the body has come.
-    func planOfTrailers(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
+    /// - Throws: `SigningError` with `unsupported-component` for a list without the body's digest,
+    ///   or with the signature's own fields.
+    func trailerPlan(for message: SignableMessage) throws(SigningError) -> CoveragePlan {
         let digest = ContentDigest.trailer
         guard case .fixed(let plan) = coverage else {
             let core =
@@ -230,7 +235,7 @@ final class RFC9421Signer: Sendable {
         guard plan.covers(digest) else {
             throw SigningError(
                 .unsupportedComponent,
-                "a signature behind a body that is read once must cover \(digest.listed)")
+                "a signature in the trailers must cover \(digest.listed)")
         }
         for component in plan.components {
             try Self.requireOther(component, than: label, isTrailer: true)
@@ -238,9 +243,9 @@ final class RFC9421Signer: Sendable {
         return plan
     }
 
-    /// Makes covered digests that are absent and checks those that are there.
+    /// Adds covered digests that are missing and checks the others.
     private func addDigests(
-        _ plan: CoveragePlan, to message: inout SignableMessage
+        of plan: CoveragePlan, to message: inout SignableMessage
     ) throws(SigningError) -> [SignableMessage.Field] {
         var added: [SignableMessage.Field] = []
         do throws(SigningError) {
@@ -250,7 +255,7 @@ final class RFC9421Signer: Sendable {
                 {
                     try digest.check(message)
                 } else {
-                    let field = try digest.field.make(of: message, self.digest)
+                    let field = try digest.field.make(of: message, algorithm: self.digest)
                     added.append(field)
                     message.fields.append(field)
                 }
@@ -262,24 +267,25 @@ final class RFC9421Signer: Sendable {
         return added
     }
 
-    /// The signature's parameters in their order: created, expires, keyid, nonce, tag, alg.
+    /// Returns the signature's parameters in order: created, expires, keyid, nonce, tag, alg.
     private func parameters(
-        _ plan: CoveragePlan, _ created: Int64, _ expires: Int64?, _ nonce: String?
+        of plan: CoveragePlan, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> [UInt8] {
-        let expires = expires ?? lifetime.map { created + min($0, SigningTime.latest - created) }
-        let nonce = try answered?.nonce(nonce, expires: expires) ?? nonce
+        let expiration =
+            expiration ?? lifetime.map { created + min($0, SigningTime.latest - created) }
+        let nonce = try acceptSignature?.nonce(nonce, expiration: expiration) ?? nonce
         var text: [UInt8] = []
         text.reserveCapacity(plan.innerList.count + keyIDParameter.count + 96)
         text.append(contentsOf: plan.innerList)
         text.append(";created=")
         text.append(decimal: created)
-        if let expires {
-            guard expires <= SigningTime.latest else { throw SigningTime.outOfRange }
-            guard expires > created else {
-                throw SigningError(.invalidTime, "the signature expires before it is made")
+        if let expiration {
+            guard expiration <= SigningTime.latest else { throw SigningTime.outOfRange }
+            guard expiration > created else {
+                throw SigningError(.invalidTime, "the expiration isn't after created")
             }
             text.append(";expires=")
-            text.append(decimal: expires)
+            text.append(decimal: expiration)
         }
         text.append(contentsOf: keyIDParameter)
         if let nonce {
@@ -290,7 +296,7 @@ final class RFC9421Signer: Sendable {
         return text
     }
 
-    private func field(_ name: String, _ member: [UInt8]) -> SignableMessage.Field {
+    private func field(_ name: String, member: [UInt8]) -> SignableMessage.Field {
         var value: [UInt8] = []
         value.reserveCapacity(label.count + 1 + member.count)
         value.append(contentsOf: label)

@@ -1,6 +1,6 @@
-/// The one signature of a message that a verifier looks at, read from its fields.
+/// The signature to verify, parsed from a message's fields.
 struct ReceivedSignature {
-    /// Signature-Input, and where in it the covered list lies with its parentheses.
+    /// Signature-Input, with the range of the covered list including its parentheses.
     let inputs: StructuredDictionary
     let list: Range<Int>
     /// The list with the signature's parameters: the value of the base's last line.
@@ -9,9 +9,9 @@ struct ReceivedSignature {
     /// The parameter `alg`.
     let algorithm: String?
     /// The signature itself.
-    let tag: [UInt8]
+    let bytes: [UInt8]
 
-    /// Selects by tag (RFC 9421, section 7.2.5): labels are not signed.
+    /// Selects a signature by its tag (RFC 9421, section 7.2.5), because labels aren't signed.
     ///
     /// - Throws: `SigningError` with `no-signature`, `ambiguous-signature`, `malformed-signature`,
     ///   `unsupported-parameter`, `missing-created` or `missing-keyid`.
@@ -23,7 +23,7 @@ struct ReceivedSignature {
         }
         guard let inputText, let signatureText else {
             throw SigningError(
-                .malformedSignature, "of Signature-Input and Signature only one is there")
+                .malformedSignature, "expected both Signature-Input and Signature, found one")
         }
         let inputs = try StructuredDictionary(parsing: inputText, field: "Signature-Input")
         let signatures = try StructuredDictionary(parsing: signatureText, field: "Signature")
@@ -31,13 +31,13 @@ struct ReceivedSignature {
             inputs.members.allSatisfy({ signatures.member(Array(inputs[$0.key])) != nil })
         else {
             throw SigningError(
-                .malformedSignature, "Signature-Input and Signature do not have the same labels")
+                .malformedSignature, "Signature-Input and Signature have different labels")
         }
         var selected: StructuredDictionary.Member?
         for member in inputs.members {
             guard case .innerList = member.value else {
                 throw SigningError(
-                    .malformedSignature, "Signature-Input holds what is no list of components")
+                    .malformedSignature, "Signature-Input: expected a list of components")
             }
             if let wanted {
                 let tag = try inputs.text(of: "tag", in: member)
@@ -47,43 +47,43 @@ struct ReceivedSignature {
                 throw SigningError(
                     .ambiguousSignature,
                     wanted == nil
-                        ? "the message has several signatures: choose one by its tag"
-                        : "several signatures have the wanted tag")
+                        ? "found several signatures, expected one or a policy with a tag"
+                        : "found several signatures with the required tag, expected one")
             }
             selected = member
         }
         guard let member = selected, case .innerList(let list) = member.value else {
-            throw SigningError(.noSignature, "no signature has the wanted tag")
+            throw SigningError(.noSignature, "no signature has the required tag")
         }
         guard let held = signatures.member(Array(inputs[member.key])), held.parameters.isEmpty,
             case .bytes(let range) = held.value,
-            let tag = signatures.decoded(range)
+            let bytes = signatures.decoded(range)
         else {
-            throw SigningError(.malformedSignature, "Signature is no canonical base64")
+            throw SigningError(.malformedSignature, "Signature: expected canonical base64")
         }
-        self.tag = tag
+        self.bytes = bytes
         self.inputs = inputs
         self.list = list
         self.parameters = Array(inputs[member.whole])
         var created: Int64?
-        var expires: Int64?
+        var expiration: Int64?
         var texts = Texts()
         for parameter in member.parameters {
-            if inputs.matches(parameter.name, Name.created) {
+            if inputs.matches(parameter.name, bytes: Name.created) {
                 created = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, Name.keyID) {
+            } else if inputs.matches(parameter.name, bytes: Name.keyID) {
                 texts.keyID = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.nonce) {
+            } else if inputs.matches(parameter.name, bytes: Name.nonce) {
                 texts.nonce = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.tag) {
+            } else if inputs.matches(parameter.name, bytes: Name.tag) {
                 texts.tag = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, Name.expires) {
-                expires = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, Name.algorithm) {
+            } else if inputs.matches(parameter.name, bytes: Name.expires) {
+                expiration = try inputs.integer(parameter)
+            } else if inputs.matches(parameter.name, bytes: Name.algorithm) {
                 texts.algorithm = try inputs.text(parameter)
             } else {
                 throw SigningError(
-                    .unsupportedParameter, "the signature has a parameter that nobody knows")
+                    .unsupportedParameter, "the signature has an unknown parameter")
             }
         }
         self.algorithm = texts.algorithm
@@ -94,7 +94,8 @@ struct ReceivedSignature {
             throw SigningError(.missingKeyID, "the signature has no keyid")
         }
         self.claims = SignatureClaims(
-            keyID: keyID, created: created, expires: expires, nonce: texts.nonce, tag: texts.tag)
+            keyID: keyID, created: created, expiration: expiration, nonce: texts.nonce,
+            tag: texts.tag)
     }
 
     private struct Texts {
@@ -115,53 +116,53 @@ struct ReceivedSignature {
 }
 
 extension StructuredDictionary {
-    /// A parameter's text.
+    /// Returns a parameter's string.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where it is no string.
+    /// - Throws: `SigningError` with `malformed-signature` if it isn't a string.
     func text(_ parameter: Parameter) throws(SigningError) -> String {
         guard case .string(let range) = parameter.value else {
             throw SigningError(
                 .malformedSignature,
-                "\(String(decoding: self[parameter.name], as: UTF8.self)) is no string")
+                "\(String(decoding: self[parameter.name], as: UTF8.self)): expected a string")
         }
         return string(range)
     }
 
-    /// A parameter's number.
+    /// Returns a parameter's number.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where it is no integer.
+    /// - Throws: `SigningError` with `malformed-signature` if it isn't an integer.
     func integer(_ parameter: Parameter) throws(SigningError) -> Int64 {
         guard case .integer(let number) = parameter.value else {
             throw SigningError(
                 .malformedSignature,
-                "\(String(decoding: self[parameter.name], as: UTF8.self)) is no integer")
+                "\(String(decoding: self[parameter.name], as: UTF8.self)): expected an integer")
         }
         return number
     }
 
-    /// A parameter's text, or nil without it.
+    /// Returns a parameter's string, or nil if it is missing.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where it is no string.
+    /// - Throws: `SigningError` with `malformed-signature` if it isn't a string.
     func text(of name: String, in member: Member) throws(SigningError) -> String? {
         guard let parameter = parameter(name, in: member) else { return nil }
         return try text(parameter)
     }
 
-    /// A parameter's number, or nil without it.
+    /// Returns a parameter's number, or nil if it is missing.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where it is no integer.
+    /// - Throws: `SigningError` with `malformed-signature` if it isn't an integer.
     func integer(of name: String, in member: Member) throws(SigningError) -> Int64? {
         guard let parameter = parameter(name, in: member) else { return nil }
         return try integer(parameter)
     }
 
-    /// A parameter's value, or nil without it.
+    /// Returns a parameter's value, or nil if it is missing.
     func value(of name: String, in member: Member) -> Value? {
         parameter(name, in: member)?.value
     }
 
     private func parameter(_ name: String, in member: Member) -> Parameter? {
         let bytes = Array(name.utf8)
-        return member.parameters.first { matches($0.name, bytes) }
+        return member.parameters.first { matches($0.name, bytes: bytes) }
     }
 }

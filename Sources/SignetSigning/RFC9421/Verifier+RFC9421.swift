@@ -1,11 +1,11 @@
 extension Verifier {
-    /// Verifies by RFC 9421, section 3.2, all but the nonce's one use.
+    /// Verifies a message by RFC 9421, section 3.2, except for the nonce's first use.
     func verifyRFC9421(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let claims = signature.claims
-        let known = plans.plan(of: signature.inputs, signature.list)
+        let known = plans.plan(of: signature.list, in: signature.inputs)
         let plan = if let known { known } else { try compile(signature) }
         try requireCoverage(plan, of: message)
         try policy.check(claims, now: now)
@@ -15,7 +15,7 @@ extension Verifier {
         guard signature.algorithm.map({ $0.utf8.elementsEqual(algorithm.name.utf8) }) ?? true else {
             throw SigningError(
                 .algorithmMismatch,
-                "alg contradicts the key, which is bound to \(algorithm.name)")
+                "found another alg than the key's, \(algorithm.name)")
         }
         try policy.require(algorithm, ofKey: claims.keyID)
         var base: [UInt8] = []
@@ -25,19 +25,20 @@ extension Verifier {
         try plan.appendLines(of: message, to: &base, values: &values)
         base.append(contentsOf: RFC9421Fields.parametersPrefix)
         base.append(contentsOf: signature.parameters)
-        guard try key.verifies(signature.tag, of: base) else {
+        guard try key.verifies(signature.bytes, of: base) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
         try plan.checkDigests(
             of: message, checksRepresentation: policy.checksRepresentation)
-        if known == nil { plans.keep(plan) }
+        if known == nil { plans.add(plan) }
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: base, names: plan.names, values: values,
-            body: plan.provesBody(policy.checksRepresentation) ? message.heldBody : nil)
+            body: plan.provesBody(checksRepresentation: policy.checksRepresentation)
+                ? message.heldBody : nil)
         return (verified, claims)
     }
 
-    /// The base that a message's signature is one of, whether it holds or not.
+    /// Computes the base of a message's signature, whether or not it is valid.
     func draftRFC9421(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let plan = try compile(signature)
@@ -53,7 +54,7 @@ extension Verifier {
         return Explanation.Draft(base: base, names: plan.names, values: values)
     }
 
-    /// Whether the signature that counts stands in the head and covers nothing behind the body.
+    /// Whether the selected signature is in the head and covers no trailers.
     func signsHeadRFC9421(_ message: SignableMessage) throws(SigningError) -> Bool {
         guard message.contains(RFC9421Fields.signatureInput) else { return false }
         do throws(SigningError) {
@@ -72,7 +73,7 @@ extension Verifier {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
         }
-        if let required = policy.required {
+        if let required = policy.coveredComponents {
             for component in required where !plan.covers(component) {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
@@ -84,17 +85,17 @@ extension Verifier {
         } else {
             try requireDefault(RFC9421Fields.status)
         }
-        // Of a body that is still to come not one byte is taken where it is not covered.
+        // A body that will follow needs no coverage yet: its first uncovered byte is refused.
         guard message.content == .expected || message.content.isEmpty || plan.coversContentDigest
         else {
             throw SigningError(.notCovered, "content-digest is not covered")
         }
     }
 
-    /// The steps of a received list.
+    /// Compiles a received list.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` for what is no list of components, and with
-    ///   `unsupported-component` and `unknown-field-type`.
+    /// - Throws: `SigningError` with `malformed-signature`, `unsupported-component` or
+    ///   `unknown-field-type`.
     private func compile(_ signature: ReceivedSignature) throws(SigningError) -> CoveragePlan {
         do throws(SigningError) {
             return try CoveragePlan(

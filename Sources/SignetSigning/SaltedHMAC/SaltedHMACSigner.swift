@@ -6,7 +6,7 @@ struct SaltedHMACSigner: Sendable {
     private let key: HMACKey
     private let keyID: String
     private let fields: [ComponentIdentifier]
-    /// What is signed, by name.
+    /// The names of the signed values.
     private let names: [String]
     /// `;alg="hmac-sha256";created=`
     private let algorithmParameter: [UInt8]
@@ -15,25 +15,26 @@ struct SaltedHMACSigner: Sendable {
     /// `;fields="…"`
     private let fieldsParameter: [UInt8]
 
-    /// The digest of the body that is signed.
+    /// The algorithm of the body's digest.
     var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
 
     init(key: Key, options: MessageSigner.Options) throws(SigningError) {
-        try options.requireNoSettings(of: .saltedHMAC)
+        try SigningText.requireNone(options.settings, of: .saltedHMAC)
         self.key = try key.signingHMACKey()
         self.keyID = key.id
-        try SigningText.require(key.id, "the key's id")
+        try SigningText.requirePrintable(key.id, name: "the key's id")
         guard options.label == nil, options.tag == nil, options.lifetime == nil,
-            options.answers == nil
+            options.acceptSignature == nil
         else {
             throw SigningError(
                 .unsupportedOption,
-                "salted-hmac-v1 has no label, no tag, no expiry and no Accept-Signature")
+                "salted-hmac-v1 has no label, tag, expiration or Accept-Signature")
         }
         guard let algorithm = SaltedHMACText.name(of: self.key.algorithm) else {
-            throw SigningError(.algorithmMismatch, "salted-hmac-v1 wants a key for HS256 or HS512")
+            throw SigningError(
+                .algorithmMismatch, "salted-hmac-v1: expected a key for HS256 or HS512")
         }
-        self.fields = try Self.checked(options.covers ?? [])
+        self.fields = try Self.checked(options.coveredComponents ?? [])
         self.names = SaltedHMACText.names(fields)
         var parameter = Array(";alg=\"\(algorithm)\";created=".utf8)
         self.algorithmParameter = parameter
@@ -45,17 +46,17 @@ struct SaltedHMACSigner: Sendable {
         self.fieldsParameter = parameter
     }
 
-    /// Returns the list if it names fields only, each once, and at most 256.
+    /// Returns the list if it contains at most 256 fields, each once, and nothing else.
     private static func checked(
-        _ covers: [ComponentIdentifier]
+        _ components: [ComponentIdentifier]
     ) throws(SigningError) -> [ComponentIdentifier] {
-        let fields = try DistinctComponents(covers).list
+        let fields = try DistinctComponents(components).list
         for component in fields {
             guard component.source == .field, component.parameters.isEmpty else {
                 throw SigningError(
                     .unsupportedComponent,
-                    "\(component.listed): salted-hmac-v1 always covers method, authority, path, query"
-                        + " and body; its list names fields, without parameters")
+                    "\(component.listed): expected a field without parameters; "
+                        + "salted-hmac-v1 always covers method, authority, path, query and body")
             }
         }
         guard !fields.contains(where: { $0.nameBytes == SaltedHMACText.fieldBytes }) else {
@@ -64,14 +65,14 @@ struct SaltedHMACSigner: Sendable {
         return fields
     }
 
-    /// Signs; salt and nonce are random where the caller gives none.
+    /// Signs a message. Salt and nonce are random unless the caller passes them.
     func sign(
         _ message: inout SignableMessage, created: Int64, nonce: String?, salt: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
         guard !message.contains(SaltedHMACText.fieldBytes) else {
-            throw SigningError(.duplicateLabel, "the message has a field Signet-Signature already")
+            throw SigningError(.duplicateLabel, "the message already has a field Signet-Signature")
         }
-        // The generator takes longer to ask than to answer: once for both.
+        // One call of the slow random generator for both values.
         let half = SaltedHMACText.minimumSaltSize
         let random = try Self.randomBytes(2 * half)
         let salt = salt ?? Array(random[..<half])

@@ -1,41 +1,43 @@
 internal import SignetCrypto
 
-/// What `salted-hmac-v1` signs: a run of netstrings, so that no part can pose as a piece of another.
+/// The text that `salted-hmac-v1` signs: a sequence of netstrings, so that no value can pass for a
+/// part of another.
 ///
-/// The tag is HMAC(HMAC(K, "salted-hmac-v1" ‖ 0x00 ‖ salt), text), with the hash that the key's `alg`
-/// says. The text is a netstring (decimal byte count, `:`, bytes, `,`) of each of these, in order: the
-/// key's id, the time in Unix seconds, the nonce, the method, the authority (lower case, without the
-/// default port), the path as sent, the query as sent without its `?` (empty if none), for each
-/// covered field its name in lower case and its value (lines trimmed, joined by `, `), and the
-/// base64 of the body's digest.
+/// The MAC is HMAC(HMAC(K, "salted-hmac-v1" ‖ 0x00 ‖ salt), text), with the hash of the key's
+/// `alg`. The text contains a netstring (decimal byte count, `:`, bytes, `,`) for each of these
+/// values, in order: the key's id, the time in Unix seconds, the nonce, the method, the authority
+/// (in lower case, without the default port), the path as sent, the query as sent without `?`
+/// (empty if missing), the lower-case name and the value of each covered field (lines trimmed,
+/// joined by `, `), and the base64 of the body's digest.
 struct SaltedHMACText {
     static let field = "Signet-Signature"
     static let fieldBytes = Array("signet-signature".utf8)
     static let member = Array("v1".utf8)
     static let minimumSaltSize = 16
-    /// What a salt's key is derived with, before the salt.
+    /// The prefix of the salt when the salt's key is derived.
     private static let label = Array("salted-hmac-v1\0".utf8)
 
-    /// The parts that every signature covers, in the text's order.
+    /// The components that every signature covers, in order.
     static let core = [
         RFC9421Fields.method, RFC9421Fields.authority, RFC9421Fields.path, RFC9421Fields.query,
     ]
 
-    /// The whole text.
+    /// The text.
     private(set) var bytes: [UInt8] = []
-    /// Where the values of method, authority, path, query, the fields and the digest lie in it.
+    /// The ranges of method, authority, path, query, the fields' values and the digest in the text.
     private(set) var values: [Range<Int>] = []
 
-    /// Writes the text of a message.
+    /// Creates the text of a message.
     ///
-    /// - Throws: `SigningError` with `missing-component` for a field or a host that is not there, and
-    ///   `malformed-message` for a Host that is none.
+    /// - Throws: `SigningError` with `missing-component` for a missing field or host, and with
+    ///   `malformed-message` for an invalid Host.
     init(
         of message: SignableMessage, keyID: String, created: Int64, nonce: String,
         fields: [ComponentIdentifier], digest: DigestAlgorithm
     ) throws(SigningError) {
         guard let request = message.request else {
-            throw SigningError(.missingComponent, "salted-hmac-v1 signs requests, not responses")
+            throw SigningError(
+                .missingComponent, "found a response, expected a request for salted-hmac-v1")
         }
         bytes.reserveCapacity(512)
         values.reserveCapacity(fields.count + 5)
@@ -61,7 +63,7 @@ struct SaltedHMACText {
             append(value: value)
         }
         guard let sum = try message.content.digest(digest == .sha256 ? .sha256 : .sha512) else {
-            throw SigningError(.bodyCut, "the body, which is covered, did not come yet")
+            throw SigningError(.bodyCut, "the covered body is incomplete")
         }
         append(value: Base64.encodeBytes(sum.span, .standard))
     }
@@ -78,12 +80,12 @@ struct SaltedHMACText {
         values.append((bytes.count - 1 - part.count)..<(bytes.count - 1))
     }
 
-    /// What the values are, in their order.
+    /// Returns the names of the values, in order.
     static func names(_ fields: [ComponentIdentifier]) -> [String] {
         core.map(\.name) + fields.map(\.name) + ["body-digest"]
     }
 
-    /// The tag of the text under a key's key for one salt.
+    /// Returns the MAC of the text under a key and a salt.
     func tag(key: HMACKey, salt: [UInt8]) throws(SigningError) -> [UInt8] {
         var label: [UInt8] = []
         label.reserveCapacity(Self.label.count + salt.count)
@@ -97,7 +99,7 @@ struct SaltedHMACText {
         }
     }
 
-    /// The name that the field gives an algorithm; nil for one that no key has.
+    /// Returns the algorithm's name in the field; nil if no key can have it.
     static func name(of algorithm: DigestAlgorithm) -> String? {
         switch algorithm {
         case .sha256: "hmac-sha256"

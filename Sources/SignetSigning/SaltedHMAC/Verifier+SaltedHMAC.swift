@@ -1,11 +1,11 @@
 internal import SignetCrypto
 
 extension Verifier {
-    /// Verifies by `salted-hmac-v1`, all but the nonce's one use.
+    /// Verifies a message by `salted-hmac-v1`, except for the nonce's first use.
     func verifySaltedHMAC(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let (signature, key) = try admitSaltedHMAC(message, now: now)
+        let (signature, key) = try checkSaltedHMACHead(message, now: now)
         let claims = signature.claims
         let text = try SaltedHMACText(
             of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
@@ -21,25 +21,28 @@ extension Verifier {
         return (verified, claims)
     }
 
-    /// What can be refused before the body is there.
-    func admitSaltedHMAC(
+    /// Does the checks that don't need the body.
+    func checkSaltedHMACHead(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (SaltedHMACSignature, HMACKey) {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
-        for component in policy.required ?? [] where !signature.fields.contains(component) {
+        for component in policy.coveredComponents ?? [] where !signature.fields.contains(component)
+        {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
         try policy.check(claims, now: now)
         try requireNonce(claims)
         let key = try key(claims.keyID, now: now).signingHMACKey()
         guard signature.algorithm == SaltedHMACText.name(of: key.algorithm) else {
-            throw SigningError(.algorithmMismatch, "alg contradicts the key's algorithm")
+            throw SigningError(
+                .algorithmMismatch,
+                "found another alg than the key's, \(key.algorithm == .sha256 ? "HS256" : "HS512")")
         }
         return (signature, key)
     }
 
-    /// The text that a message's signature is one of, whether it holds or not.
+    /// Computes the text of a message, whether or not its signature is valid.
     func draftSaltedHMAC(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
@@ -52,7 +55,7 @@ extension Verifier {
     }
 }
 
-/// The field Signet-Signature, read strictly: one line, one member, each parameter once.
+/// The parsed field Signet-Signature: exactly one line with one member and each parameter once.
 struct SaltedHMACSignature {
     let claims: SignatureClaims
     let algorithm: String
@@ -65,10 +68,10 @@ struct SaltedHMACSignature {
         guard let line = lines.first else {
             throw SigningError(.noSignature, "the message has no field Signet-Signature")
         }
-        guard lines.count == 1 else { throw Self.malformed("there are several of it") }
+        guard lines.count == 1 else { throw Self.malformed("found \(lines.count), expected one") }
         let value = try StructuredDictionary(parsing: line, field: SaltedHMACText.field)
         guard value.members.count == 1, let member = value.member(SaltedHMACText.member) else {
-            throw Self.malformed("wanted v1 and nothing else")
+            throw Self.malformed("expected only the member v1")
         }
         guard member.parameters.count == 6,
             let algorithm = try value.text(of: "alg", in: member),
@@ -78,15 +81,16 @@ struct SaltedHMACSignature {
             let list = try value.text(of: "fields", in: member),
             case .bytes(let salt) = value.value(of: "salt", in: member)
         else {
-            throw Self.malformed("wanted alg, created, keyid, nonce, salt and fields, each once")
+            throw Self.malformed("expected alg, created, keyid, nonce, salt and fields, each once")
         }
         guard case .bytes(let range) = member.value,
             let tag = value.decoded(range),
             let salt = value.decoded(salt)
-        else { throw Self.malformed("no canonical base64") }
+        else { throw Self.malformed("found a value that isn't canonical base64") }
         guard (SaltedHMACText.minimumSaltSize...64).contains(salt.count) else {
             throw Self.malformed(
-                "the salt has \(salt.count) bytes: wanted \(SaltedHMACText.minimumSaltSize) to 64")
+                "found \(salt.count) bytes of salt, expected \(SaltedHMACText.minimumSaltSize) to 64"
+            )
         }
         self.claims = SignatureClaims(keyID: keyID, created: created, nonce: nonce)
         self.algorithm = algorithm
@@ -95,7 +99,7 @@ struct SaltedHMACSignature {
         self.fields = try Self.fields(list)
     }
 
-    /// Reads the list of covered fields; its length is checked before any of its names.
+    /// Parses the list of covered fields. Checks its length before parsing any name.
     private static func fields(_ list: String) throws(SigningError) -> [ComponentIdentifier] {
         guard !list.isEmpty else { return [] }
         let count = list.utf8.count { $0 == ASCII.space } + 1
@@ -108,7 +112,9 @@ struct SaltedHMACSignature {
         for name in list.utf8.split(separator: ASCII.space, omittingEmptySubsequences: false) {
             do throws(SigningError) {
                 let field = try ComponentIdentifier(String(decoding: name, as: UTF8.self))
-                guard field.source == .field else { throw malformed("fields names no field") }
+                guard field.source == .field else {
+                    throw malformed("fields: found a derived component, expected fields")
+                }
                 try fields.add(field)
             } catch {
                 throw malformed(error.message)

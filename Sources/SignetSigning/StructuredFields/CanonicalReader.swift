@@ -1,5 +1,5 @@
-/// Reads dictionaries of RFC 9651 in the one spelling that its serialisers write; another spelling
-/// is no error here, only not read.
+/// Parses dictionaries of RFC 9651 in canonical form, which is what serializers write. Returns nil
+/// for any other form.
 struct CanonicalReader {
     let text: [UInt8]
     let field: String
@@ -10,33 +10,33 @@ struct CanonicalReader {
         self.field = field
     }
 
-    /// Reads on from a place in a text that is known to be in the one spelling.
+    /// Continues at a position of a canonical text.
     init(_ dictionary: StructuredDictionary, from position: Int) {
         self.init(text: dictionary.text, field: "")
         self.position = position
     }
 
-    /// All members, or nil where the text has another spelling or another type.
+    /// Returns all members, or nil if the text isn't canonical or has an unsupported type.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` for a key or parameter that comes twice.
+    /// - Throws: `SigningError` with `malformed-signature` for a repeated key or parameter.
     mutating func dictionary() throws(SigningError) -> [StructuredDictionary.Member]? {
         var members: [StructuredDictionary.Member] = []
         while true {
             guard let member = try member() else { return nil }
-            guard !members.contains(where: { isSame($0.key, member.key) }) else {
-                throw SigningError(.malformedSignature, "\(field) holds a label twice")
+            guard !members.contains(where: { areEqual($0.key, member.key) }) else {
+                throw SigningError(.malformedSignature, "\(field): found a label twice")
             }
             members.append(member)
             guard members.count <= StructuredDictionary.maximumCount else { throw tooMany }
             if position == text.count { return members }
-            guard take(ASCII.comma), take(ASCII.space) else { return nil }
+            guard consume(ASCII.comma), consume(ASCII.space) else { return nil }
         }
     }
 
     private mutating func member() throws(SigningError) -> StructuredDictionary.Member? {
         guard let key = key() else { return nil }
         let start = position + 1
-        guard take(ASCII.equals) else {
+        guard consume(ASCII.equals) else {
             guard let parameters = try parameters() else { return nil }
             return StructuredDictionary.Member(
                 key: key, value: .yes, whole: position..<position, parameters: parameters)
@@ -52,20 +52,20 @@ struct CanonicalReader {
     private mutating func innerList() throws(SigningError) -> StructuredDictionary.Value? {
         let start = position
         position += 1
-        if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
+        if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
         while true {
             guard bareItem() != nil, try parameters() != nil else { return nil }
-            if take(ASCII.rightParenthesis) { return .innerList(start..<position) }
-            guard take(ASCII.space) else { return nil }
+            if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
+            guard consume(ASCII.space) else { return nil }
         }
     }
 
-    /// The items of the inner list that begins here, or nil where there is none.
+    /// Returns the items of the inner list at the position, or nil if there isn't one.
     mutating func items() throws(SigningError) -> [StructuredDictionary.Item]? {
         var items: [StructuredDictionary.Item] = []
-        guard take(ASCII.leftParenthesis) else { return nil }
-        while !take(ASCII.rightParenthesis) {
-            guard items.isEmpty || take(ASCII.space), let value = bareItem(),
+        guard consume(ASCII.leftParenthesis) else { return nil }
+        while !consume(ASCII.rightParenthesis) {
+            guard items.isEmpty || consume(ASCII.space), let value = bareItem(),
                 let parameters = try parameters()
             else { return nil }
             items.append(StructuredDictionary.Item(value: value, parameters: parameters))
@@ -75,15 +75,15 @@ struct CanonicalReader {
 
     private mutating func parameters() throws(SigningError) -> [StructuredDictionary.Parameter]? {
         var parameters: [StructuredDictionary.Parameter] = []
-        while take(ASCII.semicolon) {
+        while consume(ASCII.semicolon) {
             guard let name = key() else { return nil }
             var value = StructuredDictionary.Value.yes
-            if take(ASCII.equals) {
+            if consume(ASCII.equals) {
                 guard let found = bareItem() else { return nil }
                 value = found
             }
-            guard !parameters.contains(where: { isSame($0.name, name) }) else {
-                throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
+            guard !parameters.contains(where: { areEqual($0.name, name) }) else {
+                throw SigningError(.malformedSignature, "\(field): found a parameter twice")
             }
             parameters.append(StructuredDictionary.Parameter(name: name, value: value))
             guard parameters.count <= StructuredDictionary.maximumCount else { throw tooMany }
@@ -94,7 +94,7 @@ struct CanonicalReader {
     private var tooMany: SigningError {
         SigningError(
             .malformedSignature,
-            "\(field) holds more than \(StructuredDictionary.maximumCount) members or parameters")
+            "\(field): expected at most \(StructuredDictionary.maximumCount) members or parameters")
     }
 
     private mutating func key() -> Range<Int>? {
@@ -156,12 +156,12 @@ struct CanonicalReader {
             else { return nil }
             position += 1
         }
-        guard take(ASCII.colon) else { return nil }
+        guard consume(ASCII.colon) else { return nil }
         return .bytes(start..<(position - 1))
     }
 
     private mutating func integer() -> StructuredDictionary.Value? {
-        let isNegative = take(ASCII.minus)
+        let isNegative = consume(ASCII.minus)
         let start = position
         var value: Int64 = 0
         while position < text.count, text[position].isDigit, position - start < 15 {
@@ -179,8 +179,8 @@ struct CanonicalReader {
 
     private mutating func boolean() -> StructuredDictionary.Value? {
         position += 1
-        // True is written by leaving the value out.
-        return take(ASCII.zero) ? .other : nil
+        // True is written without a value.
+        return consume(ASCII.zero) ? .other : nil
     }
 
     private mutating func token() -> StructuredDictionary.Value? {
@@ -192,13 +192,13 @@ struct CanonicalReader {
         return .other
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard position < text.count, text[position] == byte else { return false }
         position += 1
         return true
     }
 
-    private func isSame(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    private func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         guard left.count == right.count else { return false }
         for offset in 0..<left.count
         where text[left.lowerBound + offset] != text[right.lowerBound + offset] {

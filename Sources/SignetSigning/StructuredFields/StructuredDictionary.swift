@@ -1,17 +1,17 @@
 internal import RawStructuredFieldValues
 internal import SignetCrypto
 
-/// A Dictionary of RFC 9651 in which no key and no parameter comes twice.
+/// A Dictionary of RFC 9651 without repeated keys or parameters.
 ///
-/// RFC 9651 lets the last of two equal keys win, so that two readers of Signature-Input could each
-/// believe another one; here both are refused. What serialisers write is read in one pass over its
-/// bytes. Any other spelling is first brought to that one by swift-http-structured-headers.
+/// In RFC 9651 the last of two equal keys wins, so two readers of Signature-Input could use
+/// different ones; here both are refused. Canonical text, which is what serializers write, is
+/// parsed in one pass. Any other text is first converted with swift-http-structured-headers.
 struct StructuredDictionary: Sendable {
-    /// The most members, and the most parameters of a member or an item, that are read: looking for
-    /// the same name twice takes time that grows with their square.
+    /// The largest number of members, and of parameters of a member or an item. The search for
+    /// repetitions takes quadratic time.
     static let maximumCount = 128
 
-    /// The text in the spelling of RFC 9651, section 4.1.2.
+    /// The text in canonical form (RFC 9651, section 4.1.2).
     let text: [UInt8]
     let members: [Member]
 
@@ -29,9 +29,9 @@ struct StructuredDictionary: Sendable {
         /// Base64 between its colons.
         case bytes(Range<Int>)
         case integer(Int64)
-        /// What stands between the quotes, escapes kept.
+        /// The text between the quotes, with its escapes.
         case string(Range<Int>)
-        /// The boolean true, which is written by leaving the value out.
+        /// The boolean true, which is written without a value.
         case yes
         /// The boolean false or a token.
         case other
@@ -48,9 +48,9 @@ struct StructuredDictionary: Sendable {
         let value: Value
     }
 
-    /// Reads a combined field value.
+    /// Parses a combined field value.
     ///
-    /// - Throws: `SigningError` with `malformed-signature`, which the caller may rename.
+    /// - Throws: `SigningError` with `malformed-signature`; callers may replace the code.
     init(parsing text: [UInt8], field: String) throws(SigningError) {
         var reader = CanonicalReader(text: text, field: field)
         if let members = try reader.dictionary() {
@@ -61,33 +61,33 @@ struct StructuredDictionary: Sendable {
         let canonical = try Self.canonical(text, field: field)
         reader = CanonicalReader(text: canonical, field: field)
         guard let members = try reader.dictionary() else {
-            throw SigningError(.malformedSignature, "\(field) holds a value of an unknown type")
+            throw SigningError(.malformedSignature, "\(field): found a value of an unknown type")
         }
         self.text = canonical
         self.members = members
     }
 
-    /// The items of an inner list that stands in a range.
+    /// Returns the items of the inner list in a range.
     ///
-    /// - Throws: `SigningError` with `malformed-signature` where it is none.
+    /// - Throws: `SigningError` with `malformed-signature` if it isn't an inner list.
     func items(of list: Range<Int>) throws(SigningError) -> [Item] {
         var reader = CanonicalReader(self, from: list.lowerBound)
         guard let items = try reader.items() else {
-            throw SigningError(.malformedSignature, "no inner list of RFC 9651")
+            throw SigningError(.malformedSignature, "expected an inner list of RFC 9651")
         }
         return items
     }
 
     subscript(range: Range<Int>) -> ArraySlice<UInt8> { text[range] }
 
-    /// The member of a key.
+    /// Returns the member with a key.
     func member(_ key: [UInt8]) -> Member? {
-        for member in members where matches(member.key, key) { return member }
+        for member in members where matches(member.key, bytes: key) { return member }
         return nil
     }
 
-    /// Whether the bytes in a range are those given; on the way of every message.
-    func matches(_ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
+    /// Whether the bytes in a range are equal to others. Fast for short names.
+    func matches(_ range: Range<Int>, bytes: [UInt8]) -> Bool {
         guard range.count == bytes.count else { return false }
         for offset in 0..<bytes.count where text[range.lowerBound + offset] != bytes[offset] {
             return false
@@ -95,18 +95,18 @@ struct StructuredDictionary: Sendable {
         return true
     }
 
-    /// The same for longer bytes.
+    /// Whether the bytes in a range are equal to others. Fast for long lists.
     func isSame(_ range: Range<Int>, as bytes: [UInt8]) -> Bool {
         range.count == bytes.count
             && constantTimeEqual(text.span.extracting(range), bytes.span)
     }
 
-    /// What base64 in a range stands for, or nil where it is not canonical.
+    /// Decodes base64 in a range. Returns nil if it isn't canonical.
     func decoded(_ range: Range<Int>) -> [UInt8]? {
         Base64.decode(text.span.extracting(range), .standard)
     }
 
-    /// The text of a string, its escapes resolved.
+    /// Returns the text of a string without its escapes.
     func string(_ range: Range<Int>) -> String {
         let bytes = text[range]
         guard bytes.contains(ASCII.backslash) else { return String(decoding: bytes, as: UTF8.self) }
@@ -121,14 +121,17 @@ struct StructuredDictionary: Sendable {
 }
 
 extension StructuredDictionary {
-    /// Reads each member alone with the library, which then cannot let one hide another.
+    /// Converts each member on its own with the library, so that none can hide another.
     private static func canonical(_ text: [UInt8], field: String) throws(SigningError) -> [UInt8] {
         var result: [UInt8] = []
         let members = try members(of: text, field: field)
         guard members.count <= maximumCount,
             members.allSatisfy({ $0.parameters <= ComponentIdentifier.maximumCount * 4 })
         else {
-            throw SigningError(.malformedSignature, "\(field) holds too many members or parameters")
+            throw SigningError(
+                .malformedSignature,
+                "\(field): expected at most \(maximumCount) members and "
+                    + "\(ComponentIdentifier.maximumCount * 4) parameters each")
         }
         for member in members {
             if !result.isEmpty { result.append(contentsOf: [ASCII.comma, ASCII.space]) }
@@ -136,7 +139,7 @@ extension StructuredDictionary {
                 var parser = StructuredFieldValueParser(member.text)
                 let parsed = try parser.parseDictionaryFieldValue()
                 guard parsed.count == 1, parameterCount(parsed) == member.parameters else {
-                    throw SigningError(.malformedSignature, "\(field) holds a parameter twice")
+                    throw SigningError(.malformedSignature, "\(field): found a parameter twice")
                 }
                 var serializer = StructuredFieldValueSerializer()
                 result.append(contentsOf: try serializer.writeDictionaryFieldValue(parsed))
@@ -144,7 +147,7 @@ extension StructuredDictionary {
                 throw error
             } catch {
                 throw SigningError(
-                    .malformedSignature, "\(field) is no dictionary of RFC 9651 (\(error))")
+                    .malformedSignature, "\(field): expected a dictionary of RFC 9651 (\(error))")
             }
         }
         return result
@@ -162,7 +165,7 @@ extension StructuredDictionary {
         }
     }
 
-    /// The parts between top-level commas, each with the number of its semicolons outside strings.
+    /// Splits the text at top-level commas, and counts the semicolons outside strings of each part.
     private static func members(
         of text: [UInt8], field: String
     ) throws(SigningError) -> [(text: [UInt8], parameters: Int)] {
@@ -177,9 +180,9 @@ extension StructuredDictionary {
                 members.append(([], 0))
                 continue
             } else if byte == ASCII.quote {
-                // A display string has other escapes; nothing that is read here may be one.
+                // Display strings have other escapes, and no member may be one.
                 guard members[members.count - 1].text.last != 0x25 else {
-                    throw SigningError(.malformedSignature, "\(field) holds a display string")
+                    throw SigningError(.malformedSignature, "\(field): found a display string")
                 }
                 isQuoted = true
                 isEscaped = false
@@ -191,7 +194,7 @@ extension StructuredDictionary {
         for index in members.indices {
             let trimmed = members[index].text.trimmingWhiteSpace()
             guard !trimmed.isEmpty else {
-                throw SigningError(.malformedSignature, "\(field) has an empty member")
+                throw SigningError(.malformedSignature, "\(field): found an empty member")
             }
             members[index].text = trimmed
         }

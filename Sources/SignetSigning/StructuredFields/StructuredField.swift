@@ -1,21 +1,21 @@
 internal import RawStructuredFieldValues
 internal import SignetCrypto
 
-/// A structured field of any type, in its strict spelling (RFC 9421, sections 2.1.1 and 2.1.2).
+/// The strict serialization of a structured field of any type (RFC 9421, sections 2.1.1 and 2.1.2).
 ///
-/// swift-http-structured-headers parses and writes; what it leaves open is closed here: base64 is
-/// decoded and written anew (RFC 9651, section 4.2.7), and the number of members, parameters and
-/// items is bounded, because its maps are searched from end to end.
+/// Uses swift-http-structured-headers and adds two things: base64 is decoded and encoded again (RFC
+/// 9651, section 4.2.7), and the number of members, parameters and items is limited, because the
+/// library searches its maps linearly.
 struct StructuredField {
     private static let maximumCount = 1024
 
-    /// The whole field in its strict spelling.
+    /// Returns the strict serialization of a whole field.
     ///
     /// - Throws: `SigningError` with `malformed-field`.
     static func serialize(
         _ text: [UInt8], as type: StructuredFieldType, field: String
     ) throws(SigningError) -> [UInt8] {
-        try bound(text, field)
+        try requireFewMembers(in: text, field: field)
         do {
             var parser = StructuredFieldValueParser(text)
             var serializer = StructuredFieldValueSerializer()
@@ -34,55 +34,56 @@ struct StructuredField {
                     canonical(try parser.parseItemFieldValue()))
             }
         } catch {
-            throw malformed(field, "no \(type.rawValue) of RFC 9651")
+            throw malformed(field: field, "expected a \(type.rawValue) of RFC 9651")
         }
     }
 
-    /// A field that is a dictionary.
+    /// The members of a dictionary field.
     struct Members {
         private let members: OrderedMap<String, ItemOrInnerList>
         private let field: String
 
         /// - Throws: `SigningError` with `malformed-field`.
-        init(_ text: [UInt8], field: String) throws(SigningError) {
+        init(parsing text: [UInt8], field: String) throws(SigningError) {
             self.field = field
-            try bound(text, field)
+            try requireFewMembers(in: text, field: field)
             do {
                 var parser = StructuredFieldValueParser(text)
                 self.members = try parser.parseDictionaryFieldValue()
             } catch {
-                throw malformed(field, "no dictionary of RFC 9651")
+                throw malformed(field: field, "expected a dictionary of RFC 9651")
             }
         }
 
-        /// A member's value with its parameters, in its strict spelling.
+        /// Returns the strict serialization of a member's value with its parameters.
         ///
-        /// - Throws: `SigningError` with `missing-component` without the member, and with
+        /// - Throws: `SigningError` with `missing-component` if the member is missing, and with
         ///   `malformed-field`.
         func serialize(_ key: String) throws(SigningError) -> [UInt8] {
             guard let member = members[key] else {
                 throw SigningError(.missingComponent, "the field \(field) has no member \(key)")
             }
             do {
-                // A list of one member is written as that member: true, too, as ?1.
+                // A list of one member is written as that member, true as ?1.
                 var serializer = StructuredFieldValueSerializer()
                 return try serializer.writeListFieldValue([canonical(member)])
             } catch {
-                throw malformed(field, "a member that is none of RFC 9651")
+                throw malformed(field: field, "found a member that RFC 9651 doesn't allow")
             }
         }
     }
 
-    private static func bound(_ text: [UInt8], _ field: String) throws(SigningError) {
+    private static func requireFewMembers(in text: [UInt8], field: String) throws(SigningError) {
         var count = 0
         for byte in text where byte == ASCII.comma || byte == ASCII.semicolon { count += 1 }
         guard count <= maximumCount else {
-            throw malformed(field, "more than \(maximumCount) members and parameters")
+            throw malformed(
+                field: field, "expected at most \(maximumCount) members and parameters")
         }
     }
 
-    private static func malformed(_ field: String, _ words: String) -> SigningError {
-        SigningError(.malformedField, "the value of \(field): \(words)")
+    private static func malformed(field: String, _ problem: String) -> SigningError {
+        SigningError(.malformedField, "the value of \(field): \(problem)")
     }
 
     private static func canonical(_ member: ItemOrInnerList) throws -> ItemOrInnerList {
@@ -111,7 +112,7 @@ struct StructuredField {
         return result
     }
 
-    /// Base64 with its padding; a parser may do without it, a serialiser may not.
+    /// Returns base64 with its padding, which parsers accept without but serializers must write.
     private static func canonical(_ value: RFC9651BareItem) throws -> RFC9651BareItem {
         guard case .undecodedByteSequence(let text) = value else { return value }
         var padded = Array(text.utf8)
@@ -119,7 +120,7 @@ struct StructuredField {
             padded += [UInt8](repeating: ASCII.equals, count: (4 - padded.count % 4) % 4)
         }
         guard let bytes = Base64.decode(padded, .standard) else {
-            throw SigningError(.malformedField, "no base64")
+            throw SigningError(.malformedField, "expected base64")
         }
         return .undecodedByteSequence(Base64.encode(bytes, .standard))
     }

@@ -1,23 +1,23 @@
-/// What the whole of a structured field is (RFC 9651, section 3).
+/// The type of a structured field (RFC 9651, section 3).
 public enum StructuredFieldType: String, Sendable, Hashable, CaseIterable {
-    /// Members by name.
+    /// Named members.
     case dictionary
-    /// Items or inner lists in a row.
+    /// A sequence of items or inner lists.
     case list
-    /// One value.
+    /// A single value.
     case item
 }
 
-/// The types of fields that may be covered in their strict spelling (`;sf`): those of IANA's field
-/// name registry, and those that an application adds for its own.
+/// The types of fields that may be covered with `;sf`: those of IANA's field name registry, and
+/// those that an application adds.
 public struct StructuredFieldTypes: Sendable, Hashable {
     private var own: [[UInt8]: StructuredFieldType] = [:]
 
-    /// The registered types alone.
+    /// Creates a value with the registered types only.
     public init() {}
 
-    /// The type of a field, or nil where nobody has told it; the case of the name does not matter.
-    /// What is set here goes before the registry.
+    /// The type of a field, or nil if it is unknown. The case of the name doesn't matter. A type
+    /// set here takes precedence over the registry.
     public subscript(name: String) -> StructuredFieldType? {
         get { self[bytes: name.utf8.map(\.lowercased)] }
         set { own[name.utf8.map(\.lowercased)] = newValue }

@@ -26,7 +26,7 @@ struct SoakTests {
         let stores: [any NonceStore] = try (0..<2).map { _ in
             switch kind {
             case .memory: memory
-            case .file: FileNonceStore(path: folder.path("nonces"), patience: .seconds(60))
+            case .file: FileNonceStore(path: folder.path("nonces"), lockTimeout: .seconds(60))
             case .redis: try RedisNonceStore(#require(host).options)
             }
         }

@@ -42,7 +42,7 @@ struct BuiltInSchemeTests {
             Example(name: "wechat-v2", text: xml),
         ]
 
-        func scheme() throws -> SigningScheme { try .insecure.scheme(named: name) }
+        func scheme() throws -> SigningScheme { try .Insecure.scheme(named: name) }
 
         var key: String { name == "wechatpay-v3" ? "rsa" : "secret" }
 
@@ -56,7 +56,7 @@ struct BuiltInSchemeTests {
             var policy = VerificationPolicy()
             policy.settings = settings
             if name == "rfc9421" {
-                policy.required = try ComponentIdentifier.list(
+                policy.coveredComponents = try ComponentIdentifier.list(
                     parsing: "@method,@authority,@path,@query,content-digest")
             }
             return try Verifier(scheme: scheme(), keys: keys, policy: policy)
@@ -100,7 +100,7 @@ struct BuiltInSchemeTests {
     func document(_ example: Example) throws {
         let scheme = try example.scheme()
         let text = JSONValue.object(scheme.document).serialized(.pretty)
-        let again = try SigningScheme.insecure.scheme(document: text)
+        let again = try SigningScheme.Insecure.scheme(document: text)
         #expect(again == scheme && again.findings == scheme.findings)
         let isWeak = scheme.findings.contains { $0.code == .brokenHash }
         #expect(

@@ -45,13 +45,13 @@ struct SchemeDocumentTests {
 
     @Test("what is good is read", arguments: good)
     func accepted(_ test: Case) throws {
-        _ = try SigningScheme.insecure.scheme(document: test.document.serialized())
+        _ = try SigningScheme.Insecure.scheme(document: test.document.serialized())
     }
 
     @Test("what is broken is refused, with found, wanted and where", arguments: broken)
     func refused(_ test: Case) throws {
         let error = #expect(throws: SigningError.self) {
-            try SigningScheme.insecure.scheme(document: test.document.serialized())
+            try SigningScheme.Insecure.scheme(document: test.document.serialized())
         }
         let message = try #require(error?.message)
         #expect(error?.code == .malformedScheme)
@@ -95,7 +95,7 @@ struct SchemeDocumentTests {
         }
         #expect(error?.code == .insecureScheme)
         #expect(error?.message.contains("--insecure-scheme-ok") == true)
-        #expect(error?.message.contains("SigningScheme.insecure") == true)
+        #expect(error?.message.contains("SigningScheme.Insecure") == true)
     }
 
     @Test("a scheme that is weak must be allowed by name")
@@ -109,7 +109,7 @@ struct SchemeDocumentTests {
             let document = weak[0].document.patched(by: patch).serialized()
             #expect(code { _ = try SigningScheme(document: document) } == wanted)
             #expect(
-                code { _ = try SigningScheme.insecure.scheme(document: document) } == "no error")
+                code { _ = try SigningScheme.Insecure.scheme(document: document) } == "no error")
         }
     }
 
@@ -128,7 +128,7 @@ struct SchemeDocumentTests {
     @Test("the JSON Schema takes what is built in, and says what the reader says of all others")
     func schema() async throws {
         let builtIn = try SigningScheme.names.map { name in
-            JSONValue.object(try SigningScheme.insecure.scheme(named: name).document)
+            JSONValue.object(try SigningScheme.Insecure.scheme(named: name).document)
         }
         let all = Self.good + Self.broken
         let task: JSONValue = [

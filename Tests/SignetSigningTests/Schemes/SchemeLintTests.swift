@@ -27,7 +27,7 @@ import Testing
         ),
     ])
     func builtIn(_ name: String, _ wanted: [String]) throws {
-        let scheme = try SigningScheme.insecure.scheme(named: name)
+        let scheme = try SigningScheme.Insecure.scheme(named: name)
         #expect(scheme.findings.map(\.code.name) == wanted)
     }
 
@@ -43,7 +43,7 @@ import Testing
             "place": [["header": "X-Sign", "value": "{keyid} {time} {nonce} {signature}"]],
         ]
         for (name, value) in changes { document[name] = value }
-        return try .insecure.scheme(document: JSONValue.object(document).serialized())
+        return try .Insecure.scheme(document: JSONValue.object(document).serialized())
     }
 
     static let weak: [(String, JSONObject)] = [

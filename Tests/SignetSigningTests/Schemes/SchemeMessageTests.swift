@@ -31,7 +31,7 @@ struct SchemeMessageTests {
             let before = message
             do {
                 _ = try MessageSigner(
-                    scheme: .insecure.scheme(named: scheme), key: keys.keys[0], options: options
+                    scheme: .Insecure.scheme(named: scheme), key: keys.keys[0], options: options
                 ).sign(&message, now: now, expires: expires, nonce: nonce)
             } catch {
                 #expect(message == before)
@@ -147,7 +147,7 @@ struct SchemeMessageTests {
     func options() throws {
         #expect(sign("stripe") { $0.label = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.tag = "a" } == "unsupported-option")
-        #expect(sign("stripe") { $0.covers = [] } == "unsupported-option")
+        #expect(sign("stripe") { $0.coveredComponents = [] } == "unsupported-option")
         #expect(sign("stripe", expires: Sample.now + 1) == "unsupported-option")
         let query = Self.aws.merging(["placement": "query"]) { $1 }
         for (end, wanted) in [

@@ -69,7 +69,7 @@ struct SchemeMutationTests {
     func mutations() throws {
         var random = SeededGenerator(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
-            JSONValue.object(try SigningScheme.insecure.scheme(named: $0).document)
+            JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)
         }
         let sources = builtIn + SchemeDocumentTests.good.map(\.document)
         let settings = [
@@ -89,7 +89,7 @@ struct SchemeMutationTests {
             if Bool.random(using: &random) { document = mutated(document, &random) }
             let scheme: SigningScheme
             do throws(SigningError) {
-                scheme = try .insecure.scheme(document: document.serialized())
+                scheme = try .Insecure.scheme(document: document.serialized())
             } catch {
                 #expect(error.code == .malformedScheme)
                 continue

@@ -205,7 +205,7 @@ final class CompiledScheme: Sendable {
 }
 
 extension CompiledScheme {
-    /// The hash that signs, if it is broken; such a scheme needs `.insecure`.
+    /// The hash that signs, if it is broken; such a scheme needs `.Insecure`.
     var brokenHash: HashFunction? {
         if case .hash(let function, _, _) = algorithm, function.isBroken { return function }
         return nil

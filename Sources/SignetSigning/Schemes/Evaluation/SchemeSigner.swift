@@ -10,7 +10,7 @@ struct SchemeSigner: Sendable {
     init(
         _ compiled: CompiledScheme, key: Key, options: MessageSigner.Options
     ) throws(SigningError) {
-        guard options.covers == nil, options.label == nil, options.tag == nil else {
+        guard options.coveredComponents == nil, options.label == nil, options.tag == nil else {
             throw SigningError(
                 .unsupportedOption,
                 "\(compiled.name) defines what it covers, and has no label and no tag")

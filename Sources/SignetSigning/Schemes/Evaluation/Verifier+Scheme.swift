@@ -23,7 +23,8 @@ extension Verifier {
         let proof = VerifiedMessage(
             scheme: self.scheme, keyID: key.id,
             created: compiled.signed.hasTime ? received.time : nil,
-            expires: claims.expires, nonce: claims.nonce, covered: covered, of: evaluator.message,
+            expiration: claims.expiration, nonce: claims.nonce, covered: covered,
+            of: evaluator.message,
             body: covered.contains(.body) ? message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
@@ -39,7 +40,7 @@ extension Verifier {
         var evaluator = evaluator(of: message, received: received, scheme: scheme)
         try requireInjectedFields(of: scheme, in: received.headerNames)
         let covered = try scheme.coverage.parts(of: &evaluator)
-        for component in policy.required ?? []
+        for component in policy.coveredComponents ?? []
         where !covered.contains(where: { $0.name == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
@@ -116,7 +117,7 @@ extension Verifier {
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(
-            keyID: received.keyID ?? "", created: received.time ?? now, expires: nil,
+            keyID: received.keyID ?? "", created: received.time ?? now, expiration: nil,
             nonce: scheme.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
         guard let time = received.time else { return claims }
         guard let lifetime = received.lifetime, scheme.signed.sources.contains(.lifetime) else {
@@ -124,8 +125,8 @@ extension Verifier {
             return claims
         }
         // The signer chose the expiration, at most a week. It replaces the policy's maximum age.
-        claims.expires = time + lifetime
-        claims.lifetimeEnd = claims.expires
+        claims.expiration = time + lifetime
+        claims.ignoresMaximumAge = true
         guard time - now <= policy.clampedClockSkew else {
             throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
         }

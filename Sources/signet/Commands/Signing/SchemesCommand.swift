@@ -38,7 +38,7 @@ struct SchemesShowCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let document = try SigningScheme.insecure.scheme(named: name).document
+        let document = try SigningScheme.Insecure.scheme(named: name).document
         try common.terminal.result(
             document, text: JSONValue.object(document).serialized(.pretty) + [0x0A])
     }
@@ -78,7 +78,7 @@ struct SchemesLintCommand: ParsableCommand {
         let isBuiltIn = SigningScheme.names.contains { $0.utf8.elementsEqual(file.utf8) }
         let scheme =
             isBuiltIn
-            ? try SigningScheme.insecure.scheme(named: file)
+            ? try SigningScheme.Insecure.scheme(named: file)
             : try SigningScheme(file: file, insecure: true)
         let findings = scheme.findings
         try common.terminal.result(

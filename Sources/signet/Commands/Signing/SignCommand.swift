@@ -61,14 +61,14 @@ struct SignCommand: ParsableCommand {
     func run() throws {
         let scheme = try signing.resolvedScheme()
         var options = MessageSigner.Options()
-        options.covers = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        options.coveredComponents = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         options.label = label
         options.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)
         options.settings = settings.values
         options.fieldTypes = settings.fieldTypes
         if let answer {
-            options.answers = try request(in: answer)
+            options.acceptSignature = try request(in: answer)
             options.label = nil
         }
         let now = try unixTime(time, "--time") ?? UnixTime.now()
@@ -115,10 +115,10 @@ struct SignCommand: ParsableCommand {
     }
 
     /// The one signature that a message's Accept-Signature asks for, or the one of `--label`.
-    private func request(in file: String) throws -> SignatureRequest {
+    private func request(in file: String) throws -> AcceptSignature {
         let shown = Terminal.printable(file)
         do {
-            let all = try SignatureRequest.all(
+            let all = try AcceptSignature.all(
                 in: SignableMessage(file: file, plainHTTP: signing.plainHTTP))
             let chosen = all.filter { label == nil || $0.label == label }
             guard let request = chosen.first, chosen.count == 1 else {

@@ -69,7 +69,8 @@ struct SigningOptions: ParsableArguments {
         }
         if let request {
             do {
-                try message.answer(try SignableMessage(file: request, plainHTTP: plainHTTP))
+                try message.setRelatedRequest(
+                    try SignableMessage(file: request, plainHTTP: plainHTTP))
             } catch let error as SigningError {
                 throw SigningError(error.code, "--request: \(error.message)")
             }

@@ -52,7 +52,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let scheme = try signing.resolvedScheme()
         var policy = VerificationPolicy()
-        policy.required = try covers.map { try ComponentIdentifier.list(parsing: $0) }
+        policy.coveredComponents = try covers.map { try ComponentIdentifier.list(parsing: $0) }
         policy.tag = signing.options.tag
         let settings = try signing.settings(of: scheme)
         policy.settings = settings.values
@@ -93,7 +93,7 @@ struct VerifyCommand: ParsableCommand {
     ) throws -> VerifiedMessage {
         var head = message
         let trailers = head.removeTrailers()
-        var stream = try verifier.begin(head, now: now)
+        var stream = try verifier.startVerifying(head, now: now)
         try body?.feed(&stream)
         return try stream.finish(trailers: trailers, now: now)
     }
@@ -109,7 +109,7 @@ struct VerifyCommand: ParsableCommand {
             return ToolError(.usage, error.code.name, error.message)
         }
         guard explain else {
-            return ToolError(.refused, "not-verified", SigningError.publicAnswer)
+            return ToolError(.refused, "not-verified", SigningError.publicMessage)
         }
         guard let explanation else {
             return ToolError(.refused, error.code.name, "not verified: \(error.message)")

@@ -5,21 +5,21 @@ import Testing
 
 /// Accept-Signature: RFC 9421, section 5.
 @Suite("Signatures that are asked for")
-struct SignatureRequestTests {
+struct AcceptSignatureTests {
     private static let asked =
         #"sig1=("@method" "@target-uri" "@authority" "content-digest" "cache-control");keyid="orders-2026";created;tag="app-123", other=("@method");nonce="n-1";expires"#
 
-    private func requests(_ text: String) throws -> [SignatureRequest] {
-        try SignatureRequest.all(in: Sample.message("HTTP/1.1 401\nAccept-Signature: \(text)\n\n"))
+    private func requests(_ text: String) throws -> [AcceptSignature] {
+        try AcceptSignature.all(in: Sample.message("HTTP/1.1 401\nAccept-Signature: \(text)\n\n"))
     }
 
     private func answer(
-        _ request: SignatureRequest, to text: String = Sample.text, key: String = "orders-2026",
+        _ request: AcceptSignature, to text: String = Sample.text, key: String = "orders-2026",
         expires: Int64? = nil, nonce: String? = nil,
         _ change: (inout MessageSigner.Options) -> Void = { _ in }
     ) throws -> SignableMessage {
         var options = MessageSigner.Options()
-        options.answers = request
+        options.acceptSignature = request
         change(&options)
         var message = try Sample.message(text)
         _ = try MessageSigner(scheme: .rfc9421, key: Sample.keys.key(id: key), options: options)
@@ -36,25 +36,25 @@ struct SignatureRequestTests {
         let all = try requests(Self.asked)
         #expect(all.map(\.label) == ["sig1", "other"])
         #expect(all[0].components.map(\.name).count == 5)
-        #expect(all[0].wantsCreated && !all[0].wantsExpires)
+        #expect(all[0].requestsCreated && !all[0].requestsExpiration)
         #expect(all[0].keyID == "orders-2026")
         #expect(all[0].tag == "app-123")
         #expect(all[1].nonce == "n-1")
-        #expect(!all[1].wantsCreated && all[1].wantsExpires)
-        #expect(try SignatureRequest.all(in: Sample.message()).isEmpty)
+        #expect(!all[1].requestsCreated && all[1].requestsExpiration)
+        #expect(try AcceptSignature.all(in: Sample.message()).isEmpty)
     }
 
     @Test("are written as they are read")
     func writes() throws {
-        var request = SignatureRequest(
+        var request = AcceptSignature(
             label: "a", components: try ComponentIdentifier.list(parsing: #"@status,"@path";req"#))
-        request.wantsExpires = true
+        request.requestsExpiration = true
         request.keyID = "k\"1"
         request.algorithm = "ed25519"
         request.nonce = "n"
         request.tag = "t"
-        let second = SignatureRequest(label: "b", components: [])
-        let field = try SignatureRequest.field([request, second])
+        let second = AcceptSignature(label: "b", components: [])
+        let field = try AcceptSignature.field([request, second])
         #expect(field.name == "Accept-Signature")
         #expect(
             text(field.value)
@@ -71,12 +71,12 @@ struct SignatureRequestTests {
     func unwritable(_ labels: [String], _ wanted: String) {
         #expect(
             code {
-                _ = try SignatureRequest.field(
-                    labels.map { SignatureRequest(label: $0, components: []) })
+                _ = try AcceptSignature.field(
+                    labels.map { AcceptSignature(label: $0, components: []) })
             } == wanted)
-        var request = SignatureRequest(label: "a", components: [])
+        var request = AcceptSignature(label: "a", components: [])
         request.nonce = "\u{e9}"
-        #expect(code { _ = try SignatureRequest.field([request]) } == "invalid-value")
+        #expect(code { _ = try AcceptSignature.field([request]) } == "invalid-value")
     }
 
     @Test(
@@ -104,25 +104,25 @@ struct SignatureRequestTests {
             input(message)
                 == #"s=("@method" "x-request-id" "@query-param";name="tea");created=1795228551;expires=1795228560;keyid="orders-2026";nonce="n";tag="t";alg="hmac-sha256""#
         )
-        let policy = VerificationPolicy(answerTo: all[0])
+        let policy = VerificationPolicy(acceptSignature: all[0])
         let verified = try Sample.verifier(.rfc9421, policy).verify(message, now: Sample.now)
         #expect(verified.nonce == "n")
         // Who asked takes no answer to another question.
         for change in [
             { $0.nonce = "m" }, { $0.tag = "u" }, { $0.algorithm = "ed25519" },
             { $0.algorithm = "unknown" }, { $0.components.append(RFC.path) },
-        ] as [(inout SignatureRequest) -> Void] {
+        ] as [(inout AcceptSignature) -> Void] {
             var other = all[0]
             change(&other)
-            let verifier = try Sample.verifier(.rfc9421, VerificationPolicy(answerTo: other))
+            let verifier = try Sample.verifier(.rfc9421, VerificationPolicy(acceptSignature: other))
             let reason = code { _ = try verifier.verify(message, now: Sample.now) }
             #expect(
                 ["nonce-mismatch", "no-signature", "algorithm-not-allowed", "not-covered"].contains(
                     reason))
         }
-        let without = try answer(SignatureRequest(label: "s", components: []))
+        let without = try answer(AcceptSignature(label: "s", components: []))
         var wanted = VerificationPolicy()
-        wanted.required = []
+        wanted.coveredComponents = []
         wanted.nonce = "n"
         #expect(
             code {
@@ -170,14 +170,14 @@ struct SignatureRequestTests {
 
     @Test("label, list and tag are the peer's to choose, and salted HMACs are not asked for")
     func options() throws {
-        let request = SignatureRequest(label: "s", components: [])
+        let request = AcceptSignature(label: "s", components: [])
         for change in [
-            { $0.label = "s" }, { $0.covers = [] }, { $0.tag = "t" },
+            { $0.label = "s" }, { $0.coveredComponents = [] }, { $0.tag = "t" },
         ] as [(inout MessageSigner.Options) -> Void] {
             #expect(code { _ = try answer(request, change) } == "unsupported-option")
         }
         var options = MessageSigner.Options()
-        options.answers = request
+        options.acceptSignature = request
         #expect(
             code {
                 _ = try MessageSigner(
@@ -189,7 +189,7 @@ struct SignatureRequestTests {
     func clash() throws {
         let signed = text(try Sample.signed().serialized())
         #expect(
-            code { _ = try answer(SignatureRequest(label: "sig1", components: []), to: signed) }
+            code { _ = try answer(AcceptSignature(label: "sig1", components: []), to: signed) }
                 == "duplicate-label")
     }
 }

@@ -1,13 +1,14 @@
-/// The form encoding of queries as RFC 9421, section 2.2.8, takes it from the URL standard: decoded,
-/// then percent-encoded anew, so that each parameter has one spelling.
-enum FormEncoding {
-    /// Whether the bytes are what ``encode(_:)`` writes for some text.
+/// The form encoding of query parameters (RFC 9421, section 2.2.8, after the URL standard): decodes
+/// and percent-encodes again, so that each parameter has one spelling.
+enum FormURLEncoding {
+    /// Whether the bytes are a possible result of ``encode(_:)`` for a text.
     static func isEncoded(_ bytes: [UInt8]) -> Bool {
         guard let decoded = decode(bytes[...], plusIsSpace: false) else { return false }
         return encode(decoded) == bytes && String(validating: decoded, as: UTF8.self) != nil
     }
 
-    /// Percent-encodes all but letters, digits, `*`, `-`, `.` and `_`, in upper-case hexadecimal.
+    /// Percent-encodes all bytes except letters, digits, `*`, `-`, `.` and `_`, with upper-case
+    /// digits.
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -27,7 +28,7 @@ enum FormEncoding {
 
     private static let hex = Array("0123456789ABCDEF".utf8)
 
-    /// Resolves `%XX` and, in a form, `+`; nil for a lone percent sign.
+    /// Decodes `%XX` and, in a form, `+`. Returns nil for an incomplete escape.
     static func decode(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = true) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -48,35 +49,35 @@ enum FormEncoding {
         return result
     }
 
-    /// The bytes as the URL standard reads them: what is not UTF-8 becomes U+FFFD, so that such a
-    /// name counts as a repetition of another one.
+    /// Returns the bytes as the URL standard reads them. Invalid UTF-8 becomes U+FFFD, so such a
+    /// name can repeat another one.
     static func repaired(_ bytes: [UInt8]) -> [UInt8] {
         String(validating: bytes, as: UTF8.self) == nil
             ? Array(String(decoding: bytes, as: UTF8.self).utf8) : bytes
     }
 }
 
-/// The parameters of one query, by their encoded names.
+/// The parameters of a query by their encoded names.
 struct QueryParameters {
-    /// The value as it stands in the query; nil where several parameters have the name.
+    /// The values as written in the query; nil if several parameters have the name.
     private var values: [[UInt8]: ArraySlice<UInt8>?] = [:]
 
-    /// - Parameter query: Without its `?`, a query of RFC 3986.
+    /// - Parameter query: A query of RFC 3986 without `?`.
     init(_ query: ArraySlice<UInt8>) {
         for pair in query.split(separator: 0x26) {
             let equals = pair.firstIndex(of: ASCII.equals) ?? pair.endIndex
-            guard let name = FormEncoding.decode(pair[..<equals]) else { continue }
-            let encoded = FormEncoding.encode(FormEncoding.repaired(name))
+            guard let name = FormURLEncoding.decode(pair[..<equals]) else { continue }
+            let encoded = FormURLEncoding.encode(FormURLEncoding.repaired(name))
             let isRepeated = values[encoded] != nil
             values[encoded] = .some(isRepeated ? nil : pair[equals...].dropFirst())
         }
     }
 
-    /// The encoded value of the one parameter of an encoded name.
+    /// Returns the encoded value of the only parameter with an encoded name.
     ///
-    /// - Throws: `SigningError` with `missing-component` where no parameter has the name, with
-    ///   `repeated-parameter` where several have, and with `non-utf8-value` for a value that is not
-    ///   UTF-8, which the URL standard would change in silence.
+    /// - Throws: `SigningError`: `missing-component` if no parameter has the name;
+    ///   `repeated-parameter` if several have; `non-utf8-value` for a value that isn't UTF-8, which
+    ///   the URL standard would silently change.
     func value(of name: String) throws(SigningError) -> [UInt8] {
         guard let found = values[Array(name.utf8)] else {
             throw SigningError(.missingComponent, "the query has no parameter \(name)")
@@ -84,14 +85,14 @@ struct QueryParameters {
         guard let found else {
             throw SigningError(
                 .repeatedParameter,
-                "the query has several parameters \(name), and one is covered: which is meant?")
+                "found several query parameters \(name), expected one")
         }
-        guard let value = FormEncoding.decode(found),
+        guard let value = FormURLEncoding.decode(found),
             String(validating: value, as: UTF8.self) != nil
         else {
             throw SigningError(
-                .nonUTF8Value, "the value of the query's parameter \(name) is not UTF-8")
+                .nonUTF8Value, "the value of the query parameter \(name) isn't UTF-8")
         }
-        return FormEncoding.encode(value)
+        return FormURLEncoding.encode(value)
     }
 }
