@@ -297,7 +297,7 @@ extension SignableMessage.Field {
 }
 
 extension [UInt8] {
-    /// Returns the bytes without spaces and tabs at both ends. Doesn't copy if there are none.
+    /// Returns the bytes without spaces and tabs at both ends. Doesn't copy unless it must.
     func trimmingWhiteSpace() -> [UInt8] {
         var lower = startIndex
         var upper = endIndex
