@@ -25,6 +25,17 @@ extension UInt8 {
 
     var isLowercaseLetter: Bool { self &- 0x61 < 26 }
 
+    var isLetterOrDigit: Bool { isDigit || (self | 0x20).isLowercaseLetter }
+
+    /// Whether the byte is a space or a tab.
+    var isBlank: Bool { self == ASCII.space || self == ASCII.tab }
+
+    /// Whether the byte is allowed in a key after the first byte (RFC 9651, section 3.1.2).
+    var isKey: Bool {
+        isLowercaseLetter || isDigit || self == 0x5F || self == ASCII.minus || self == ASCII.dot
+            || self == 0x2A
+    }
+
     /// The byte with an ASCII letter in lower case.
     var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 

@@ -42,8 +42,8 @@ public struct MessageSigner: Sendable {
         public var digest = BodyDigest.sha256
         /// The types of the fields that are covered with `;sf` or `;key` (`rfc9421`).
         public var fieldTypes = StructuredFieldTypes()
-        /// The peer's request for this signature (`rfc9421`). Its label, components, tag and nonce
-        /// replace those of these options.
+        /// The peer's request for this signature (`rfc9421`). The signature has its label,
+        /// components, tag and nonce; `coveredComponents`, `label` and `tag` must be nil.
         public var acceptSignature: AcceptSignature?
 
         /// The settings of a scheme document, such as SigV4's region and service.

@@ -171,8 +171,7 @@ struct NonceFile {
                 ? byte == mark[index]
                 : index == headerLength - 1
                     ? byte == ASCII.lineFeed
-                    : byte.isDigit || byte.lowercased.isLowercaseLetter
-                        || byte == ASCII.minus || byte == 0x5F
+                    : byte.isLetterOrDigit || byte == ASCII.minus || byte == 0x5F
             guard isRight else { return false }
         }
         return true

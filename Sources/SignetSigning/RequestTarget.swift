@@ -51,7 +51,7 @@ extension SignableMessage.Request {
         }
     }
 
-    /// Appends `?` and the query, or only `?` if there is none (RFC 9421, section 2.2.7).
+    /// Appends `?` and the query, or only `?` without a query (RFC 9421, section 2.2.7).
     func appendQuery(to text: inout [UInt8]) {
         text.append(ASCII.question)
         if let query { text.append(contentsOf: target[query]) }

@@ -27,16 +27,13 @@ extension SignableMessage {
         var value: [UInt8] = []
         var isComplete = false
         while let line = try lines.next() {
-            let isFolded =
-                !line.isEmpty
-                && (text[line.lowerBound] == ASCII.space || text[line.lowerBound] == ASCII.tab)
-            if isFolded {
+            if !line.isEmpty, text[line.lowerBound].isBlank {
                 guard name != nil else {
                     throw lines.error("starts with white space, expected a field name")
                 }
                 value.trimTrailingWhiteSpace()
                 value.append(ASCII.space)
-                value.append(contentsOf: text[line].drop { $0 == ASCII.space || $0 == ASCII.tab })
+                value.append(contentsOf: text[line].drop(while: \.isBlank))
                 continue
             }
             if let name {
@@ -88,7 +85,7 @@ private struct HeadLines {
                 position = index + 2
                 return start..<index
             }
-            if (byte < 0x20 && byte != ASCII.tab) || byte == 0x7F {
+            if byte.isControl {
                 throw error("contains a control character")
             }
             index += 1

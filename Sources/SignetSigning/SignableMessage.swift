@@ -297,19 +297,17 @@ extension SignableMessage.Field {
 }
 
 extension [UInt8] {
-    /// Returns the bytes without spaces and tabs at both ends. Doesn't copy if there are none.
+    /// Returns the bytes without spaces and tabs at both ends. Doesn't copy unless it must.
     func trimmingWhiteSpace() -> [UInt8] {
         var lower = startIndex
         var upper = endIndex
-        while lower < upper, self[lower] == ASCII.space || self[lower] == ASCII.tab { lower += 1 }
-        while upper > lower, self[upper - 1] == ASCII.space || self[upper - 1] == ASCII.tab {
-            upper -= 1
-        }
+        while lower < upper, self[lower].isBlank { lower += 1 }
+        while upper > lower, self[upper - 1].isBlank { upper -= 1 }
         return lower == startIndex && upper == endIndex ? self : Array(self[lower..<upper])
     }
 
     /// Removes spaces and tabs at the end.
     mutating func trimTrailingWhiteSpace() {
-        while let last, last == ASCII.space || last == ASCII.tab { removeLast() }
+        while let last, last.isBlank { removeLast() }
     }
 }

@@ -23,7 +23,7 @@ struct AcceptSignatureTests {
         change(&options)
         var message = try Sample.message(text)
         _ = try MessageSigner(scheme: .rfc9421, key: Sample.keys.key(id: key), options: options)
-            .sign(&message, now: Sample.now, expires: expires, nonce: nonce)
+            .sign(&message, now: Sample.now, expiration: expires, nonce: nonce)
         return message
     }
 

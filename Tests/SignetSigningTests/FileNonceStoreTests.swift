@@ -14,9 +14,11 @@ struct FileNonceStoreTests {
     func file() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
-        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
         #expect(
-            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+            code {
+                try FileNonceStore(path: path).remember("a", of: "k", expiration: now, now: now)
+            }
                 == "replayed-nonce")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect(mode as? Int == 0o600)
@@ -27,17 +29,18 @@ struct FileNonceStoreTests {
     func tornLine() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
-        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
         let whole = try folder.read("nonces")
         try folder.write(whole + Array("1795228851 aw YW".utf8), to: "nonces")
         let store = FileNonceStore(path: path)
         #expect(
-            code { try store.remember("a", of: "k", until: now + 300, now: now) }
+            code { try store.remember("a", of: "k", expiration: now + 300, now: now) }
                 == "replayed-nonce")
-        try store.remember("b", of: "k", until: now + 300, now: now)
+        try store.remember("b", of: "k", expiration: now + 300, now: now)
         #expect(
             code {
-                try FileNonceStore(path: path).remember("b", of: "k", until: now + 300, now: now)
+                try FileNonceStore(path: path).remember(
+                    "b", of: "k", expiration: now + 300, now: now)
             } == "replayed-nonce")
     }
 
@@ -48,12 +51,12 @@ struct FileNonceStoreTests {
         let old = String(repeating: "\(now - 11) aw b2xk\n", count: 20_000)
         try folder.write("\(header)\(old)\(now + 300) aw bmV3\n", to: "nonces")
         let store = FileNonceStore(path: path)
-        try store.remember("x", of: "k", until: now + 300, now: now)
+        try store.remember("x", of: "k", expiration: now + 300, now: now)
         #expect(try folder.read("nonces").count < 200)
         #expect(try folder.contents() == ["nonces"])
         for nonce in ["new", "x"] {
             #expect(
-                code { try store.remember(nonce, of: "k", until: now + 300, now: now) }
+                code { try store.remember(nonce, of: "k", expiration: now + 300, now: now) }
                     == "replayed-nonce")
         }
     }
@@ -70,7 +73,9 @@ struct FileNonceStoreTests {
         let folder = try TemporaryDirectory()
         let path = try folder.write(contents, to: "nonces")
         #expect(
-            code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+            code {
+                try FileNonceStore(path: path).remember("a", of: "k", expiration: now, now: now)
+            }
                 == "nonce-store-failed")
         #expect(try folder.read("nonces") == Array(contents.utf8))
     }
@@ -81,14 +86,14 @@ struct FileNonceStoreTests {
         for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
             #expect(
                 code {
-                    try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now)
+                    try FileNonceStore(path: path).remember("a", of: "k", expiration: now, now: now)
                 } == "nonce-store-failed")
         }
     }
 
     private func outcome(_ path: String) throws -> SigningError? {
         do {
-            try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+            try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
             return nil
         } catch { return error }
     }
@@ -146,9 +151,11 @@ struct FileNonceStoreTests {
         for count in 0..<header.utf8.count {
             let folder = try TemporaryDirectory()
             let path = try folder.write(header.utf8.prefix(count), to: "nonces")
-            try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now)
+            try FileNonceStore(path: path).remember("a", of: "k", expiration: now, now: now)
             #expect(
-                code { try FileNonceStore(path: path).remember("a", of: "k", until: now, now: now) }
+                code {
+                    try FileNonceStore(path: path).remember("a", of: "k", expiration: now, now: now)
+                }
                     == "replayed-nonce")
         }
     }
@@ -157,16 +164,16 @@ struct FileNonceStoreTests {
     func tornAnywhere() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
-        try FileNonceStore(path: path).remember("a", of: "k", until: now + 300, now: now)
+        try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
         let first = try folder.read("nonces")
-        try FileNonceStore(path: path).remember("b", of: "k", until: now + 300, now: now)
+        try FileNonceStore(path: path).remember("b", of: "k", expiration: now + 300, now: now)
         let both = try folder.read("nonces")
         for count in first.count..<both.count {
             try folder.write(both[..<count], to: "nonces")
             let store = FileNonceStore(path: path)
             for (nonce, wanted) in [("a", "replayed-nonce"), ("b", "no error")] {
                 #expect(
-                    code { try store.remember(nonce, of: "k", until: now + 300, now: now) }
+                    code { try store.remember(nonce, of: "k", expiration: now + 300, now: now) }
                         == wanted)
             }
             #expect(try folder.read("nonces") == both)
@@ -178,7 +185,7 @@ struct FileNonceStoreTests {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let beginning = FileNonceStore(path: path)
-        try await beginning.remember("a", of: "k", until: now + 300, now: now)
+        try await beginning.remember("a", of: "k", expiration: now + 300, now: now)
         let script = """
             import fcntl, sys, time
             file = open(sys.argv[1], "r+")
@@ -195,7 +202,7 @@ struct FileNonceStoreTests {
                 group.addTask {
                     await code {
                         try await impatient.remember(
-                            "n\(number)", of: "k", until: now + 300, now: now)
+                            "n\(number)", of: "k", expiration: now + 300, now: now)
                     }
                 }
             }
@@ -203,7 +210,7 @@ struct FileNonceStoreTests {
         }
         #expect(outcomes == Array(repeating: "nonce-store-failed", count: 8))
         func blocking() -> String {
-            code { try impatient.remember("c", of: "k", until: now + 300, now: now) }
+            code { try impatient.remember("c", of: "k", expiration: now + 300, now: now) }
         }
         #expect(blocking() == "nonce-store-failed")
         #expect(try folder.read("nonces") == before)
@@ -219,7 +226,7 @@ struct FileNonceStoreTests {
         var count = 0
         func code(_ nonce: String, later: Int64) -> String {
             SignetSigningTests.code {
-                try store.remember(nonce, of: "k", until: now + later + 300, now: now + later)
+                try store.remember(nonce, of: "k", expiration: now + later + 300, now: now + later)
             }
         }
         while code("n\(count)", later: 0) == "no error" { count += 1 }
@@ -240,14 +247,14 @@ struct FileNonceStoreTests {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let store = FileNonceStore(path: path)
-        try store.remember("a", of: "k", until: now + 300, now: now)
+        try store.remember("a", of: "k", expiration: now + 300, now: now)
         // In the same inode, as a file system gives one again, and no shorter than what was read.
         let line = "\(now + 300) aw bmV3\n"
         let handle = try FileHandle(forWritingTo: URL(filePath: path))
         try handle.write(contentsOf: Data((header + line + line).utf8))
         try handle.close()
         #expect(
-            code { try store.remember("new", of: "k", until: now + 300, now: now) }
+            code { try store.remember("new", of: "k", expiration: now + 300, now: now) }
                 == "replayed-nonce")
     }
 
@@ -255,8 +262,9 @@ struct FileNonceStoreTests {
     func durable() throws {
         let folder = try TemporaryDirectory()
         let store = FileNonceStore(path: folder.path("nonces"), isDurable: true)
-        try store.remember("a", of: "k", until: now + 300, now: now)
+        try store.remember("a", of: "k", expiration: now + 300, now: now)
         #expect(
-            code { try store.remember("a", of: "k", until: now, now: now) } == "replayed-nonce")
+            code { try store.remember("a", of: "k", expiration: now, now: now) } == "replayed-nonce"
+        )
     }
 }

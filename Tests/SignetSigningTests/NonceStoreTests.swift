@@ -27,7 +27,7 @@ struct NonceStoreTests {
         for store in stores(folder) {
             func code(_ nonce: String, _ key: String) -> String {
                 SignetSigningTests.code {
-                    try store.remember(nonce, of: key, until: now + 300, now: now)
+                    try store.remember(nonce, of: key, expiration: now + 300, now: now)
                 }
             }
             #expect(code("a", "k") == "no error")
@@ -45,12 +45,12 @@ struct NonceStoreTests {
     func expiry() throws {
         let folder = try TemporaryDirectory()
         for store in stores(folder) {
-            try store.remember("a", of: "k", until: now + 10, now: now)
+            try store.remember("a", of: "k", expiration: now + 10, now: now)
             #expect(
-                code { try store.remember("a", of: "k", until: now + 20, now: now + 10) }
+                code { try store.remember("a", of: "k", expiration: now + 20, now: now + 10) }
                     == "replayed-nonce")
             #expect(
-                code { try store.remember("a", of: "k", until: now + 20, now: now + 11) }
+                code { try store.remember("a", of: "k", expiration: now + 20, now: now + 11) }
                     == "no error")
         }
     }
@@ -58,36 +58,36 @@ struct NonceStoreTests {
     @Test("refuse a time that lies before what they have forgotten")
     func clockGoesBack() throws {
         let store = MemoryNonceStore()
-        try store.remember("a", of: "k", until: now + 10, now: now)
+        try store.remember("a", of: "k", expiration: now + 10, now: now)
         // Forgets nothing, also where threads come with the second before.
-        try store.remember("b", of: "k", until: now + 20, now: now + 20)
-        try store.remember("c", of: "k", until: now + 10, now: now)
+        try store.remember("b", of: "k", expiration: now + 20, now: now + 20)
+        try store.remember("c", of: "k", expiration: now + 10, now: now)
         #expect(
-            code { try store.remember("a", of: "k", until: now + 10, now: now + 9) }
+            code { try store.remember("a", of: "k", expiration: now + 10, now: now + 9) }
                 == "replayed-nonce")
         // Forgets a and c, which were live up to now + 10.
-        try store.remember("d", of: "k", until: now + 30, now: now + 21)
+        try store.remember("d", of: "k", expiration: now + 30, now: now + 21)
         for nonce in ["a", "e"] {
             #expect(
-                code { try store.remember(nonce, of: "k", until: now + 40, now: now + 10) }
+                code { try store.remember(nonce, of: "k", expiration: now + 40, now: now + 10) }
                     == "nonce-store-failed")
         }
         #expect(
-            code { try store.remember("b", of: "k", until: now + 40, now: now + 10) }
+            code { try store.remember("b", of: "k", expiration: now + 40, now: now + 10) }
                 == "replayed-nonce")
-        try store.remember("e", of: "k", until: now + 40, now: now + 11)
+        try store.remember("e", of: "k", expiration: now + 40, now: now + 11)
     }
 
     @Test("one that has expired and is taken again is remembered anew")
     func again() throws {
         let store = MemoryNonceStore()
-        try store.remember("a", of: "k", until: now, now: now)
-        try store.remember("a", of: "k", until: now + 50, now: now + 1)
+        try store.remember("a", of: "k", expiration: now, now: now)
+        try store.remember("a", of: "k", expiration: now + 50, now: now + 1)
         #expect(store.count == 1)
         // The first end passes, and the second one holds.
         for later: Int64 in [12, 50] {
             #expect(
-                code { try store.remember("a", of: "k", until: now + 90, now: now + later) }
+                code { try store.remember("a", of: "k", expiration: now + 90, now: now + later) }
                     == "replayed-nonce")
         }
     }
@@ -98,7 +98,7 @@ struct NonceStoreTests {
         for expiry in times {
             let store = MemoryNonceStore()
             for (number, time) in times.enumerated() {
-                try store.remember("\(number)", of: "k", until: expiry, now: time)
+                try store.remember("\(number)", of: "k", expiration: expiry, now: time)
             }
         }
     }
@@ -107,17 +107,17 @@ struct NonceStoreTests {
     func bounded() throws {
         let store = MemoryNonceStore(capacity: 3)
         for nonce in ["a", "b", "c"] {
-            try store.remember(nonce, of: "k", until: now + 10, now: now)
+            try store.remember(nonce, of: "k", expiration: now + 10, now: now)
         }
         #expect(
-            code { try store.remember("d", of: "k", until: now + 10, now: now) }
+            code { try store.remember("d", of: "k", expiration: now + 10, now: now) }
                 == "nonce-store-full")
         #expect(
-            code { try store.remember("a", of: "k", until: now + 10, now: now) }
+            code { try store.remember("a", of: "k", expiration: now + 10, now: now) }
                 == "replayed-nonce")
-        try store.remember("d", of: "k", until: now + 99, now: now + 11)
+        try store.remember("d", of: "k", expiration: now + 99, now: now + 11)
         #expect(store.count == 1)
-        try store.remember("e", of: "k", until: now + 9_000_000, now: now + 8_000_000)
+        try store.remember("e", of: "k", expiration: now + 9_000_000, now: now + 8_000_000)
         #expect(store.count == 1)
     }
 
@@ -171,7 +171,7 @@ struct NonceStoreTests {
                     for number in 0..<count {
                         let nonce = "n\(number)"
                         let taken: ()? = try? await store.remember(
-                            nonce, of: "k", until: Sample.now + 300, now: Sample.now)
+                            nonce, of: "k", expiration: Sample.now + 300, now: Sample.now)
                         if taken != nil { passed.count(nonce) }
                     }
                 }

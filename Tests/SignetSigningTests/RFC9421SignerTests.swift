@@ -81,7 +81,7 @@ struct RFC9421SignerTests {
     func parameters() throws {
         var message = try Sample.message("GET / HTTP/1.1\nHost: h\n\n")
         let result = try Sample.signer(covers: "", label: "own", tag: "t\"").sign(
-            &message, now: 1, expires: 2, nonce: "n\\")
+            &message, now: 1, expiration: 2, nonce: "n\\")
         #expect(
             text(result.addedFields[0].value)
                 == #"own=();created=1;expires=2;keyid="orders-2026";nonce="n\\";tag="t\"""#)
@@ -220,7 +220,7 @@ struct RFC9421SignerTests {
         }
         for expires in [-1, 0, 9, 10, .max] as [Int64] {
             #expect(
-                code { _ = try Sample.signer().sign(&message, now: 10, expires: expires) }
+                code { _ = try Sample.signer().sign(&message, now: 10, expiration: expires) }
                     == "invalid-time")
         }
         #expect(try message == Sample.message())

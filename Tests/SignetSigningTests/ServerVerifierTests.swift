@@ -226,7 +226,7 @@ struct ServerVerifierTests {
         let set = try keys(key("a"))
         var message = try Sample.message()
         _ = try MessageSigner(scheme: scheme, key: set.key(id: "a")).sign(
-            &message, now: now, expires: now + 86_400, nonce: "n")
+            &message, now: now, expiration: now + 86_400, nonce: "n")
         let verifier = try Verifier(scheme: scheme, keys: set, nonces: MemoryNonceStore())
         #expect(reason(verifier, message) == "no error")
         for later: Int64 in [0, 361, 10_000, 86_399] {

@@ -69,7 +69,7 @@ enum Sample {
     ) throws -> SignableMessage {
         var message = try message(text)
         _ = try signer(scheme, covers: covers, tag: tag).sign(
-            &message, now: now, expires: expires, nonce: nonce)
+            &message, now: now, expiration: expires, nonce: nonce)
         return message
     }
 

@@ -70,7 +70,7 @@ struct TimeRangeTests {
             code { _ = try Sample.verifier(scheme).verify(signed, now: time) } == "invalid-time")
         guard scheme == .rfc9421 else { return }
         #expect(
-            code { _ = try Sample.signer().sign(&message, now: now, expires: time) }
+            code { _ = try Sample.signer().sign(&message, now: now, expiration: time) }
                 == "invalid-time")
     }
 

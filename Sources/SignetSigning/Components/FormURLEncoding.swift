@@ -13,8 +13,8 @@ enum FormURLEncoding {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         for byte in bytes {
-            if byte.isDigit || (byte | 0x20).isLowercaseLetter || byte == 0x2A
-                || byte == ASCII.minus || byte == ASCII.dot || byte == 0x5F
+            if byte.isLetterOrDigit || byte == 0x2A || byte == ASCII.minus || byte == ASCII.dot
+                || byte == 0x5F
             {
                 result.append(byte)
             } else {

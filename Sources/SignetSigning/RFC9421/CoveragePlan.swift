@@ -114,6 +114,23 @@ final class CoveragePlan: Sendable {
         }
     }
 
+    /// Returns a whole signature base, and the ranges of the components' values in it.
+    ///
+    /// - Parameter parameters: The value of the last line.
+    /// - Throws: As `appendLines`.
+    func base(
+        of message: SignableMessage, parameters: [UInt8]
+    ) throws(SigningError) -> (bytes: [UInt8], values: [Range<Int>]) {
+        var base: [UInt8] = []
+        base.reserveCapacity(512 + parameters.count)
+        var values: [Range<Int>] = []
+        values.reserveCapacity(components.count)
+        try appendLines(of: message, to: &base, values: &values)
+        base.append(contentsOf: RFC9421Fields.parametersPrefix)
+        base.append(contentsOf: parameters)
+        return (base, values)
+    }
+
     /// Appends the lines of all components, each with LF.
     ///
     /// - Throws: `SigningError`: `missing-component`; `non-ascii-value`; for components with

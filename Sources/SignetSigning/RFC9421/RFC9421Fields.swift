@@ -18,10 +18,7 @@ enum RFC9421Fields {
         guard let first = bytes.first, first.isLowercaseLetter || first == 0x2A else {
             return false
         }
-        return bytes.allSatisfy {
-            $0.isLowercaseLetter || $0.isDigit || $0 == 0x5F || $0 == ASCII.minus
-                || $0 == ASCII.dot || $0 == 0x2A
-        }
+        return bytes.allSatisfy(\.isKey)
     }
 
     /// Whether the bytes can label a signature: a key of at most 64 bytes.

@@ -140,13 +140,7 @@ final class RFC9421Signer: Sendable {
             of: plan, created: created, expiration: expiration, nonce: nonce)
         let digests = try addDigests(of: plan, to: &message)
         do throws(SigningError) {
-            var base: [UInt8] = []
-            base.reserveCapacity(512 + parameters.count)
-            var values: [Range<Int>] = []
-            values.reserveCapacity(plan.components.count)
-            try plan.appendLines(of: message, to: &base, values: &values)
-            base.append(contentsOf: RFC9421Fields.parametersPrefix)
-            base.append(contentsOf: parameters)
+            let (base, values) = try plan.base(of: message, parameters: parameters)
             return Draft(
                 base: base, names: plan.names, values: values, parameters: parameters,
                 digests: digests)

@@ -18,13 +18,7 @@ extension Verifier {
                 "found another alg than the key's, \(algorithm.name)")
         }
         try policy.require(algorithm, ofKey: claims.keyID)
-        var base: [UInt8] = []
-        base.reserveCapacity(512 + signature.parameters.count)
-        var values: [Range<Int>] = []
-        values.reserveCapacity(plan.components.count)
-        try plan.appendLines(of: message, to: &base, values: &values)
-        base.append(contentsOf: RFC9421Fields.parametersPrefix)
-        base.append(contentsOf: signature.parameters)
+        let (base, values) = try plan.base(of: message, parameters: signature.parameters)
         guard try key.verifies(signature.bytes, of: base) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }

@@ -101,14 +101,7 @@ struct CanonicalReader {
         let start = position
         guard position < text.count, text[position].isLowercaseLetter || text[position] == 0x2A
         else { return nil }
-        while position < text.count {
-            let byte = text[position]
-            guard
-                byte.isLowercaseLetter || byte.isDigit || byte == 0x5F || byte == ASCII.minus
-                    || byte == ASCII.dot || byte == 0x2A
-            else { break }
-            position += 1
-        }
+        while position < text.count, text[position].isKey { position += 1 }
         return start..<position
     }
 
@@ -151,8 +144,8 @@ struct CanonicalReader {
         while position < text.count, text[position] != ASCII.colon {
             let byte = text[position]
             guard
-                byte.isDigit || (byte | 0x20).isLowercaseLetter || byte == 0x2B
-                    || byte == ASCII.slash || byte == ASCII.equals
+                byte.isLetterOrDigit || byte == 0x2B || byte == ASCII.slash
+                    || byte == ASCII.equals
             else { return nil }
             position += 1
         }

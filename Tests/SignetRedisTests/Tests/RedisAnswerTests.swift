@@ -24,7 +24,7 @@ struct RedisAnswerTests {
         let fake = try await FakeRedis(.answers, answer)
         let store = try RedisNonceStore(fake.options)
         let found = await words {
-            try await store.remember("a", of: "k", until: now + 300, now: now)
+            try await store.remember("a", of: "k", expiration: now + 300, now: now)
         }
         // The null of RESP3, which hiredis 1 reads: then the nonce counts as used.
         let isNothing = answer == "_\\r\\n"
@@ -50,7 +50,7 @@ struct RedisAnswerTests {
         let fake = try await FakeRedis(.answers, "-\(error)\\r\\n")
         let store = try RedisNonceStore(fake.options)
         let found = await words {
-            try await store.remember("a", of: "k", until: now + 300, now: now)
+            try await store.remember("a", of: "k", expiration: now + 300, now: now)
         }
         #expect(found.contains(wanted) && !found.contains("secret"), "\(found)")
     }
@@ -73,7 +73,7 @@ struct RedisAnswerTests {
             let store = try RedisNonceStore(options)
             #expect(await store.code("a") == (good == "+OK" ? "no error" : "replayed-nonce"))
             let found = await words {
-                try await store.remember("b", of: "k", until: now + 300, now: now)
+                try await store.remember("b", of: "k", expiration: now + 300, now: now)
             }
             #expect(found.hasPrefix("nonce-store-unavailable: "), "\(found)")
             #expect(found.contains("found \(type), expected a status"), "\(found)")
@@ -96,7 +96,7 @@ struct RedisAnswerTests {
         let store = try RedisNonceStore(fake.options)
         for _ in 0..<3 {
             #expect(
-                await words { try await store.remember("a", of: "k", until: now, now: now) }
+                await words { try await store.remember("a", of: "k", expiration: now, now: now) }
                     .contains("the connection broke"))
         }
     }

@@ -147,7 +147,7 @@ extension NonceStore {
     /// What comes of a nonce of key `k`.
     func code(_ nonce: String, later: Int64 = 0) async -> String {
         await SignetRedisTests.code {
-            try await remember(nonce, of: "k", until: now + later + 300, now: now + later)
+            try await remember(nonce, of: "k", expiration: now + later + 300, now: now + later)
         }
     }
 }

@@ -18,7 +18,7 @@ struct RedisNonceStoreTests {
         #expect(await other.code("b") == "replayed-nonce")
         func blocking(_ nonce: String, _ key: String) -> String {
             do throws(SigningError) {
-                try other.remember(nonce, of: key, until: now + 300, now: now)
+                try other.remember(nonce, of: key, expiration: now + 300, now: now)
                 return "no error"
             } catch {
                 return error.code.name
@@ -38,7 +38,7 @@ struct RedisNonceStoreTests {
         var options = host.options
         options.prefix = "shop:"
         let store = try RedisNonceStore(options)
-        try await store.remember("nonce\r\nFLUSHALL", of: "orders", until: now + 300, now: now)
+        try await store.remember("nonce\r\nFLUSHALL", of: "orders", expiration: now + 300, now: now)
         let key = try await host.ask("KEYS", "*")
         #expect(key.hasPrefix("shop:") && key.utf8.count == 5 + 43)
         #expect(!key.contains("nonce") && !key.contains("orders"))
@@ -53,7 +53,7 @@ struct RedisNonceStoreTests {
         #expect(
             await code {
                 try await apart.remember(
-                    "nonce\r\nFLUSHALL", of: "orders", until: now + 300, now: now)
+                    "nonce\r\nFLUSHALL", of: "orders", expiration: now + 300, now: now)
             } == "no error")
         #expect(try await host.ask("DBSIZE") == "2")
     }
@@ -65,7 +65,7 @@ struct RedisNonceStoreTests {
         for time in [now, -1, Int64.min] {
             let nonce = "n\(time)"
             func remember() async throws {
-                try await store.remember(nonce, of: "k", until: expiry, now: time)
+                try await store.remember(nonce, of: "k", expiration: expiry, now: time)
             }
             #expect(await code(remember) == "no error")
             // The others end in seconds, which a busy machine may take for this.
@@ -187,7 +187,7 @@ struct RedisNonceStoreTests {
             for number in 0..<200 {
                 group.addTask {
                     await words {
-                        try await store.remember("n\(number)", of: "k", until: now, now: now)
+                        try await store.remember("n\(number)", of: "k", expiration: now, now: now)
                     }
                 }
             }
@@ -266,7 +266,7 @@ struct RedisNonceStoreTests {
         options.prefix = "elsewhere:"
         let elsewhere = try RedisNonceStore(options, password: password)
         #expect(
-            await words { try await elsewhere.remember("a", of: "k", until: now, now: now) }
+            await words { try await elsewhere.remember("a", of: "k", expiration: now, now: now) }
                 .contains("NOPERM"))
     }
 
@@ -281,7 +281,7 @@ struct RedisNonceStoreTests {
             let host = try await RedisHost.start(settings)
             let store = try RedisNonceStore(host.options)
             let found = await words {
-                try await store.remember("a", of: "k", until: now + 300, now: now)
+                try await store.remember("a", of: "k", expiration: now + 300, now: now)
             }
             #expect(found.contains(wanted), "\(found)")
             #expect(found.hasPrefix("nonce-store-unavailable: Redis at 127.0.0.1:\(host.port): "))

@@ -108,7 +108,7 @@ import Testing
         let context = try Context(test, placement: "query")
         var message = try test.message("request.txt")
         let result = try context.signer().sign(
-            &message, now: context.time, expires: context.time + context.lifetime)
+            &message, now: context.time, expiration: context.time + context.lifetime)
         #expect(
             try String(decoding: result.base, as: UTF8.self)
                 == test.text("query-string-to-sign.txt"))

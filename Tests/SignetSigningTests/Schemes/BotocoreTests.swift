@@ -122,7 +122,7 @@ struct BotocoreTests {
             var message = try request.message()
             let lifetime = try #require(request.other["lifetime"].flatMap { Int64($0) })
             _ = try Partner.signer("aws-sigv4", Self.keys(), Self.settings(request)).sign(
-                &message, now: now, expires: way.hasSuffix("query") ? now + lifetime : nil)
+                &message, now: now, expiration: way.hasSuffix("query") ? now + lifetime : nil)
             for name in [
                 "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-SHA256",
             ] {

@@ -32,7 +32,7 @@ struct SchemeMessageTests {
             do {
                 _ = try MessageSigner(
                     scheme: .Insecure.scheme(named: scheme), key: keys.keys[0], options: options
-                ).sign(&message, now: now, expires: expires, nonce: nonce)
+                ).sign(&message, now: now, expiration: expires, nonce: nonce)
             } catch {
                 #expect(message == before)
                 throw error

@@ -87,7 +87,7 @@ struct SignCommand: ParsableCommand {
             if let digests = try body?.digest(algorithms) { message.setBody(digests) }
         }
         let result = try signer.sign(
-            &message, now: now, expires: try unixTime(expires, "--expires"), nonce: nonce)
+            &message, now: now, expiration: try unixTime(expires, "--expires"), nonce: nonce)
         if show == .base {
             common.terminal.show(
                 result.parts.flatMap { part in

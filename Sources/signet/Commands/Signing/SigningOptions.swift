@@ -147,18 +147,20 @@ extension MessagePart {
     }
 }
 
-/// A number of seconds that an option gives.
+/// Returns an option's number of seconds, if it isn't negative.
 func seconds(_ value: Int64?, _ option: String) throws -> Int64? {
-    if let value, value < 0 { throw ToolError.usage("\(option) must not be negative") }
+    if let value, value < 0 {
+        throw ToolError.usage("\(option): found \(value), expected 0 or more")
+    }
     return value
 }
 
-/// A time that an option gives in Unix seconds.
+/// Returns an option's time in Unix seconds, if it is in the years 1970 to 9999.
 func unixTime(_ value: Int64?, _ option: String) throws -> Int64? {
     if let value, value > UnixTime.latest {
         throw ToolError(
             .usage, "invalid-time",
-            "\(option) is after the year 9999: expected at most \(UnixTime.latest)")
+            "\(option): found \(value), expected at most \(UnixTime.latest) (year 9999)")
     }
     return try seconds(value, option)
 }
