@@ -36,7 +36,7 @@ static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     return 0;
 }
 
-static size_t head_came(char *bytes, size_t size, size_t number, void *context) {
+static size_t on_header(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
     // What a proxy answers to CONNECT is none of the reply's.
@@ -78,7 +78,7 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
     return count;
 }
 
-static size_t body_came(char *bytes, size_t size, size_t number, void *context) {
+static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
     if (transfer->is_dropped) return count;
@@ -101,7 +101,7 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     return count;
 }
 
-static size_t upload_wanted(char *buffer, size_t size, size_t number, void *context) {
+static size_t on_upload(char *buffer, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t left = transfer->upload.count - transfer->upload.taken;
     if (left > 0 && !transfer->upload.restarts) {
@@ -129,7 +129,7 @@ bool signet_transfer_rewind_upload(signet_transfer *transfer) {
     return true;
 }
 
-static int upload_sought(void *context, curl_off_t offset, int origin) {
+static int on_seek(void *context, curl_off_t offset, int origin) {
     if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
     return signet_transfer_rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
@@ -155,7 +155,7 @@ int64_t signet_now_microseconds(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static CURLcode context_made(CURL *easy, void *context, void *data) {
+static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     (void)easy;
     signet_transfer *transfer = data;
     // Behind an HTTPS proxy the first handshake of a connection is the proxy's: its keys are not the
@@ -260,7 +260,7 @@ static bool leaves_descriptors(int opened) {
         || (rlim_t)opened + LEFT_DESCRIPTORS < limit.rlim_cur;
 }
 
-static curl_socket_t open_socket(
+static curl_socket_t on_open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     signet_transfer *transfer = context;
@@ -292,7 +292,7 @@ static curl_socket_t open_socket(
 }
 
 // Under the lock, so that a watching thread never shuts down a number that is another's by now.
-static int close_socket(void *context, curl_socket_t closed) {
+static int on_close_socket(void *context, curl_socket_t closed) {
     signet_loop *loop = context;
     pthread_mutex_lock(&loop->lock);
     if (loop->busy_on == closed) loop->busy_on = -1;
@@ -334,12 +334,12 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC)
         && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
         && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
-        && SET(CURLOPT_SSL_CTX_FUNCTION, context_made) && SET(CURLOPT_SSL_CTX_DATA, transfer)
+        && SET(CURLOPT_SSL_CTX_FUNCTION, on_ssl_context) && SET(CURLOPT_SSL_CTX_DATA, transfer)
         && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
-        && SET(CURLOPT_HEADERFUNCTION, head_came) && SET(CURLOPT_HEADERDATA, transfer)
-        && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
-        && SET(CURLOPT_READFUNCTION, upload_wanted) && SET(CURLOPT_READDATA, transfer)
-        && SET(CURLOPT_SEEKFUNCTION, upload_sought) && SET(CURLOPT_SEEKDATA, transfer)
-        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
-        && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
+        && SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_HEADERDATA, transfer)
+        && SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, transfer)
+        && SET(CURLOPT_READFUNCTION, on_upload) && SET(CURLOPT_READDATA, transfer)
+        && SET(CURLOPT_SEEKFUNCTION, on_seek) && SET(CURLOPT_SEEKDATA, transfer)
+        && SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
+        && SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
 }

@@ -50,7 +50,7 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
     if (!transfer->traffic->since) transfer->traffic->since = signet_monotonic_milliseconds();
 }
 
-void signet_connection_look(signet_loop *loop, curl_socket_t socket) {
+void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket) {
     if (socket < 0 || (size_t)socket >= loop->socket_count) return;
     signet_transfer *transfer = loop->sockets[socket].carries;
     uint64_t received = 0;

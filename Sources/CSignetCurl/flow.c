@@ -45,7 +45,7 @@ uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted) {
     return wanted;
 }
 
-static void look_at(signet_loop *loop, int64_t time) {
+static void schedule(signet_loop *loop, int64_t time) {
     if (!loop->flow_due || time < loop->flow_due) loop->flow_due = time;
 }
 
@@ -91,9 +91,9 @@ static void set_unread(signet_transfer *transfer, int64_t unread) {
     flow->is_stopped = is_stopped;
     if (is_stopped) {
         flow->stopped_since = signet_monotonic_milliseconds();
-        look_at(loop, flow->stopped_since + FLOW_PAUSE);
+        schedule(loop, flow->stopped_since + FLOW_PAUSE);
     }
-    signet_loop_tell_epoll(loop, transfer->flow.socket);
+    signet_loop_update_epoll(loop, transfer->flow.socket);
 }
 
 static void set_counted(signet_transfer *transfer, bool is_counted) {
@@ -142,7 +142,7 @@ void signet_flow_count(signet_transfer *transfer) {
     // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it has stored
     // of the body. So the deadline is kept here meanwhile.
     transfer->flow.is_timed = SET(CURLOPT_TIMEOUT_MS, 0L);
-    if (transfer->flow.is_timed) look_at(transfer->loop, transfer->time.deadline);
+    if (transfer->flow.is_timed) schedule(transfer->loop, transfer->time.deadline);
     if (transfer->flow.is_counted) return;
     transfer->flow.taken_at = signet_monotonic_milliseconds();
     set_counted(transfer, true);
@@ -155,7 +155,7 @@ bool signet_flow_resume(signet_transfer *transfer) {
     return SET(CURLOPT_TIMEOUT_MS, transfer->time.limit);
 }
 
-void signet_flow_took(signet_transfer *transfer, size_t count) {
+void signet_flow_note_taken(signet_transfer *transfer, size_t count) {
     transfer->flow.taken += (int64_t)count;
     if (transfer->flow.is_counted) transfer->flow.taken_at = signet_monotonic_milliseconds();
 }
@@ -213,7 +213,7 @@ static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
 }
 
 // Ends transfers whose callers read nothing, the largest first, until a connection is free again.
-static void relieve(signet_loop *loop, curl_socket_t socket, int64_t now) {
+static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t now) {
     signet_flow *flow = flow_of(loop, socket);
     if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
     while (flow->unread >= UNREAD_FEW) {
@@ -252,8 +252,8 @@ void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64
         flow->stuck_pause = flow->stuck_pause ? flow->stuck_pause * 2 : 1;
         if (flow->stuck_pause > LONGEST_STUCK) flow->stuck_pause = LONGEST_STUCK;
         flow->stuck_until = signet_monotonic_milliseconds() + flow->stuck_pause;
-        look_at(loop, flow->stuck_until);
-        signet_loop_tell_epoll(loop, socket);
+        schedule(loop, flow->stuck_until);
+        signet_loop_update_epoll(loop, socket);
     }
 }
 
@@ -263,7 +263,7 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
     flow->stuck_pause = 0;
     if (!flow->stuck_until) return;
     flow->stuck_until = 0;
-    signet_loop_tell_epoll(loop, socket);
+    signet_loop_update_epoll(loop, socket);
 }
 
 // --- Responses before the request's end ------------------------------------------------------
@@ -298,7 +298,7 @@ static bool is_uploading(const signet_transfer *transfer, int64_t sent) {
     return !transfer->upload.is_ended || transfer->upload.taken < transfer->upload.count;
 }
 
-bool signet_transfer_is_answered_early(signet_transfer *transfer) {
+bool signet_transfer_has_early_response(signet_transfer *transfer) {
     if (!transfer->upload.is_streamed && transfer->sent_body.count == 0) return false;
     if (transfer->is_done || transfer->refusal || !signet_flow_response_is_whole(transfer))
         return false;
@@ -309,7 +309,7 @@ bool signet_transfer_is_answered_early(signet_transfer *transfer) {
         return now - transfer->flow.early_since >= EARLY_PATIENCE;
     transfer->flow.early_since = now;
     transfer->flow.early_sent = sent;
-    look_at(transfer->loop, now + FLOW_PAUSE);
+    schedule(transfer->loop, now + FLOW_PAUSE);
     return false;
 }
 
@@ -331,16 +331,16 @@ void signet_flow_step(signet_loop *loop) {
         signet_flow *flow = &loop->sockets[i].flow;
         if (flow->stuck_until && flow->stuck_until <= now) {
             flow->stuck_until = 0;
-            signet_loop_tell_epoll(loop, (curl_socket_t)i);
+            signet_loop_update_epoll(loop, (curl_socket_t)i);
         }
-        if (flow->stuck_until) look_at(loop, flow->stuck_until);
-        if (flow->is_stopped) relieve(loop, (curl_socket_t)i, now);
-        if (flow->is_stopped) look_at(loop, now + FLOW_PAUSE);
+        if (flow->stuck_until) schedule(loop, flow->stuck_until);
+        if (flow->is_stopped) end_slow_readers(loop, (curl_socket_t)i, now);
+        if (flow->is_stopped) schedule(loop, now + FLOW_PAUSE);
     }
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
-        if (each->flow.is_timed) look_at(loop, each->time.deadline);
+        if (each->flow.is_timed) schedule(loop, each->time.deadline);
         if (!each->flow.early_since || each->is_done) continue;
         signet_transfer_make_ready(each);
-        look_at(loop, now + FLOW_PAUSE);
+        schedule(loop, now + FLOW_PAUSE);
     }
 }

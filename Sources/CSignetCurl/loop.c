@@ -18,18 +18,18 @@
 
 #define IDLE_CONNECTIONS 256L
 
-void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket) {
-    uint8_t told = loop->sockets[socket].told;
+void signet_loop_update_epoll(signet_loop *loop, curl_socket_t socket) {
+    uint8_t registered = loop->sockets[socket].registered;
     uint8_t wanted =
         signet_flow_events(&loop->sockets[socket].flow, loop->sockets[socket].wanted);
-    if (wanted == told) return;
+    if (wanted == registered) return;
     struct epoll_event event = {.events = wanted, .data = {.fd = socket}};
-    int call = !wanted ? EPOLL_CTL_DEL : told ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int call = !wanted ? EPOLL_CTL_DEL : registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     if (epoll_ctl(loop->epoll, call, socket, &event) != 0) {
         if (errno == EEXIST) epoll_ctl(loop->epoll, EPOLL_CTL_MOD, socket, &event);
         if (errno == ENOENT && wanted) epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event);
     }
-    loop->sockets[socket].told = wanted;
+    loop->sockets[socket].registered = wanted;
 }
 
 // Under the lock.
@@ -46,7 +46,7 @@ static bool make_room(signet_loop *loop, curl_socket_t socket) {
     return true;
 }
 
-static int socket_changed(
+static int on_socket(
     CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
     (void)socket_context;
     signet_loop *loop = context;
@@ -62,7 +62,7 @@ static int socket_changed(
     // A socket of libcurl's own resolver, made without the flag.
     if (what != CURL_POLL_REMOVE && !loop->sockets[socket].is_connection)
         fcntl(socket, F_SETFD, FD_CLOEXEC);
-    if (wanted || !loop->sockets[socket].is_connection) signet_loop_tell_epoll(loop, socket);
+    if (wanted || !loop->sockets[socket].is_connection) signet_loop_update_epoll(loop, socket);
     signet_transfer *transfer = NULL;
     if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer
         && what != CURL_POLL_REMOVE)
@@ -73,13 +73,13 @@ static int socket_changed(
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection) {
     if (socket < 0 || !make_room(loop, socket)) return;
     signet_flow_forget(loop, socket);
-    loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
+    loop->sockets[socket].registered = loop->sockets[socket].wanted = 0;
     loop->sockets[socket].name = 0;
     loop->sockets[socket].is_connection = is_connection;
     loop->sockets[socket].carries = NULL;
 }
 
-static int timer_changed(CURLM *multi, long milliseconds, void *context) {
+static int on_timer(CURLM *multi, long milliseconds, void *context) {
     (void)multi;
     signet_loop *loop = context;
     loop->timer = milliseconds < 0 ? -1 : signet_monotonic_milliseconds() + milliseconds;
@@ -120,9 +120,9 @@ signet_loop *signet_loop_new(
         && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION)
                == CURLSHE_OK
         && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT) == CURLSHE_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, timer_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop) == CURLM_OK
         && curl_multi_setopt(
                loop->multi, CURLMOPT_PIPELINING,
@@ -222,7 +222,7 @@ static void act(signet_loop *loop, curl_socket_t socket, int mask) {
     int running;
     atomic_fetch_add_explicit(&loop->calls, 1, memory_order_relaxed);
     curl_multi_socket_action(loop->multi, socket, mask, &running);
-    signet_connection_look(loop, socket);
+    signet_connection_check_flood(loop, socket);
     uncork(loop);
 }
 
@@ -252,7 +252,7 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     for (int i = 0; i < count; i++) {
         if (events[i].data.fd == loop->wake) continue;
         if (!loop->sockets[events[i].data.fd].wanted) {
-            signet_loop_tell_epoll(loop, events[i].data.fd);
+            signet_loop_update_epoll(loop, events[i].data.fd);
             continue;
         }
         int mask = 0;

@@ -43,12 +43,12 @@ struct signet_loop {
     curl_socket_t busy_on;  // the socket that libcurl was called for, or -1
     curl_socket_t last_opened;
 
-    // What epoll was told of each descriptor, and what libcurl wants of it now (EPOLLIN, EPOLLOUT).
+    // What epoll was registered of each descriptor, and what libcurl wants of it now (EPOLLIN, EPOLLOUT).
     // libcurl lets a connection's socket go after each reply and takes it up for the next request;
-    // epoll is told only when one that nobody wants has news. Descriptors that libcurl makes and
+    // epoll is registered only when one that nobody wants has news. Descriptors that libcurl makes and
     // closes by itself, such as its resolver's, are not known by their closing: no such delay there.
     struct {
-        uint8_t told, wanted;
+        uint8_t registered, wanted;
         bool is_connection;
         uint64_t name;  // see route.c; 0: not asked for yet, or not connected
         signet_transfer *carries;  // the transfer whose cleartext bytes are counted here, or NULL
@@ -194,7 +194,7 @@ bool signet_route_start(void);
 // The socket that a route goes over, or -1.
 curl_socket_t signet_route_socket(signet_loop *loop, const signet_route *route);
 // The next socket behind `after` (-1: the first) that may be the route's, or -1: two connections from one
-// port to two ports of one address can't be told apart.
+// port to two ports of one address can't be registered apart.
 curl_socket_t signet_route_next_socket(
     signet_loop *loop, const signet_route *route, curl_socket_t after);
 // Whether a connection that was used before can carry another request. If not, it's shut down.
@@ -210,14 +210,14 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
 void signet_connection_leave(signet_transfer *transfer);
 // Compares what a cleartext connection has received with what was handed on, and shuts it down if it is
 // flooded.
-void signet_connection_look(signet_loop *loop, curl_socket_t socket);
+void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket);
 bool signet_transfer_is_flooded(const signet_transfer *transfer);
 // Whether the response's body ended with a TLS connection that its peer didn't close: anybody may have
 // cut it off.
 bool signet_transfer_is_cut(const signet_transfer *transfer);
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
 // Tells epoll which events of a socket are of use now.
-void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket);
+void signet_loop_update_epoll(signet_loop *loop, curl_socket_t socket);
 void signet_transfer_make_ready(signet_transfer *transfer);
 
 // --- The flow of bytes (flow.c) --------------------------------------------------------------
@@ -235,7 +235,7 @@ void signet_flow_count(signet_transfer *transfer);
 // It goes on: libcurl keeps its deadline again. False if libcurl has no memory.
 bool signet_flow_resume(signet_transfer *transfer);
 // A transfer's caller took bytes of the body.
-void signet_flow_took(signet_transfer *transfer, size_t count);
+void signet_flow_note_taken(signet_transfer *transfer, size_t count);
 // Chooses connections for a call that begins.
 bool signet_flow_choose(signet_transfer *transfer) SIGNET_CHECKED;
 // Before and after libcurl is called for a socket's events.

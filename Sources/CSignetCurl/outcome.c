@@ -27,7 +27,7 @@ const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *cou
 void signet_transfer_drop_body(signet_transfer *transfer) {
     size_t left = transfer->body_count - transfer->body_taken;
     size_t count = left < BODY_ROOM ? left : BODY_ROOM;
-    signet_flow_took(transfer, count);
+    signet_flow_note_taken(transfer, count);
     transfer->body_taken += count;
     if (count < left) return;
     transfer->body_count = transfer->body_taken = 0;

@@ -51,7 +51,7 @@ static long fail_reads(
     return is_read && !BIO_should_retry(bio) ? -1 : result;
 }
 
-static void message_seen(
+static void on_message(
     int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *context) {
     (void)version;
     signet_traffic *traffic = context;
@@ -75,7 +75,7 @@ static void message_seen(
 }
 
 void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {
-    SSL_CTX_set_msg_callback(context, message_seen);
+    SSL_CTX_set_msg_callback(context, on_message);
     SSL_CTX_set_msg_callback_arg(context, traffic);
 }
 

@@ -49,7 +49,7 @@ bool signet_transfer_close(signet_transfer *transfer) {
     return true;
 }
 
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
+signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) {
     signet_transfer *transfer = loop->spare;
     if (transfer) {
         loop->spare = transfer->next;
@@ -71,7 +71,7 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
     return transfer;
 }
 
-void signet_transfer_give_back(signet_transfer *transfer) {
+void signet_transfer_release(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     CURL *easy = transfer->easy;
     if (transfer->is_started) {
@@ -318,7 +318,7 @@ bool signet_transfer_wants_upload(const signet_transfer *transfer) {
     return transfer->upload.is_wanted && !transfer->is_done;
 }
 
-bool signet_transfer_take_restart(signet_transfer *transfer) {
+bool signet_transfer_consume_restart(signet_transfer *transfer) {
     bool restarts = transfer->upload.restarts;
     transfer->upload.restarts = false;
     return restarts;

@@ -1,4 +1,4 @@
-/// An HTTP client that sends one request at a time to its server.
+/// A type that sends HTTP requests and returns their responses.
 ///
 /// `CurlEngine` is the engine for the network. Implement the protocol for tests, or to send requests by
 /// other means:

@@ -130,9 +130,9 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 // --- A transfer ------------------------------------------------------------------------------
 
 // A transfer, new or recycled. NULL where memory ran out.
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
+signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
 // Ends it, whatever it is doing, and keeps the handle for another.
-void signet_transfer_give_back(signet_transfer *transfer);
+void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
 // `start` is method, target and URL, each ended by a zero byte. The target goes into the start line as it
@@ -167,9 +167,9 @@ bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
 // Lets a transfer go on that stopped because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
 
-// Whether the body's next piece is wanted, and whether from the first byte on again (told once).
+// Whether the body's next piece is wanted, and whether from the first byte on again (registered once).
 bool signet_transfer_wants_upload(const signet_transfer *transfer);
-bool signet_transfer_take_restart(signet_transfer *transfer);
+bool signet_transfer_consume_restart(signet_transfer *transfer);
 // The body's next piece, or its end.
 bool signet_transfer_feed(
     signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_CHECKED;
@@ -183,7 +183,7 @@ const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *cou
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
 void signet_transfer_drop_body(signet_transfer *transfer);
 // Whether the response is complete and the server has read nothing more of the upload for a while.
-bool signet_transfer_is_answered_early(signet_transfer *transfer);
+bool signet_transfer_has_early_response(signet_transfer *transfer);
 // What Content-Length says, or -1.
 int64_t signet_transfer_content_length(const signet_transfer *transfer);
 bool signet_transfer_is_done(const signet_transfer *transfer);
