@@ -9,40 +9,36 @@
 
 #include "loop.h"
 
-// The flow of bytes over connections that calls share (HTTP/2), where libcurl 7.88.1 has no limit.
+// Limits for connections that calls share (HTTP/2), which libcurl 7.88.1 lacks.
 //
-// Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and stores
-// without a limit what arrives for a transfer that is paused. The limit is therefore one for each
-// connection: above it the connection's socket is not read, so TCP makes the server wait.
+// Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and
+// stores without a limit what arrives for a paused transfer. The limit therefore applies to each
+// connection: above it the connection's socket is not read, so that TCP makes the server wait.
 //
-// Uploads: libcurl asks for EPOLLOUT while a stream has something to send, even if the server's window
-// for it is closed. The socket is always writable then, so EPOLLOUT is left out for a while after an
-// attempt that wrote nothing.
+// Uploads: libcurl requests EPOLLOUT while a stream has something to send, even if the server's
+// window for it is closed. The socket is then always writable, so EPOLLOUT is omitted for a while
+// after an attempt that wrote nothing.
 
-// More than this of unread bodies stops a connection. A single slow reader can have two windows unread:
-// one handed out by libcurl and one stored by it.
+// A connection with more bytes of unread bodies is not read. One slow reader can have two windows
+// unread: one delivered by libcurl and one stored by it.
 #define UNREAD_LIMIT ((int64_t)65 << 20)
-// A connection with more than this gets no new calls.
+// A connection with more bytes of unread bodies gets no new calls.
 #define UNREAD_FEW ((int64_t)32 << 20)
-// A connection with this many transfers whose callers don't read gets no new calls either: two windows are
-// nearly UNREAD_LIMIT.
+// A connection with this many transfers whose callers don't read gets no new calls, because two
+// windows are nearly UNREAD_LIMIT.
 #define SLOW_FEW 2
-// A transfer whose caller has taken nothing for so long may be ended if others need the connection.
+// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others need the
+// connection.
 #define UNREAD_PATIENCE 1000
-// How often stopped connections and finished responses are looked at, in milliseconds.
+// The interval in which stopped connections and complete responses are checked, in milliseconds.
 #define FLOW_PAUSE 100
-// How long an upload may be at rest after the response is complete.
+// How long an upload may make no progress after the response is complete, in milliseconds.
 #define EARLY_PATIENCE 500
+// The longest time without EPOLLOUT, in milliseconds.
 #define LONGEST_STUCK 64
 
 static signet_flow *flow_of(signet_loop *loop, curl_socket_t socket) {
     return socket >= 0 && (size_t)socket < loop->socket_count ? &loop->sockets[socket].flow : NULL;
-}
-
-uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted) {
-    if (flow->is_stopped) wanted &= (uint8_t)~EPOLLIN;
-    if (flow->stuck_until) wanted &= (uint8_t)~EPOLLOUT;
-    return wanted;
 }
 
 static void schedule(signet_loop *loop, int64_t time) {
@@ -67,7 +63,7 @@ void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket)
     signet_flow_unstick(loop, socket);
 }
 
-// New calls avoid a connection where they would wait for what others do not read.
+// New calls avoid a connection on which they would wait for the readers of other calls.
 static void set_crowded(signet_transfer *transfer, signet_flow *flow) {
     bool is_crowded = flow->slow >= SLOW_FEW || flow->unread > UNREAD_FEW;
     if (is_crowded == (flow->crowded_origin != 0)) return;
@@ -139,8 +135,8 @@ void signet_flow_forget(signet_loop *loop, curl_socket_t socket) {
 void signet_flow_count(signet_transfer *transfer) {
     CURL *easy = transfer->easy;
     if (!transfer->flow.is_member) return;
-    // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it has stored
-    // of the body. So the deadline is kept here meanwhile.
+    // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it
+    // has stored of the body. So the deadline is watched here until the transfer continues.
     transfer->flow.is_timed = SET(CURLOPT_TIMEOUT_MS, 0L);
     if (transfer->flow.is_timed) schedule(transfer->loop, transfer->time.deadline);
     if (transfer->flow.is_counted) return;
@@ -203,7 +199,7 @@ bool signet_flow_choose(signet_transfer *transfer) {
         && (!is_crowded(loop, origin, true) || SET(CURLOPT_FRESH_CONNECT, 1L));
 }
 
-// Whether a call on this connection waits for what the socket has.
+// Whether a call on this connection waits for bytes from the socket.
 static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
         if (each->flow.socket == socket && !each->is_paused && !each->is_done
@@ -212,7 +208,7 @@ static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
     return false;
 }
 
-// Ends transfers whose callers read nothing, the largest first, until a connection is free again.
+// Ends transfers whose callers read nothing, the largest first, until the connection can be read again.
 static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t now) {
     signet_flow *flow = flow_of(loop, socket);
     if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
@@ -238,7 +234,7 @@ void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written) {
     signet_flow *flow = flow_of(loop, socket);
     if (!flow || !flow->ssl) return;
-    // What was read may have opened a window.
+    // The bytes that libcurl will read may open a window.
     if (flow->stuck_until && wanted & EPOLLOUT) *mask |= CURL_CSELECT_OUT;
     if (*mask & CURL_CSELECT_OUT) *written = written_to(flow);
 }
@@ -268,7 +264,7 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
 
 // --- Responses before the request's end ------------------------------------------------------
 
-// Whether the server has ended its side, so that an end of the response may be a mere end of the bytes.
+// Whether the server has closed its side, so that a response without a length may have been cut off.
 static bool has_ended(const signet_transfer *transfer, curl_socket_t socket) {
     if (transfer->traffic && transfer->traffic->was_closed) return true;
     char byte;
@@ -313,7 +309,7 @@ bool signet_transfer_has_early_response(signet_transfer *transfer) {
     return false;
 }
 
-// --- The clock -------------------------------------------------------------------------------
+// --- Timed checks ----------------------------------------------------------------------------
 
 int signet_flow_timeout(const signet_loop *loop, int timeout) {
     if (!loop->flow_due || timeout <= 0) return timeout;

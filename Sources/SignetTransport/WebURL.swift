@@ -55,7 +55,7 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     public let origin: WebOrigin
     /// The path, beginning with `/`. Percent escapes stay as written.
     public let path: String
-    /// The query without `?`; `nil` if there is none.
+    /// The query without `?`; `nil` if the URL has no query.
     public let query: String?
 
     /// Creates a URL of its parts.
