@@ -45,8 +45,8 @@ struct signet_loop {
 
     // The events (EPOLLIN, EPOLLOUT) of each descriptor that are registered with epoll, and those
     // that libcurl wants. libcurl removes a connection's socket after each response and adds it for
-    // the next request, so epoll is updated only when an unwanted socket has an event. Descriptors
-    // that libcurl closes itself, such as its resolver's, are updated at once, because their closing
+    // the next request, so a removed socket stays registered until it has an event. Descriptors that
+    // libcurl closes itself, such as its resolver's, are unregistered at once, because their closing
     // isn't noticed.
     struct {
         uint8_t registered, wanted;

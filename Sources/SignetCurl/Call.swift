@@ -6,7 +6,8 @@ internal import Synchronization
 /// It ends exactly once, by whichever comes first: the response, an error, its deadline, a
 /// cancellation or the engine's shutdown.
 final class Call: Sendable {
-    /// A suspended caller. It is removed from the call's phase before it is woken, so it is woken once.
+    /// A suspended caller. It is removed from the call's phase before it is woken, so it is woken
+    /// once.
     @safe struct Waiter: Sendable {
         private let continuation: UnsafeContinuation<Void, Never>
 

@@ -4,10 +4,10 @@ public import SignetTransport
 
 /// Decodes the content coding of one response's body, piece by piece and within limits.
 ///
-/// It supports gzip and deflate (with zlib's header; RFC 9110, section 8.4.1). Engines deliver bodies still
-/// encoded, so decoding runs on the reader's task and a decompression bomb delays no other call. To compute
-/// a digest of the encoded body (Content-Digest, Repr-Digest: RFC 9530, sections 2 and 3), update it with
-/// each chunk before `push(_:)`.
+/// It supports gzip and deflate (with zlib's header; RFC 9110, section 8.4.1). Engines deliver
+/// bodies still encoded, so decoding runs on the reader's task and a decompression bomb delays no
+/// other call. To compute a digest of the encoded body (Content-Digest, Repr-Digest: RFC 9530,
+/// sections 2 and 3), update it with each chunk before `push(_:)`.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -51,11 +51,11 @@ public import SignetTransport
     ///
     /// - Parameters:
     ///   - response: The response's header.
-    ///   - method: The request's method. A response to HEAD, and one with status 204 or 304, has no body,
-    ///     whatever its fields say.
+    ///   - method: The request's method. A response to HEAD, and one with status 204 or 304, has no
+    ///     body, whatever its fields say.
     ///   - limits: The limits of the decoded body.
-    /// - Throws: `TransportError`: `unsupported-encoding` for an unknown coding, for more than one, and for
-    ///   a part (206) of an encoded representation; `resources`.
+    /// - Throws: `TransportError`: `unsupported-encoding` for an unknown coding, for more than one,
+    ///   and for a part (206) of an encoded representation; `resources`.
     public init(
         _ response: HTTPResponse, answering method: HTTPRequest.Method,
         limits: ContentDecoding = ContentDecoding()
@@ -117,11 +117,11 @@ public import SignetTransport
         encodedCount += chunk.count
     }
 
-    /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. A piece that was
-    /// encoded has at most 64 KiB.
+    /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. A piece that
+    /// was encoded has at most 64 KiB.
     ///
-    /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for bytes that don't
-    ///   conform to the coding or follow its end.
+    /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for bytes
+    ///   that don't conform to the coding or follow its end.
     public mutating func next() throws(TransportError) -> [UInt8]? {
         guard position < input.count || decodes else { return nil }
         guard decodes else {
@@ -135,7 +135,8 @@ public import SignetTransport
         while true {
             if !isInside {
                 if position == input.count { return nil }
-                // A gzip file may have another member (RFC 1952, section 2.2). Other bytes are garbage.
+                // A gzip file may have another member (RFC 1952, section 2.2). Other bytes are
+                // garbage.
                 guard coding == .gzip, input[position] == 0x1F else {
                     throw Self.malformed("has bytes after the end of its \(coding) stream")
                 }

@@ -4,10 +4,10 @@ public import SignetTransport
 
 /// An HTTP engine on libcurl, with a connection pool, that checks pins before each request.
 ///
-/// The engine stores the verified chain of a connection with its TLS session. Before every request, even on
-/// a pooled connection or in a resumed session, it checks the chain against the policy of that call. It
-/// returns redirects like any other response. It ignores the environment's proxies, credentials, cookies, CA
-/// files and session-key log, and uses only the system's resolver.
+/// The engine stores the verified chain of a connection with its TLS session. Before every request,
+/// even on a pooled connection or in a resumed session, it checks the chain against the policy of
+/// that call. It returns redirects like any other response. It ignores the environment's proxies,
+/// credentials, cookies, CA files and session-key log, and uses only the system's resolver.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -36,27 +36,28 @@ public final class CurlEngine: HTTPEngine {
     public struct Configuration: Sendable, Hashable {
         /// The path of a PEM file of CA certificates to use instead of the system's.
         ///
-        /// The file may change while the engine runs. Each call checks the file's times, size and inode; if
-        /// they differ, this and all later calls use new connections, verified with the new file, while
-        /// calls under way continue. Replace the file by renaming another over it, because calls fail with
-        /// `trust-store` while it is missing or contains no certificate. The same applies to the system's
-        /// file.
+        /// The file may change while the engine runs. Each call checks the file's times, size and
+        /// inode; if they differ, this and all later calls use new connections, verified with the
+        /// new file, while calls under way continue. Replace the file by renaming another over it,
+        /// because calls fail with `trust-store` while it is missing or contains no certificate.
+        /// The same applies to the system's file.
         public var caFile: String?
         /// Whether to offer HTTP/2 in the TLS handshake (ALPN). Defaults to `true`.
         public var offersHTTP2 = true
-        /// The maximum number of connections to one host and port; further calls wait. Defaults to 64.
+        /// The maximum number of connections to one host and port; further calls wait. Defaults to
+        /// 64.
         ///
-        /// The engine doesn't use the last 16 descriptors that the process may open. A call that needs one
-        /// of them fails with `resources`.
+        /// The engine doesn't use the last 16 descriptors that the process may open. A call that
+        /// needs one of them fails with `resources`.
         public var maximumConnectionsPerHost = 64
-        /// The maximum size of a response's header in bytes, with interim responses and trailers. Defaults
-        /// to 64 KiB.
+        /// The maximum size of a response's header in bytes, with interim responses and trailers.
+        /// Defaults to 64 KiB.
         public var maximumHeaderSize = 64 << 10
-        /// The maximum number of fields in a response's header, at most 65,534, which is the limit of
-        /// `HTTPFields`. Defaults to 256.
+        /// The maximum number of fields in a response's header, at most 65,534, which is the limit
+        /// of `HTTPFields`. Defaults to 256.
         public var maximumHeaderFields = 256
-        /// The approximate number of bytes that are buffered if a body's reader is slower than the server.
-        /// Defaults to 256 KiB.
+        /// The approximate number of bytes that are buffered if a body's reader is slower than the
+        /// server. Defaults to 256 KiB.
         public var bodyBufferSize = 256 << 10
 
         /// Creates the default configuration.
@@ -70,8 +71,8 @@ public final class CurlEngine: HTTPEngine {
 
     /// Starts the engine.
     ///
-    /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own OpenSSL or
-    ///   is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
+    /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own
+    ///   OpenSSL or is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
     public init(_ configuration: Configuration = Configuration()) throws(TransportError) {
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(
@@ -130,7 +131,8 @@ public final class CurlEngine: HTTPEngine {
     ///   - connectTo: Other addresses to connect to.
     ///   - proxy: The proxy; `nil` connects directly.
     ///   - timeout: The time for the whole call.
-    ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't checked.
+    ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't
+    ///     checked.
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
     /// - Throws: `TransportError` if no handshake showed a chain.
     public func probe(

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// An event loop: a thread with one libcurl multi handle and one trust store.
 ///
-/// Callers add commands to a queue; only the loop's thread calls libcurl. A second thread watches the
-/// deadlines, because a server can block the first in a TLS handshake.
+/// Callers add commands to a queue; only the loop's thread calls libcurl. A second thread watches
+/// the deadlines, because a server can block the first in a TLS handshake.
 final class EventLoop: Sendable {
     private enum Command {
         case start(Call)

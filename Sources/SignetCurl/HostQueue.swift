@@ -1,7 +1,7 @@
 /// The calls to one scheme, host and port: the number that libcurl has, and a queue of the others.
 ///
-/// libcurl uses about 20 kB for each of its calls, even for those that only wait for a connection. A
-/// queued call uses little. Used on the loop's thread only.
+/// libcurl uses about 20 kB for each of its calls, even for those that only wait for a connection.
+/// A queued call uses little. Used on the loop's thread only.
 final class HostQueue {
     /// The number of calls that libcurl has.
     private(set) var active = 0

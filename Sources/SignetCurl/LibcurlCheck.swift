@@ -11,7 +11,8 @@ enum LibcurlCheck {
 
     /// Checks the libcurl that the process has loaded.
     ///
-    /// - Throws: `TransportError`: `unsupported-libcurl`, or `resources` if it could not be initialised.
+    /// - Throws: `TransportError`: `unsupported-libcurl`, or `resources` if it could not be
+    ///   initialised.
     static func check() throws(TransportError) -> Library {
         guard signet_global_start() else {
             throw TransportError(

@@ -2,11 +2,12 @@ internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
 
-/// The event loops of one engine: one for each trust store, version of its CA files, and proxy login.
+/// The event loops of one engine: one for each trust store, version of its CA files, and proxy
+/// login.
 ///
-/// Each call checks the CA file before it starts. If the file has changed, a new loop replaces the old one,
-/// so that no new call uses connections and TLS sessions of the old CAs. The old loop stops after its last
-/// call.
+/// Each call checks the CA file before it starts. If the file has changed, a new loop replaces the
+/// old one, so that no new call uses connections and TLS sessions of the old CAs. The old loop
+/// stops after its last call.
 final class LoopPool: Sendable {
     private struct Entry {
         let key: PoolKey
@@ -20,8 +21,8 @@ final class LoopPool: Sendable {
         var primary: Entry
         var others: [PoolKey: Entry] = [:]
         var uses = 0
-        /// Loops that get no new calls, because their CA files have changed or to make room. They are
-        /// stopped after their last call.
+        /// Loops that get no new calls, because their CA files have changed or to make room. They
+        /// are stopped after their last call.
         var outdated: [EventLoop] = []
         /// Loops that were stopped and may not have ended yet.
         var retired: [EventLoop] = []
@@ -89,10 +90,11 @@ final class LoopPool: Sendable {
         for loop in state.withLock({ $0.all }) { loop.stop() }
     }
 
-    /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine is.
+    /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine
+    /// is.
     ///
-    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used or there are too many loops,
-    ///   `resources`, `not-running`.
+    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used or there are too many
+    ///   loops, `resources`, `not-running`.
     func loop(
         caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
     ) throws(TransportError) -> EventLoop {

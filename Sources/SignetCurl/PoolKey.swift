@@ -6,15 +6,16 @@ struct PoolKey: Sendable, Hashable {
     let trust: TrustStore
     /// An HTTP proxy with credentials; otherwise `nil`.
     ///
-    /// libcurl's pool compares the credentials of SOCKS proxies, but those of HTTP proxies only since the
-    /// fix for CVE-2026-3784. Before, it sent calls with other credentials, or with none, through a tunnel
-    /// that one login had opened.
+    /// libcurl's pool compares the credentials of SOCKS proxies, but those of HTTP proxies only
+    /// since the fix for CVE-2026-3784. Before, it sent calls with other credentials, or with none,
+    /// through a tunnel that one login had opened.
     private let login: Proxy?
-    /// Whether calls share connections over HTTP/2. Through an HTTPS proxy, each has its own connection.
+    /// Whether calls share connections over HTTP/2. Through an HTTPS proxy, each has its own
+    /// connection.
     ///
-    /// If a TLS record of such a proxy contains several responses, libcurl 7.88 reads the one that a call
-    /// waits for, and the others only after the socket's next event, which may never happen. A separate
-    /// loop also separates the proxy's TLS sessions and CAs from those of hosts.
+    /// If a TLS record of such a proxy contains several responses, libcurl 7.88 reads the one that
+    /// a call waits for, and the others only after the socket's next event, which may never happen.
+    /// A separate loop also separates the proxy's TLS sessions and CAs from those of hosts.
     let multiplexes: Bool
     /// The CAs that handshakes with an HTTPS proxy trust; `nil` without an HTTPS proxy.
     private let proxyTrust: TrustStore?

@@ -2,8 +2,8 @@ public import SignetPinning
 
 /// The result of a TLS handshake without a request.
 public struct ProbeResult: Sendable, Hashable {
-    /// The chain, leaf first, with the certificates as DER: the verified chain, or the chain as the server
-    /// sent it if it isn't trusted.
+    /// The chain, leaf first, with the certificates as DER: the verified chain, or the chain as the
+    /// server sent it if it isn't trusted.
     public var chain: [SeenCertificate]
     /// Whether the CA, the dates and the host name are valid.
     public var isTrusted: Bool

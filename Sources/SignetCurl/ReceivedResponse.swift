@@ -2,15 +2,16 @@ internal import HTTPTypes
 internal import SignetPinning
 internal import SignetTransport
 
-/// A response's header as libcurl delivered it. The caller's thread parses it, so that the loop's thread
-/// can continue with other calls.
+/// A response's header as libcurl delivered it. The caller's thread parses it, so that the loop's
+/// thread can continue with other calls.
 final class ReceivedResponse: Sendable {
     /// The start line and fields, line by line.
     let head: [UInt8]
     let timings: Timings
     /// The verified chain; empty if nothing is pinned.
     let chain: [SeenCertificate]
-    /// The chain as the server sent it, each certificate as DER; empty if there is nothing to report.
+    /// The chain as the server sent it, each certificate as DER; empty if there is nothing to
+    /// report.
     let served: [[UInt8]]
     /// Receives the timings of the whole call.
     let record: TimingsRecord

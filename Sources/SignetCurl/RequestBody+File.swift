@@ -4,12 +4,13 @@ public import SignetTransport
 extension RequestBody {
     /// Creates a body of a file's bytes, read in pieces of 64 KiB.
     ///
-    /// The file is opened now and only once, so a file that replaces it later isn't sent. The body has a
-    /// known length and can be sent again. If the file's size or modification time has changed at the end of
-    /// a reading, the call ends with `body-changed` and the last piece isn't sent.
+    /// The file is opened now and only once, so a file that replaces it later isn't sent. The body
+    /// has a known length and can be sent again. If the file's size or modification time has
+    /// changed at the end of a reading, the call ends with `body-changed` and the last piece isn't
+    /// sent.
     ///
-    /// - Parameter path: A path; `nil` or `-` is standard input. Standard input and pipes can be read only
-    ///   once and have no known length.
+    /// - Parameter path: A path; `nil` or `-` is standard input. Standard input and pipes can be
+    ///   read only once and have no known length.
     /// - Throws: `TransportError` with code `body-failed` if the file can't be opened.
     public static func file(_ path: String?) throws(TransportError) -> RequestBody {
         do throws(FileFailure) {

@@ -22,7 +22,8 @@ final class RequestPlan: Sendable {
     let isHead: Bool
     let sendsBody: Bool
     let body: RequestBody
-    /// Whether the request may be sent twice if it may have reached the server (RFC 9110, section 9.2.2).
+    /// Whether the request may be sent twice if it may have reached the server (RFC 9110, section
+    /// 9.2.2).
     let isRepeatable: Bool
     /// The field lines, each ended by a zero byte.
     let fields: [UInt8]
@@ -203,7 +204,8 @@ final class RequestPlan: Sendable {
             }
             lines.append(contentsOf: field.name.rawName.utf8)
             let start = lines.count + 1
-            // With a colon and no value, libcurl would remove the field; a semicolon makes it empty.
+            // With a colon and no value, libcurl would remove the field; a semicolon makes it
+            // empty.
             lines.append(contentsOf: field.value.isEmpty ? ";".utf8 : ": ".utf8)
             unsafe field.withUnsafeBytesOfValue { unsafe lines.append(contentsOf: $0) }
             for byte in lines[start...] where byte < 0x20 && byte != 0x09 || byte == 0x7F {

@@ -23,8 +23,8 @@ struct TransferDriver {
     private static let maximumHosts = 1024
     /// The number of callers that this thread wakes itself.
     private static let maximumDirectDeliveries = 2
-    /// The number of calls beyond `maximumConnectionsPerHost` that libcurl gets for a host whose calls
-    /// share connections.
+    /// The number of calls beyond `maximumConnectionsPerHost` that libcurl gets for a host whose
+    /// calls share connections.
     private static let extraSharingCalls = 256
     /// The same for a host whose connections carry one call each, so that the next calls are ready.
     private static let extraCalls = 16
@@ -195,8 +195,8 @@ struct TransferDriver {
 
     /// Wakes the callers whose outcomes are known.
     ///
-    /// A few are woken directly. More are woken by one detached task, so that this thread can continue
-    /// with the network.
+    /// A few are woken directly. More are woken by one detached task, so that this thread can
+    /// continue with the network.
     mutating func deliver() {
         if outcomes.isEmpty { return }
         if outcomes.count > Self.maximumDirectDeliveries {
@@ -308,8 +308,8 @@ struct TransferDriver {
         }
     }
 
-    /// Returns the verified chain for the caller's verdict. Adds the certificates only if the verdict will
-    /// be reported, because copying them is slow.
+    /// Returns the verified chain for the caller's verdict. Adds the certificates only if the
+    /// verdict will be reported, because copying them is slow.
     private mutating func judgedChain(
         of transfer: Transfer, plan: RequestPlan
     ) -> (chain: [SeenCertificate], served: [[UInt8]]) {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A buffer between the source of a request's body and the loop that sends it.
 ///
-/// It starts reading the source when libcurl asks for the first byte, which is after the server's keys have
-/// been checked. It holds about `capacity` bytes and reads more when there is room.
+/// It starts reading the source when libcurl asks for the first byte, which is after the server's
+/// keys have been checked. It holds about `capacity` bytes and reads more when there is room.
 final class UploadFeed: Sendable {
     /// The next piece of the body for libcurl.
     enum Piece {
@@ -33,7 +33,8 @@ final class UploadFeed: Sendable {
     private let hasNews: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// - Parameter hasNews: Called on any thread if `next()` returned `.pending` and there is a piece now.
+    /// - Parameter hasNews: Called on any thread if `next()` returned `.pending` and there is a
+    ///   piece now.
     init(_ body: RequestBody, capacity: Int, hasNews: @escaping @Sendable () -> Void) {
         self.body = body
         self.capacity = capacity

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A buffer between an engine that receives a body and a caller that reads it.
 ///
-/// It holds about `capacity` bytes. If `offer` returns `false`, the engine stops receiving until the
-/// buffer calls `drained`. An `HTTPEngine` of your own creates the buffer, passes it to `ResponseBody`
-/// and calls `finish` after the last chunk.
+/// It holds about `capacity` bytes. If `offer` returns `false`, the engine stops receiving until
+/// the buffer calls `drained`. An `HTTPEngine` of your own creates the buffer, passes it to
+/// `ResponseBody` and calls `finish` after the last chunk.
 public final class BodyBuffer: Sendable {
     private enum End {
         case open, finished
@@ -31,7 +31,8 @@ public final class BodyBuffer: Sendable {
     /// - Parameters:
     ///   - capacity: In bytes. An empty buffer accepts a chunk of any size.
     ///   - drained: Called on any thread when a full buffer has room again.
-    ///   - abandoned: Called on any thread, at most once, if the caller stops reading before the end.
+    ///   - abandoned: Called on any thread, at most once, if the caller stops reading before the
+    ///     end.
     public init(
         capacity: Int, drained: @escaping @Sendable () -> Void,
         abandoned: @escaping @Sendable () -> Void

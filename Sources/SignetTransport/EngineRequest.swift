@@ -47,8 +47,9 @@ public struct EngineRequest: Sendable {
 
     /// The method, scheme, authority, path and fields, sent exactly as written.
     ///
-    /// The engine adds only `Host` and, with a body, `Content-Length` or `Transfer-Encoding`. It sends
-    /// `Expect: 100-continue`, and waits for the response to it, only if the field is listed here.
+    /// The engine adds only `Host` and, with a body, `Content-Length` or `Transfer-Encoding`. It
+    /// sends `Expect: 100-continue`, and waits for the response to it, only if the field is listed
+    /// here.
     public var request: HTTPRequest
     /// The body. A stream isn't read before the server's keys have been checked.
     public var body: RequestBody

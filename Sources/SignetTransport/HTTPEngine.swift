@@ -1,7 +1,7 @@
 /// A type that sends HTTP requests and returns their responses.
 ///
-/// `CurlEngine` is the engine for the network. Implement the protocol for tests, or to send requests by
-/// other means:
+/// `CurlEngine` is the engine for the network. Implement the protocol for tests, or to send
+/// requests by other means:
 ///
 /// ```swift
 /// import HTTPTypes
@@ -40,7 +40,8 @@ public protocol HTTPEngine: Sendable {
     /// - Throws: `TransportError`.
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse
 
-    /// Ends every call with `not-running`, refuses new ones and returns after everything is released.
+    /// Ends every call with `not-running`, refuses new ones and returns after everything is
+    /// released.
     func shutdown() async
 }
 
@@ -48,8 +49,8 @@ public protocol HTTPEngine: Sendable {
 public struct EngineCapabilities: Sendable, Hashable {
     /// The engine's name, with the library's version: `libcurl/7.88.1 OpenSSL/3.0.22`.
     public var name: String
-    /// Whether the engine checks the verified chain against the policy of each call before it sends the
-    /// first byte of the request.
+    /// Whether the engine checks the verified chain against the policy of each call before it sends
+    /// the first byte of the request.
     public var pinsPublicKeys: Bool
     /// Whether the engine can use HTTP/2.
     public var speaksHTTP2: Bool

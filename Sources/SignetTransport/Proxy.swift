@@ -49,7 +49,8 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - text: The URL.
     ///   - allowsCredentials: Whether `USER:PASSWORD@`, percent-encoded, may precede the host. Use
     ///     `false` if others may read the text.
-    /// - Throws: `TransportError` with code `invalid-request`. The message repeats no part of the text.
+    /// - Throws: `TransportError` with code `invalid-request`. The message repeats no part of the
+    ///   text.
     public init(parsing text: String, allowsCredentials: Bool = false) throws(TransportError) {
         var rest = Array(text.utf8)[...]
         defer { Self.wipe(&rest) }

@@ -19,11 +19,12 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// - `*`: every host.
     /// - A host, with all names below it. A leading `.` or `*.` changes nothing.
     /// - An address, with or without brackets. It and a host may end with `:PORT`.
-    /// - A network of addresses (RFC 4632; RFC 4291, section 2.3), such as `10.0.0.0/8` or `fd00::/8`. An
-    ///   IPv4 network contains no IPv6 addresses and vice versa; `::ffff:0:0/96` and its parts are IPv4.
+    /// - A network of addresses (RFC 4632; RFC 4291, section 2.3), such as `10.0.0.0/8` or
+    ///   `fd00::/8`. An IPv4 network contains no IPv6 addresses and vice versa; `::ffff:0:0/96` and
+    ///   its parts are IPv4.
     ///
-    /// Other entries match nothing. A network matches only hosts that the URL writes as addresses; names
-    /// aren't resolved for it.
+    /// Other entries match nothing. A network matches only hosts that the URL writes as addresses;
+    /// names aren't resolved for it.
     public init(parsing text: String) {
         for word in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
             if word == "*" {

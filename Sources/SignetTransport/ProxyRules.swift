@@ -19,13 +19,13 @@ public struct ProxyRules: Sendable {
 
     /// Creates rules from environment variables.
     ///
-    /// `https_proxy` (or `HTTPS_PROXY`) is for https URLs, `http_proxy` for http URLs, and `no_proxy` (or
-    /// `NO_PROXY`) lists the exceptions. A lower-case name takes precedence, even if it is empty.
-    /// `HTTP_PROXY` isn't read, because a CGI server sets it from a client's `Proxy` field; `ALL_PROXY`
-    /// isn't read either.
+    /// `https_proxy` (or `HTTPS_PROXY`) is for https URLs, `http_proxy` for http URLs, and
+    /// `no_proxy` (or `NO_PROXY`) lists the exceptions. A lower-case name takes precedence, even if
+    /// it is empty. `HTTP_PROXY` isn't read, because a CGI server sets it from a client's `Proxy`
+    /// field; `ALL_PROXY` isn't read either.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`. The message names the variable, not its
-    ///   value.
+    /// - Throws: `TransportError` with code `invalid-request`. The message names the variable, not
+    ///   its value.
     public init(environment: [String: String]) throws(TransportError) {
         func proxy(_ names: String...) throws(TransportError) -> Proxy? {
             for name in names {

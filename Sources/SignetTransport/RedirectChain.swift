@@ -54,7 +54,8 @@ public struct RedirectChain: Sendable {
 
     /// Creates a chain that starts with the first request.
     ///
-    /// - Throws: `TransportError` with code `invalid-request` if the request has no http or https URL.
+    /// - Throws: `TransportError` with code `invalid-request` if the request has no http or https
+    ///   URL.
     public init(_ request: HTTPRequest, policy: RedirectPolicy) throws(TransportError) {
         self.policy = policy
         self.request = request
@@ -70,11 +71,11 @@ public struct RedirectChain: Sendable {
     ///   - pins: The pin policy, which the next host must satisfy.
     ///   - now: Unix time in seconds, for the policy's dates.
     ///   - parameters: The names of query parameters that a signature added. They are removed.
-    /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the response
-    ///   is final: not a redirect, without a Location field, or `policy.maximum` is 0.
+    /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the
+    ///   response is final: not a redirect, without a Location field, or `policy.maximum` is 0.
     /// - Throws: `TransportError` that names both URLs and the violated rule: `redirect-refused`,
-    ///   `redirect-loop`, `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the pin
-    ///   policy's refusal.
+    ///   `redirect-loop`, `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the
+    ///   pin policy's refusal.
     public mutating func follow(
         _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64,
         droppingParameters parameters: Set<String> = []
@@ -173,8 +174,9 @@ public struct RedirectChain: Sendable {
             path: url.target, headerFields: fields)
     }
 
-    /// Returns the method of the next request: 303 asks for GET, and 301 and 302 change POST to GET, as
-    /// in all clients (RFC 9110, sections 15.4.2 to 15.4.4; the Fetch standard, "HTTP-redirect fetch").
+    /// Returns the method of the next request: 303 asks for GET, and 301 and 302 change POST to
+    /// GET, as in all clients (RFC 9110, sections 15.4.2 to 15.4.4; the Fetch standard,
+    /// "HTTP-redirect fetch").
     private static func method(
         after status: Int, replacing method: HTTPRequest.Method
     ) -> HTTPRequest.Method {

@@ -5,25 +5,27 @@ public import HTTPTypes
 /// Some rules are fixed: a redirect to a host that the pin policy refuses is refused, fields with
 /// credentials or signatures never go to another origin, and the scheme must be http or https.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// The maximum number of redirects in one call. With 0, a redirect is returned like any response.
+    /// The maximum number of redirects in one call. With 0, a redirect is returned like any
+    /// response.
     public var maximum = 5
     /// Whether redirects to another origin (scheme, host, port) are followed.
     public var crossesOrigins = true
-    /// Whether a redirect may change the method to GET, as 303 does, and 301 and 302 do for POST. If
-    /// `false`, such a redirect is refused.
+    /// Whether a redirect may change the method to GET, as 303 does, and 301 and 302 do for POST.
+    /// If `false`, such a redirect is refused.
     public var changesMethod = true
     /// Additional fields to send to another origin.
     ///
     /// Always sent are Accept…, User-Agent, Range, If-Range and, with a body, Content-Type,
-    /// Content-Encoding and Content-Language. Never sent are Authorization, Proxy-Authorization, Cookie,
-    /// Signature, Signature-Input and Signet-Signature, even if they are listed here.
+    /// Content-Encoding and Content-Language. Never sent are Authorization, Proxy-Authorization,
+    /// Cookie, Signature, Signature-Input and Signet-Signature, even if they are listed here.
     public var fieldsForOtherOrigins: Set<HTTPField.Name> = []
     /// Whether 307 and 308 send a body to another origin.
     public private(set) var sendsBodyAcrossOrigins = false
     /// Whether redirects from https to http are followed. A pinned host is never reached over http.
     public private(set) var allowsCleartext = false
 
-    /// Creates the default rules: five redirects, no body to another origin, never from https to http.
+    /// Creates the default rules: five redirects, no body to another origin, never from https to
+    /// http.
     public init() {}
 
     /// Rules that follow no redirect.

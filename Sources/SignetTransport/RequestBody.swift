@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A request's body: bytes, or a stream that is read only as fast as the server accepts it.
 ///
-/// An engine sends a known length as Content-Length and enforces it: a shorter or longer body ends the call
-/// with `body-length`, and the request is never sent completely. A body without a known length is sent in
-/// chunks (HTTP/1.1) or in DATA frames alone (HTTP/2).
+/// An engine sends a known length as Content-Length and enforces it: a shorter or longer body ends
+/// the call with `body-length`, and the request is never sent completely. A body without a known
+/// length is sent in chunks (HTTP/1.1) or in DATA frames alone (HTTP/2).
 ///
 /// ```swift
 /// let (lines, producer) = AsyncStream.makeStream(of: [UInt8].self)
@@ -38,8 +38,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
     ///
     /// - Parameters:
     ///   - length: In bytes, if it is known. The sequence must yield exactly this many.
-    ///   - chunks: The sequence. It is asked for a chunk when there is room for it, and cancelled if the
-    ///     call ends early. If it throws, the call ends with `body-failed`.
+    ///   - chunks: The sequence. It is asked for a chunk when there is room for it, and cancelled
+    ///     if the call ends early. If it throws, the call ends with `body-failed`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, _ chunks: Chunks
     ) -> RequestBody where Chunks.Element == [UInt8] {
@@ -76,7 +76,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Whether the body can be sent again from its first byte, for example after a redirect or in a retry.
+    /// Whether the body can be sent again from its first byte, for example after a redirect or in a
+    /// retry.
     public var isReplayable: Bool {
         switch content {
         case .bytes: true
@@ -86,8 +87,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
 
     /// Starts reading from the first byte.
     ///
-    /// - Throws: `TransportError` with code `body-not-replayable` if the body can be read only once and
-    ///   was read before.
+    /// - Throws: `TransportError` with code `body-not-replayable` if the body can be read only once
+    ///   and was read before.
     public func makeReader() throws(TransportError) -> Reader {
         switch content {
         case .bytes(let bytes):
@@ -112,8 +113,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
 
         /// Returns the next chunk, never empty, or `nil` at the end.
         ///
-        /// - Throws: `TransportError`: `body-length`, `body-failed`, `cancelled`, or a `TransportError` of
-        ///   the source.
+        /// - Throws: `TransportError`: `body-length`, `body-failed`, `cancelled`, or a
+        ///   `TransportError` of the source.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
             if isEnded { return nil }
             guard let chunk = try await pull() else {

@@ -1,7 +1,7 @@
 /// A response's body, in the chunks in which it arrived.
 ///
-/// It can be read once, by one reader. The engine stops receiving while the reader is slower than the
-/// server. If the last copy is released before the body was read, the call is cancelled.
+/// It can be read once, by one reader. The engine stops receiving while the reader is slower than
+/// the server. If the last copy is released before the body was read, the call is cancelled.
 public struct ResponseBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]
@@ -33,7 +33,8 @@ public struct ResponseBody: Sendable, AsyncSequence {
 
         /// Returns the next chunk, or `nil` at the end.
         ///
-        /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `reply-too-large` or `cancelled`.
+        /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `reply-too-large` or
+        ///   `cancelled`.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
             try await reading.buffer.next()
         }
@@ -52,7 +53,8 @@ public struct ResponseBody: Sendable, AsyncSequence {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum size in bytes.
-    /// - Throws: `TransportError`, with code `reply-too-large` if the body has more than `limit` bytes.
+    /// - Throws: `TransportError`, with code `reply-too-large` if the body has more than `limit`
+    ///   bytes.
     public func collect(limit: Int = .max) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
         while let chunk = try await reading.buffer.next() {

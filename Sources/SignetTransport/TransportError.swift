@@ -3,8 +3,8 @@ public import SignetPinning
 
 /// An error of a call that got no response, or only a part of it.
 ///
-/// The message says what was found, what was expected and where. It never contains a field's value, a body
-/// or user info, and it escapes the control characters of a server's text.
+/// The message says what was found, what was expected and where. It never contains a field's value,
+/// a body or user info, and it escapes the control characters of a server's text.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     ///
@@ -73,7 +73,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unsupportedLibcurl = Code(value: .unsupportedLibcurl)
         /// The request is invalid. Nothing was sent.
         public static let invalidRequest = Code(value: .invalidRequest)
-        /// A streamed body is shorter or longer than its length. The request wasn't sent completely.
+        /// A streamed body is shorter or longer than its length. The request wasn't sent
+        /// completely.
         public static let bodyLength = Code(value: .bodyLength)
         /// The source of a streamed body failed. The request wasn't sent completely.
         public static let bodyFailed = Code(value: .bodyFailed)

@@ -19,8 +19,8 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses a scheme and an authority, the part between `//` and the path.
     ///
-    /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host or port,
-    ///   or user info, which the message doesn't repeat.
+    /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host
+    ///   or port, or user info, which the message doesn't repeat.
     public init(scheme: String, authority: String) throws(TransportError) {
         let isSecure = scheme.lowercased() == "https"
         guard isSecure || scheme.lowercased() == "http" else {
@@ -67,8 +67,8 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the URL of a request.
     ///
-    /// - Throws: `TransportError` with code `invalid-request` if the scheme or the authority is missing
-    ///   or invalid.
+    /// - Throws: `TransportError` with code `invalid-request` if the scheme or the authority is
+    ///   missing or invalid.
     public init(_ request: HTTPRequest) throws(TransportError) {
         guard let authority = request.authority, !authority.isEmpty else {
             throw TransportError(code: .invalidRequest, message: "the request has no host")
@@ -104,12 +104,13 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
 extension WebURL {
     /// Resolves a reference against this URL (RFC 3986, section 5.2), without its fragment.
     ///
-    /// Dot segments are removed, including those written as `%2e`. In the path and query, characters that
-    /// a URL can't contain and all non-ASCII characters are percent-encoded.
+    /// Dot segments are removed, including those written as `%2e`. In the path and query,
+    /// characters that a URL can't contain and all non-ASCII characters are percent-encoded.
     ///
     /// - Parameter reference: The value of a `Location` field.
-    /// - Throws: `TransportError`: `malformed-reply` for an invalid reference, `redirect-refused` for user
-    ///   info and for a scheme other than http and https. The message repeats no part of the reference.
+    /// - Throws: `TransportError`: `malformed-reply` for an invalid reference, `redirect-refused`
+    ///   for user info and for a scheme other than http and https. The message repeats no part of
+    ///   the reference.
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }
