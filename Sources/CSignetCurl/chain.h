@@ -60,7 +60,7 @@ signet_handshake *signet_handshake_of(SSL *ssl);
 // Makes a context store its verified chain in a handshake, with a reference of its own.
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context);
 // Returns the chain that was verified when this connection, or the session that it resumes, was created.
-// Returns NULL if there is none, even if the server sent a chain.
+// Returns NULL if no chain was verified, even if the server sent one.
 signet_chain *signet_chain_of(SSL *ssl);
 
 #endif

@@ -222,7 +222,7 @@ typedef struct {
 } signet_timings;
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings);
 
-// The verified chain; the chain as the server sent it if it isn't trusted; NULL if there is none.
+// The verified chain; the chain as the server sent it if it isn't trusted; NULL if no chain is known.
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer);
 uint64_t signet_chain_identifier(const signet_chain *chain);
 size_t signet_chain_count(const signet_chain *chain);
