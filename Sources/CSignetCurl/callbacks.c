@@ -1,45 +1,25 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+// libcurl's callbacks, and the options that set them.
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "framing.h"
 #include "loop.h"
-
-bool signet_append(
-    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count) {
-    if (more_count > SIZE_MAX / 4 - *count) return false;
-    if (*count + more_count > *room) {
-        size_t wanted = *room ? *room : 512;
-        while (wanted < *count + more_count) wanted *= 2;
-        uint8_t *grown = realloc(*bytes, wanted);
-        if (!grown) return false;
-        *bytes = grown;
-        *room = wanted;
-    }
-    memcpy(*bytes + *count, more, more_count);
-    *count += more_count;
-    return true;
-}
-
-// --- What libcurl calls ----------------------------------------------------------------------
 
 static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     if (!transfer->refusal) transfer->refusal = refusal;
     return 0;
 }
 
-static size_t head_came(char *bytes, size_t size, size_t number, void *context) {
+static size_t on_header(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
-    // What a proxy answers to CONNECT is none of the reply's.
+    // A proxy's response to CONNECT isn't part of the response.
     if (transfer->proxy.is_used && !transfer->proxy.is_passed) {
         transfer->proxy.head_total += count;
         if (transfer->proxy.head_total > transfer->head_limit)
@@ -61,7 +41,7 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
             return refuse(transfer, SIGNET_NO_MEMORY);
         return count;
     }
-    // "HTTP/1.1 100 …" and "HTTP/2 103 …" come before the reply.
+    // Interim responses such as "HTTP/1.1 100 …" and "HTTP/2 103 …" precede the response.
     const uint8_t *space = memchr(transfer->head, ' ', transfer->head_count);
     size_t left = space ? transfer->head_count - (size_t)(space - transfer->head) : 0;
     if (left < 4) return refuse(transfer, SIGNET_MALFORMED_HEAD);
@@ -78,7 +58,7 @@ static size_t head_came(char *bytes, size_t size, size_t number, void *context) 
     return count;
 }
 
-static size_t body_came(char *bytes, size_t size, size_t number, void *context) {
+static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
     if (transfer->is_dropped) return count;
@@ -101,7 +81,7 @@ static size_t body_came(char *bytes, size_t size, size_t number, void *context) 
     return count;
 }
 
-static size_t upload_wanted(char *buffer, size_t size, size_t number, void *context) {
+static size_t on_upload(char *buffer, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t left = transfer->upload.count - transfer->upload.taken;
     if (left > 0 && !transfer->upload.restarts) {
@@ -129,37 +109,33 @@ bool signet_transfer_rewind_upload(signet_transfer *transfer) {
     return true;
 }
 
-static int upload_sought(void *context, curl_off_t offset, int origin) {
+static int on_seek(void *context, curl_off_t offset, int origin) {
     if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
     return signet_transfer_rewind_upload(context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-// Whether libcurl may send the request again, which it does without being asked if a pooled connection
-// ends without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
-// section 8.7). It doesn't tell the two apart, except that it sets no error text for a refused stream.
+// Whether libcurl may send the request again. It does so by itself if a pooled connection ends
+// without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
+// section 8.7). The only difference is that it sets no error text for a refused stream.
 static bool may_retry(signet_transfer *transfer) {
     long sent = 0;
     if (transfer->has_head) return false;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
-    // A session that nghttp2 ended because the server broke HTTP/2 has no error text either. But then the last
-    // bytes on the connection are our GOAWAY; after a refusal they are the server's.
+    // A session that nghttp2 ended because the server violated HTTP/2 has no error text either. But
+    // then the last bytes on the connection are this side's GOAWAY; after a refusal they are the
+    // server's.
     bool is_refused = transfer->was_http2 && transfer->hears_errors && !transfer->error[0]
         && transfer->traffic && !transfer->traffic->was_sent_last;
     if (sent > 0 && !transfer->is_repeatable && !is_refused) return false;
     return signet_transfer_rewind_upload(transfer);
 }
 
-int64_t signet_now_microseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static CURLcode context_made(CURL *easy, void *context, void *data) {
+static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     (void)easy;
     signet_transfer *transfer = data;
-    // Behind an HTTPS proxy the first handshake of a connection is the proxy's: its keys are not the
-    // policy's business. There the early look is left out; before_request judges the origin as ever.
+    // With an HTTPS proxy, the first handshake of a connection is the proxy's, whose keys aren't
+    // pinned. So the check during the handshake is omitted; before_request checks the origin's chain
+    // as always.
     transfer->proxy.handshakes += 1;
     bool is_proxys = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
     if (!is_proxys) {
@@ -195,8 +171,8 @@ static int abort_request(signet_transfer *transfer, signet_refusal refusal) {
     return CURL_PREREQFUNC_ABORT;
 }
 
-// Judges the chain of the connection by the pins of this call.
-static int judge_chain(signet_transfer *transfer, SSL *ssl) {
+// Checks the chain of the connection against the pins of this call.
+static int check_chain(signet_transfer *transfer, SSL *ssl) {
     signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
     if (!chain) return abort_request(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
     signet_chain_retain(chain);
@@ -207,8 +183,8 @@ static int judge_chain(signet_transfer *transfer, SSL *ssl) {
     return transfer->is_probe ? abort_request(transfer, SIGNET_PROBED) : CURL_PREREQFUNC_OK;
 }
 
-// Decides whether a request may leave. libcurl asks before each request, on a new, a pooled or a resumed
-// connection.
+// Decides whether a request may be sent. libcurl asks before each request, whether its connection is
+// new or pooled and its TLS session new or resumed.
 static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
     (void)remote_port;
@@ -220,7 +196,7 @@ static int before_request(
         transfer->was_retried = true;
         if (!may_retry(transfer)) return abort_request(transfer, SIGNET_NOT_REPEATED);
     }
-    // What was said to a proxy, or on a connection that died, is none of the request's.
+    // Bytes to a proxy, or on an earlier connection, aren't part of this request.
     long sent = 0;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
     transfer->proxy.sent = sent;
@@ -235,11 +211,11 @@ static int before_request(
     if (transfer->is_reused && !signet_route_is_usable(transfer->loop, &route))
         return abort_request(transfer, SIGNET_STALE);
     if (transfer->wanted || transfer->is_probe) {
-        int decision = judge_chain(transfer, ssl);
+        int decision = check_chain(transfer, ssl);
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    // Over HTTP/1.1 too: only at the first request it's sure which of two sockets with one name is meant.
+    // Over HTTP/1.1 too, because only the first request tells two sockets with one name apart.
     curl_socket_t socket = ssl ? signet_route_socket(transfer->loop, &route) : -1;
     curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);
@@ -249,23 +225,23 @@ static int before_request(
     return CURL_PREREQFUNC_OK;
 }
 
-// What the process may still open when the last socket is ours. libdispatch opens timers when it likes
-// and a file for each thread once a second, and ends the process where it cannot (Swift 6.3).
-enum { LEFT_DESCRIPTORS = 16 };
+// The number of descriptors that are left for other uses. libdispatch opens timers at any time, and a
+// file for each thread once a second, and ends the process if it can't (Swift 6.3).
+enum { RESERVED_DESCRIPTORS = 16 };
 
-// The kernel gives the lowest free number.
+// Whether enough descriptors are left. The kernel assigns the lowest free number.
 static bool leaves_descriptors(int opened) {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
-        || (rlim_t)opened + LEFT_DESCRIPTORS < limit.rlim_cur;
+        || (rlim_t)opened + RESERVED_DESCRIPTORS < limit.rlim_cur;
 }
 
-static curl_socket_t open_socket(
+static curl_socket_t on_open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     signet_transfer *transfer = context;
     signet_loop *loop = transfer->loop;
-    // A new connection begins, perhaps in the place of a pooled one that had died.
+    // A new connection starts, perhaps instead of a pooled one that had ended.
     transfer->proxy.is_passed = false;
     transfer->proxy.handshakes = 0;
     transfer->proxy.head_total = 0;
@@ -285,19 +261,21 @@ static curl_socket_t open_socket(
         return CURL_SOCKET_BAD;
     }
     pthread_mutex_lock(&loop->lock);
+    signet_flow_forget(loop, opened);
     signet_loop_note_socket(loop, opened, true);
     loop->last_opened = transfer->opened = opened;
     pthread_mutex_unlock(&loop->lock);
     return opened;
 }
 
-// Under the lock, so that a watching thread never shuts down a number that is another's by now.
-static int close_socket(void *context, curl_socket_t closed) {
+// Under the lock, so that the watching thread never shuts down a descriptor that was reused.
+static int on_close_socket(void *context, curl_socket_t closed) {
     signet_loop *loop = context;
     pthread_mutex_lock(&loop->lock);
     if (loop->busy_on == closed) loop->busy_on = -1;
     if (loop->last_opened == closed) loop->last_opened = -1;
     if (loop->corked == closed) loop->corked = -1;
+    signet_flow_forget(loop, closed);
     signet_loop_note_socket(loop, closed, false);
     loop->was_short = signet_loop_lacks_descriptors(loop);
     int failed = close(closed);
@@ -305,7 +283,7 @@ static int close_socket(void *context, curl_socket_t closed) {
     return failed;
 }
 
-// --- What is set once ------------------------------------------------------------------------
+// --- Options for all calls -------------------------------------------------------------------
 
 bool signet_transfer_set_once(signet_transfer *transfer) {
     CURL *easy = transfer->easy;
@@ -314,18 +292,18 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
         && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
         && SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER)
-        // Only what is asked for: no proxy or credentials of the surroundings, no other protocol.
+        // Ignore the environment's proxies and credentials, and allow no other protocol.
         && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
         && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
         && SET(CURLOPT_PROTOCOLS_STR, "http,https")
         && SET(CURLOPT_REDIR_PROTOCOLS_STR, "https") && SET(CURLOPT_FOLLOWLOCATION, 0L)
         && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
         && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
-        // Trust; nothing turns it off.
+        // TLS verification. No option turns it off.
         && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
         && SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
-        // A proxy's certificate is checked like any, and our fields are for the origin alone.
+        // Verify an HTTPS proxy's certificate too, and send the request's fields to the origin only.
         && SET(CURLOPT_PROXY_SSL_VERIFYPEER, 1L) && SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
         && SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
@@ -334,12 +312,12 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC)
         && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
         && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
-        && SET(CURLOPT_SSL_CTX_FUNCTION, context_made) && SET(CURLOPT_SSL_CTX_DATA, transfer)
+        && SET(CURLOPT_SSL_CTX_FUNCTION, on_ssl_context) && SET(CURLOPT_SSL_CTX_DATA, transfer)
         && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
-        && SET(CURLOPT_HEADERFUNCTION, head_came) && SET(CURLOPT_HEADERDATA, transfer)
-        && SET(CURLOPT_WRITEFUNCTION, body_came) && SET(CURLOPT_WRITEDATA, transfer)
-        && SET(CURLOPT_READFUNCTION, upload_wanted) && SET(CURLOPT_READDATA, transfer)
-        && SET(CURLOPT_SEEKFUNCTION, upload_sought) && SET(CURLOPT_SEEKDATA, transfer)
-        && SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
-        && SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
+        && SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_HEADERDATA, transfer)
+        && SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, transfer)
+        && SET(CURLOPT_READFUNCTION, on_upload) && SET(CURLOPT_READDATA, transfer)
+        && SET(CURLOPT_SEEKFUNCTION, on_seek) && SET(CURLOPT_SEEKDATA, transfer)
+        && SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket) && SET(CURLOPT_OPENSOCKETDATA, transfer)
+        && SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket) && SET(CURLOPT_CLOSESOCKETDATA, loop);
 }

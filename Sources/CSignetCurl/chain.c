@@ -112,7 +112,7 @@ static signet_chain *chain_new(void) {
     return chain;
 }
 
-// All of a verified chain, or NULL.
+// Returns a verified chain, or NULL.
 static signet_chain *verified_chain(X509_STORE_CTX *store) {
     STACK_OF(X509) *certificates = X509_STORE_CTX_get0_chain(store);
     int count = certificates ? sk_X509_num(certificates) : 0;
@@ -129,7 +129,8 @@ static signet_chain *verified_chain(X509_STORE_CTX *store) {
     return chain;
 }
 
-// What was sent, for a person to look at; as much of it as there is room for.
+// Returns the chain as the server sent it, at most SIGNET_CHAIN_LIMIT certificates, to be shown to a
+// person.
 static signet_chain *sent_chain(X509_STORE_CTX *store) {
     signet_chain *chain = chain_new();
     if (!chain) return NULL;
@@ -163,8 +164,8 @@ signet_handshake *signet_handshake_of(SSL *ssl) {
     return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index);
 }
 
-// Runs in full handshakes only. It verifies as OpenSSL does, keeps what was verified, and fails
-// early; that it does not run on resumption is why the authority is elsewhere.
+// Verifies a chain like OpenSSL, stores it and checks the pins. This ends a handshake early, but it
+// doesn't run for resumed sessions, so before_request checks the pins again.
 static int verify(X509_STORE_CTX *store, void *unused) {
     (void)unused;
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -225,10 +226,10 @@ bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     SSL_CTX_set_verify_depth(context, DEPTH_LIMIT);
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-    // libcurl lets OpenSSL give its two buffers of 16 KiB back after each record: an idle connection
-    // is smaller so, and each request dearer.
+    // libcurl makes OpenSSL release its two buffers of 16 KiB after each record, which makes idle
+    // connections smaller but requests slower.
     SSL_CTX_clear_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    // libcurl writes session keys into the file that SSLKEYLOGFILE names. Not ours.
+    // libcurl would write the session keys to the file that SSLKEYLOGFILE names.
     SSL_CTX_set_keylog_callback(context, NULL);
     return true;
 }
@@ -245,7 +246,7 @@ static void free_chain_data(
     signet_chain_release(data);
 }
 
-// A ticket copies its session: the copy needs a reference of its own.
+// A session is copied for a ticket. The copy needs a reference of its own.
 static int duplicate_chain_data(
     CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **data, int index, long number,
     void *pointer) {

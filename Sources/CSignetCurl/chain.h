@@ -1,4 +1,4 @@
-// What is known of a chain of certificates, and where it is kept while TLS lives.
+// Certificate chains, and how they are stored with TLS connections and sessions.
 #ifndef SIGNET_CHAIN_H
 #define SIGNET_CHAIN_H
 
@@ -10,20 +10,19 @@
 
 #define SIGNET_CHAIN_LIMIT 16
 
-// Counted, not changed once made. All counting is done on the loop's thread.
+// A chain. It has a reference count and doesn't change. All counting is done on the loop's thread.
 struct signet_chain {
     size_t references;
     uint64_t identifier;
-    bool is_proxys;  // never counts as an origin's
+    bool is_proxys;  // of an HTTPS proxy; never used as an origin's
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
     char *subjects[SIGNET_CHAIN_LIMIT];
-    // OpenSSL's own, counted: for the reports of what did not match.
-    X509 *certificates[SIGNET_CHAIN_LIMIT];
+    X509 *certificates[SIGNET_CHAIN_LIMIT];  // for reports
     STACK_OF(X509) *served;  // as the server sent them, or NULL
 };
 
-// The digests that one transfer wants.
+// The pinned digests of a transfer.
 typedef struct signet_wanted {
     size_t references;
     bool is_enforced;
@@ -31,16 +30,16 @@ typedef struct signet_wanted {
     uint8_t digests[][32];
 } signet_wanted;
 
-// What one handshake saw; shared by the SSL_CTX and the transfer that began it, so that neither
-// ever looks at the other's memory.
+// The state of a handshake. The SSL_CTX and the transfer that started it share it, so that neither
+// uses the other's memory.
 typedef struct signet_handshake {
     size_t references;
     signet_wanted *wanted;
-    signet_chain *chain;  // verified, or sent where it is not trusted
+    signet_chain *chain;  // verified, or as sent if it isn't trusted
     bool is_untrusted;
     bool mismatched;
     bool is_proxys;
-    signet_traffic traffic;  // of the connection that it began
+    signet_traffic traffic;  // of the connection that it started
 } signet_handshake;
 
 void signet_chain_retain(signet_chain *chain);
@@ -55,12 +54,13 @@ void signet_handshake_release(signet_handshake *handshake);
 
 // Registers the places for ex_data, once per process.
 bool signet_chain_start(void);
-// The handshake that a connection began with, not counted; NULL if nothing was attached to its context.
+// Returns the handshake of a connection without a new reference; NULL if none is attached to its
+// context.
 signet_handshake *signet_handshake_of(SSL *ssl);
-// Makes a context keep what it verifies. Takes a reference of its own.
+// Makes a context store its verified chain in a handshake, with a reference of its own.
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context);
-// The chain that was verified when this connection, or the session that it resumes, was made. NULL
-// where there is none: never a chain that was merely sent.
+// Returns the chain that was verified when this connection, or the session that it resumes, was created.
+// Returns NULL if no chain was verified, even if the server sent one.
 signet_chain *signet_chain_of(SSL *ssl);
 
 #endif

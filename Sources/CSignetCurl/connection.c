@@ -34,11 +34,11 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         transfer->is_stream = route->is_http2;
         if (route->is_http2) transfer->traffic->streams += 1;
     } else {
-        // Without TLS a connection carries one call at a time: only that call's bytes are looked at.
+        // Without TLS a connection carries one call at a time, so only that call's bytes are counted.
         transfer->cleartext = (signet_traffic){0};
         transfer->traffic = &transfer->cleartext;
         curl_socket_t socket = signet_route_socket(transfer->loop, route);
-        // Of two sockets with one name neither is counted.
+        // If two sockets have one name, neither is counted.
         if (route->opened < 0 && socket >= 0
             && signet_route_next_socket(transfer->loop, route, socket) >= 0)
             socket = -1;
@@ -50,7 +50,7 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
     if (!transfer->traffic->since) transfer->traffic->since = signet_monotonic_milliseconds();
 }
 
-void signet_connection_look(signet_loop *loop, curl_socket_t socket) {
+void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket) {
     if (socket < 0 || (size_t)socket >= loop->socket_count) return;
     signet_transfer *transfer = loop->sockets[socket].carries;
     uint64_t received = 0;
@@ -59,7 +59,8 @@ void signet_connection_look(signet_loop *loop, curl_socket_t socket) {
     transfer->cleartext.received = received - transfer->received_before;
     if (transfer->cleartext.is_flooded || !signet_traffic_is_flood(&transfer->cleartext)) return;
     transfer->cleartext.is_flooded = true;
-    // So that closing it resets the connection: a server that waits for room would wait on after a FIN.
+    // Closing the socket then resets the connection. After a FIN, a blocked server would continue to
+    // wait.
     struct linger none = {.l_onoff = 1, .l_linger = 0};
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     shutdown(socket, SHUT_RDWR);

@@ -9,43 +9,39 @@
 
 #include "loop.h"
 
-// The flow of bytes over connections that calls share (HTTP/2), where libcurl 7.88.1 has no limit.
+// Limits for connections that calls share (HTTP/2), which libcurl 7.88.1 lacks.
 //
-// Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and stores
-// without a limit what arrives for a transfer that is paused. The limit is therefore one for each
-// connection: above it the connection's socket is not read, so TCP makes the server wait.
+// Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and
+// stores without a limit what arrives for a paused transfer. The limit therefore applies to each
+// connection: above it the connection's socket is not read, so that TCP makes the server wait.
 //
-// Uploads: libcurl asks for EPOLLOUT while a stream has something to send, even if the server's window
-// for it is closed. The socket is always writable then, so EPOLLOUT is left out for a while after an
-// attempt that wrote nothing.
+// Uploads: libcurl requests EPOLLOUT while a stream has something to send, even if the server's
+// window for it is closed. The socket is then always writable, so EPOLLOUT is omitted for a while
+// after an attempt that wrote nothing.
 
-// More than this of unread bodies stops a connection. A single slow reader can have two windows unread:
-// one handed out by libcurl and one stored by it.
+// A connection with more bytes of unread bodies is not read. One slow reader can have two windows
+// unread: one delivered by libcurl and one stored by it.
 #define UNREAD_LIMIT ((int64_t)65 << 20)
-// A connection with more than this gets no new calls.
+// A connection with more bytes of unread bodies gets no new calls.
 #define UNREAD_FEW ((int64_t)32 << 20)
-// A connection with this many transfers whose callers don't read gets no new calls either: two windows are
-// nearly UNREAD_LIMIT.
+// A connection with this many transfers whose callers don't read gets no new calls, because two
+// windows are nearly UNREAD_LIMIT.
 #define SLOW_FEW 2
-// A transfer whose caller has taken nothing for so long may be ended if others need the connection.
+// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others need the
+// connection.
 #define UNREAD_PATIENCE 1000
-// How often stopped connections and finished responses are looked at, in milliseconds.
+// The interval in which stopped connections and complete responses are checked, in milliseconds.
 #define FLOW_PAUSE 100
-// How long an upload may be at rest after the response is complete.
+// How long an upload may make no progress after the response is complete, in milliseconds.
 #define EARLY_PATIENCE 500
+// The longest time without EPOLLOUT, in milliseconds.
 #define LONGEST_STUCK 64
 
 static signet_flow *flow_of(signet_loop *loop, curl_socket_t socket) {
     return socket >= 0 && (size_t)socket < loop->socket_count ? &loop->sockets[socket].flow : NULL;
 }
 
-uint8_t signet_flow_events(const signet_flow *flow, uint8_t wanted) {
-    if (flow->is_stopped) wanted &= (uint8_t)~EPOLLIN;
-    if (flow->stuck_until) wanted &= (uint8_t)~EPOLLOUT;
-    return wanted;
-}
-
-static void look_at(signet_loop *loop, int64_t time) {
+static void schedule(signet_loop *loop, int64_t time) {
     if (!loop->flow_due || time < loop->flow_due) loop->flow_due = time;
 }
 
@@ -67,7 +63,7 @@ void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket)
     signet_flow_unstick(loop, socket);
 }
 
-// New calls avoid a connection where they would wait for what others do not read.
+// New calls avoid a connection on which they would wait for the readers of other calls.
 static void set_crowded(signet_transfer *transfer, signet_flow *flow) {
     bool is_crowded = flow->slow >= SLOW_FEW || flow->unread > UNREAD_FEW;
     if (is_crowded == (flow->crowded_origin != 0)) return;
@@ -91,9 +87,9 @@ static void set_unread(signet_transfer *transfer, int64_t unread) {
     flow->is_stopped = is_stopped;
     if (is_stopped) {
         flow->stopped_since = signet_monotonic_milliseconds();
-        look_at(loop, flow->stopped_since + FLOW_PAUSE);
+        schedule(loop, flow->stopped_since + FLOW_PAUSE);
     }
-    signet_loop_tell_epoll(loop, transfer->flow.socket);
+    signet_loop_update_epoll(loop, transfer->flow.socket);
 }
 
 static void set_counted(signet_transfer *transfer, bool is_counted) {
@@ -139,10 +135,10 @@ void signet_flow_forget(signet_loop *loop, curl_socket_t socket) {
 void signet_flow_count(signet_transfer *transfer) {
     CURL *easy = transfer->easy;
     if (!transfer->flow.is_member) return;
-    // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it has stored
-    // of the body. So the deadline is kept here meanwhile.
+    // If libcurl 7.88.1 ends a paused transfer whose connection others use, it never frees what it
+    // has stored of the body. So the deadline is watched here until the transfer continues.
     transfer->flow.is_timed = SET(CURLOPT_TIMEOUT_MS, 0L);
-    if (transfer->flow.is_timed) look_at(transfer->loop, transfer->time.deadline);
+    if (transfer->flow.is_timed) schedule(transfer->loop, transfer->time.deadline);
     if (transfer->flow.is_counted) return;
     transfer->flow.taken_at = signet_monotonic_milliseconds();
     set_counted(transfer, true);
@@ -155,7 +151,7 @@ bool signet_flow_resume(signet_transfer *transfer) {
     return SET(CURLOPT_TIMEOUT_MS, transfer->time.limit);
 }
 
-void signet_flow_took(signet_transfer *transfer, size_t count) {
+void signet_flow_note_taken(signet_transfer *transfer, size_t count) {
     transfer->flow.taken += (int64_t)count;
     if (transfer->flow.is_counted) transfer->flow.taken_at = signet_monotonic_milliseconds();
 }
@@ -203,7 +199,7 @@ bool signet_flow_choose(signet_transfer *transfer) {
         && (!is_crowded(loop, origin, true) || SET(CURLOPT_FRESH_CONNECT, 1L));
 }
 
-// Whether a call on this connection waits for what the socket has.
+// Whether a call on this connection waits for bytes from the socket.
 static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
         if (each->flow.socket == socket && !each->is_paused && !each->is_done
@@ -212,8 +208,8 @@ static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
     return false;
 }
 
-// Ends transfers whose callers read nothing, the largest first, until a connection is free again.
-static void relieve(signet_loop *loop, curl_socket_t socket, int64_t now) {
+// Ends transfers whose callers read nothing, the largest first, until the connection can be read again.
+static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t now) {
     signet_flow *flow = flow_of(loop, socket);
     if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
     while (flow->unread >= UNREAD_FEW) {
@@ -238,7 +234,7 @@ void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written) {
     signet_flow *flow = flow_of(loop, socket);
     if (!flow || !flow->ssl) return;
-    // What was read may have opened a window.
+    // The bytes that libcurl will read may open a window.
     if (flow->stuck_until && wanted & EPOLLOUT) *mask |= CURL_CSELECT_OUT;
     if (*mask & CURL_CSELECT_OUT) *written = written_to(flow);
 }
@@ -252,8 +248,8 @@ void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64
         flow->stuck_pause = flow->stuck_pause ? flow->stuck_pause * 2 : 1;
         if (flow->stuck_pause > LONGEST_STUCK) flow->stuck_pause = LONGEST_STUCK;
         flow->stuck_until = signet_monotonic_milliseconds() + flow->stuck_pause;
-        look_at(loop, flow->stuck_until);
-        signet_loop_tell_epoll(loop, socket);
+        schedule(loop, flow->stuck_until);
+        signet_loop_update_epoll(loop, socket);
     }
 }
 
@@ -263,12 +259,12 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
     flow->stuck_pause = 0;
     if (!flow->stuck_until) return;
     flow->stuck_until = 0;
-    signet_loop_tell_epoll(loop, socket);
+    signet_loop_update_epoll(loop, socket);
 }
 
 // --- Responses before the request's end ------------------------------------------------------
 
-// Whether the server has ended its side, so that an end of the response may be a mere end of the bytes.
+// Whether the server has closed its side, so that a response without a length may have been cut off.
 static bool has_ended(const signet_transfer *transfer, curl_socket_t socket) {
     if (transfer->traffic && transfer->traffic->was_closed) return true;
     char byte;
@@ -298,7 +294,7 @@ static bool is_uploading(const signet_transfer *transfer, int64_t sent) {
     return !transfer->upload.is_ended || transfer->upload.taken < transfer->upload.count;
 }
 
-bool signet_transfer_is_answered_early(signet_transfer *transfer) {
+bool signet_transfer_has_early_response(signet_transfer *transfer) {
     if (!transfer->upload.is_streamed && transfer->sent_body.count == 0) return false;
     if (transfer->is_done || transfer->refusal || !signet_flow_response_is_whole(transfer))
         return false;
@@ -309,11 +305,11 @@ bool signet_transfer_is_answered_early(signet_transfer *transfer) {
         return now - transfer->flow.early_since >= EARLY_PATIENCE;
     transfer->flow.early_since = now;
     transfer->flow.early_sent = sent;
-    look_at(transfer->loop, now + FLOW_PAUSE);
+    schedule(transfer->loop, now + FLOW_PAUSE);
     return false;
 }
 
-// --- The clock -------------------------------------------------------------------------------
+// --- Timed checks ----------------------------------------------------------------------------
 
 int signet_flow_timeout(const signet_loop *loop, int timeout) {
     if (!loop->flow_due || timeout <= 0) return timeout;
@@ -331,16 +327,16 @@ void signet_flow_step(signet_loop *loop) {
         signet_flow *flow = &loop->sockets[i].flow;
         if (flow->stuck_until && flow->stuck_until <= now) {
             flow->stuck_until = 0;
-            signet_loop_tell_epoll(loop, (curl_socket_t)i);
+            signet_loop_update_epoll(loop, (curl_socket_t)i);
         }
-        if (flow->stuck_until) look_at(loop, flow->stuck_until);
-        if (flow->is_stopped) relieve(loop, (curl_socket_t)i, now);
-        if (flow->is_stopped) look_at(loop, now + FLOW_PAUSE);
+        if (flow->stuck_until) schedule(loop, flow->stuck_until);
+        if (flow->is_stopped) end_slow_readers(loop, (curl_socket_t)i, now);
+        if (flow->is_stopped) schedule(loop, now + FLOW_PAUSE);
     }
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
-        if (each->flow.is_timed) look_at(loop, each->time.deadline);
+        if (each->flow.is_timed) schedule(loop, each->time.deadline);
         if (!each->flow.early_since || each->is_done) continue;
         signet_transfer_make_ready(each);
-        look_at(loop, now + FLOW_PAUSE);
+        schedule(loop, now + FLOW_PAUSE);
     }
 }

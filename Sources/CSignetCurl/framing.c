@@ -16,7 +16,7 @@ static piece trimmed(const uint8_t *start, const uint8_t *end) {
     return (piece){start, end};
 }
 
-// The value of a line if it is the field `name`, which ends with its colon.
+// Sets the value of a line if it is the field `name`, which includes the colon.
 static bool has_name(piece line, const char *name, piece *value) {
     size_t count = strlen(name);
     if ((size_t)(line.end - line.start) < count) return false;
@@ -25,7 +25,7 @@ static bool has_name(piece line, const char *name, piece *value) {
     return true;
 }
 
-// Reads digits alone: no sign, no space, nothing after them, and at most INT64_MAX.
+// Reads a number of digits only, at most INT64_MAX.
 static bool read_length(piece text, int64_t *length) {
     if (text.start == text.end) return false;
     *length = 0;
@@ -37,7 +37,7 @@ static bool read_length(piece text, int64_t *length) {
     return true;
 }
 
-// Reads a field's list of lengths. All of them, and `length` if it is known (not -1), must be equal.
+// Reads a field's list of lengths. All, and `length` unless it is -1, must be equal.
 static bool read_lengths(piece value, int64_t *length) {
     const uint8_t *start = value.start;
     for (;;) {
@@ -63,8 +63,8 @@ signet_refusal signet_framing_read(
     const uint8_t *at = head, *end = head + count;
     int64_t length = -1;
     unsigned codings = 0;
-    // Only HTTP/1.1 has chunks. A transfer coding in HTTP/1.0 makes a message's length doubtful, and
-    // HTTP/2 has no transfer codings (RFC 9112, section 6.1; RFC 9113, section 8.2.2).
+    // Only HTTP/1.1 has chunks. With a transfer coding in HTTP/1.0 a message's length is in doubt,
+    // and HTTP/2 has no transfer codings (RFC 9112, section 6.1; RFC 9113, section 8.2.2).
     bool is_http1 = count > 5 && memcmp(head, "HTTP/1", 6) == 0;
     bool has_chunks = count > 8 && memcmp(head, "HTTP/1.1", 8) == 0;
     bool has_body = !is_head;

@@ -42,7 +42,7 @@ signet_inflated signet_inflater_run(
     switch (result) {
     case Z_STREAM_END: return SIGNET_INFLATED_END;
     case Z_OK:
-    case Z_BUF_ERROR: return SIGNET_INFLATED_PART;  // the latter: no more can be done with what is there
+    case Z_BUF_ERROR: return SIGNET_INFLATED_PART;  // Z_BUF_ERROR: no progress without more bytes or room
     case Z_MEM_ERROR: return SIGNET_INFLATED_NO_MEMORY;
     default: return SIGNET_INFLATED_BAD;
     }

@@ -1,15 +1,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// What there is once for a process: libcurl and OpenSSL, the clocks, threads.
+// libcurl and OpenSSL, which are initialised once for a process, and CA files.
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "loop.h"
@@ -17,8 +13,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
 
-// A program may end while a loop's thread is at work. OpenSSL's own clean-up at exit would take away
-// what that thread uses; it is asked for before anything else starts OpenSSL, or not at all.
+// A program may exit while a loop's thread runs. OpenSSL's clean-up at exit would free what that
+// thread uses. It can be turned off only before any other code initialises OpenSSL.
 __attribute__((constructor)) static void keep_openssl_to_the_end(void) {
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
@@ -65,50 +61,4 @@ int signet_check_ca_file(const char *path) {
     if (!certificate) return -1;
     X509_free(certificate);
     return 0;
-}
-
-const char *signet_error_text(int number) { return strerrordesc_np(number) ? strerrordesc_np(number) : "unknown error"; }
-
-int64_t signet_monotonic_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t signet_unix_seconds(void) { return (int64_t)time(NULL); }
-
-typedef struct {
-    void (*body)(void *);
-    void *context;
-} thread_start;
-
-static void *run_thread(void *argument) {
-    thread_start begin = *(thread_start *)argument;
-    free(argument);
-    begin.body(begin.context);
-    return NULL;
-}
-
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) {
-    thread_start *begin = malloc(sizeof *begin);
-    if (!begin) return false;
-    *begin = (thread_start){body, context};
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    pthread_t thread;
-    int failed = pthread_create(&thread, NULL, run_thread, begin);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
-        free(begin);
-        return false;
-    }
-#if defined(__linux__)
-    pthread_setname_np(thread, name);
-#else
-    (void)name;
-#endif
-    pthread_detach(thread);
-    return true;
 }

@@ -1,68 +1,37 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "loop.h"
-#include "trust.h"
-
+// The loop: its creation and end, and the steps in which libcurl handles sockets and timers.
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "loop.h"
+#include "trust.h"
 
 #define IDLE_CONNECTIONS 256L
 
-void signet_loop_tell_epoll(signet_loop *loop, curl_socket_t socket) {
-    uint8_t told = loop->sockets[socket].told;
-    uint8_t wanted =
-        signet_flow_events(&loop->sockets[socket].flow, loop->sockets[socket].wanted);
-    if (wanted == told) return;
-    struct epoll_event event = {.events = wanted, .data = {.fd = socket}};
-    int call = !wanted ? EPOLL_CTL_DEL : told ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    if (epoll_ctl(loop->epoll, call, socket, &event) != 0) {
-        if (errno == EEXIST) epoll_ctl(loop->epoll, EPOLL_CTL_MOD, socket, &event);
-        if (errno == ENOENT && wanted) epoll_ctl(loop->epoll, EPOLL_CTL_ADD, socket, &event);
-    }
-    loop->sockets[socket].told = wanted;
-}
-
-// Under the lock.
-static bool make_room(signet_loop *loop, curl_socket_t socket) {
-    if ((size_t)socket < loop->socket_count) return true;
-    size_t count = (size_t)socket * 2 + 64;
-    void *grown = realloc(loop->sockets, count * sizeof *loop->sockets);
-    if (!grown) return false;
-    loop->sockets = grown;
-    memset(
-        loop->sockets + loop->socket_count, 0,
-        (count - loop->socket_count) * sizeof *loop->sockets);
-    loop->socket_count = count;
-    return true;
-}
-
-static int socket_changed(
+static int on_socket(
     CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
     (void)socket_context;
     signet_loop *loop = context;
     if (socket < 0) return 0;
     pthread_mutex_lock(&loop->lock);
-    bool has_room = make_room(loop, socket);
+    bool has_room = signet_loop_make_room(loop, socket);
     pthread_mutex_unlock(&loop->lock);
     if (!has_room) return -1;
     uint8_t wanted = 0;
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_IN) wanted |= EPOLLIN;
     if (what != CURL_POLL_REMOVE && what & CURL_POLL_OUT) wanted |= EPOLLOUT;
     loop->sockets[socket].wanted = wanted;
-    // A socket of libcurl's own resolver, made without the flag.
+    // libcurl's resolver creates its socket without the flag.
     if (what != CURL_POLL_REMOVE && !loop->sockets[socket].is_connection)
         fcntl(socket, F_SETFD, FD_CLOEXEC);
-    if (wanted || !loop->sockets[socket].is_connection) signet_loop_tell_epoll(loop, socket);
+    if (wanted || !loop->sockets[socket].is_connection) signet_loop_update_epoll(loop, socket);
     signet_transfer *transfer = NULL;
     if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer
         && what != CURL_POLL_REMOVE)
@@ -70,16 +39,7 @@ static int socket_changed(
     return 0;
 }
 
-void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection) {
-    if (socket < 0 || !make_room(loop, socket)) return;
-    signet_flow_forget(loop, socket);
-    loop->sockets[socket].told = loop->sockets[socket].wanted = 0;
-    loop->sockets[socket].name = 0;
-    loop->sockets[socket].is_connection = is_connection;
-    loop->sockets[socket].carries = NULL;
-}
-
-static int timer_changed(CURLM *multi, long milliseconds, void *context) {
+static int on_timer(CURLM *multi, long milliseconds, void *context) {
     (void)multi;
     signet_loop *loop = context;
     loop->timer = milliseconds < 0 ? -1 : signet_monotonic_milliseconds() + milliseconds;
@@ -110,7 +70,7 @@ signet_loop *signet_loop_new(
     loop->share = curl_share_init();
     loop->second = curl_share_init();
     loop->ca_file = ca ? strdup(ca) : NULL;
-    // Each write is an event of its own, so that nobody need read it.
+    // With EPOLLET each write is an event, so the eventfd needn't be read.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = loop->wake}};
     bool ready =
         loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share && loop->second
@@ -120,9 +80,9 @@ signet_loop *signet_loop_new(
         && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION)
                == CURLSHE_OK
         && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT) == CURLSHE_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, timer_changed) == CURLM_OK
+        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK
         && curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop) == CURLM_OK
         && curl_multi_setopt(
                loop->multi, CURLMOPT_PIPELINING,
@@ -173,7 +133,8 @@ void signet_loop_free(signet_loop *loop) {
 }
 
 void signet_loop_wake(signet_loop *loop) {
-    // It is looked at before it is taken: callers would take the line from one another's processors.
+    // The load comes first, because an exchange by each caller would move the cache line between
+    // processors.
     if (!atomic_load(&loop->waiting) || !atomic_exchange(&loop->waiting, false)) return;
     uint64_t one = 1;
     pthread_mutex_lock(&loop->wake_lock);
@@ -183,54 +144,14 @@ void signet_loop_wake(signet_loop *loop) {
 
 void signet_loop_will_wait(signet_loop *loop) { atomic_store(&loop->waiting, true); }
 
-static void hold_back(curl_socket_t socket, int on) {
-#if defined(TCP_CORK)
-    setsockopt(socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
-#else
-    (void)socket, (void)on;
-#endif
-}
-
-void signet_loop_cork(signet_loop *loop, curl_socket_t socket) {
-    if (!loop->may_cork || loop->corked >= 0 || socket < 0) return;
-    loop->corked = socket;
-    hold_back(socket, 1);
-}
-
-static void uncork(signet_loop *loop) {
-    if (loop->corked >= 0) hold_back(loop->corked, 0);
-    loop->corked = -1;
-}
-
-void signet_loop_enter(signet_loop *loop, curl_socket_t socket) {
-    pthread_mutex_lock(&loop->lock);
-    loop->busy_since = signet_monotonic_milliseconds();
-    loop->busy_on = socket;
-    pthread_mutex_unlock(&loop->lock);
-}
-
-void signet_loop_leave(signet_loop *loop) {
-    pthread_mutex_lock(&loop->lock);
-    loop->busy_since = 0;
-    loop->busy_on = -1;
-    pthread_mutex_unlock(&loop->lock);
-}
-
-// Lets libcurl look after a socket, or after its timers, and the calls that begin.
+// Lets libcurl handle a socket, or its timers and new calls.
 static void act(signet_loop *loop, curl_socket_t socket, int mask) {
     signet_loop_enter(loop, socket);
     int running;
     atomic_fetch_add_explicit(&loop->calls, 1, memory_order_relaxed);
     curl_multi_socket_action(loop->multi, socket, mask, &running);
-    signet_connection_look(loop, socket);
-    uncork(loop);
-}
-
-// Whether the process has no descriptor left: why names are not resolved and files not read.
-bool signet_loop_lacks_descriptors(const signet_loop *loop) {
-    int copy = fcntl(loop->wake, F_DUPFD_CLOEXEC, 0);
-    if (copy >= 0) close(copy);
-    return copy < 0;
+    signet_connection_check_flood(loop, socket);
+    signet_loop_uncork(loop);
 }
 
 uint64_t signet_loop_calls(const signet_loop *loop) {
@@ -247,12 +168,12 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
     struct epoll_event events[64];
     int count = epoll_wait(loop->epoll, events, 64, timeout);
     atomic_store(&loop->waiting, false);
-    loop->may_cork = loop->beginning > 1;
-    loop->beginning = 0;
+    loop->may_cork = loop->starting > 1;
+    loop->starting = 0;
     for (int i = 0; i < count; i++) {
         if (events[i].data.fd == loop->wake) continue;
         if (!loop->sockets[events[i].data.fd].wanted) {
-            signet_loop_tell_epoll(loop, events[i].data.fd);
+            signet_loop_update_epoll(loop, events[i].data.fd);
             continue;
         }
         int mask = 0;
@@ -288,14 +209,4 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
         signet_transfer_make_ready(transfer);
     }
     return count > 0;
-}
-
-signet_transfer *signet_loop_next_ready(signet_loop *loop) {
-    signet_transfer *transfer = loop->ready_first;
-    if (!transfer) return NULL;
-    loop->ready_first = transfer->next;
-    if (!loop->ready_first) loop->ready_last = NULL;
-    transfer->next = NULL;
-    transfer->is_ready = false;
-    return transfer;
 }

@@ -15,12 +15,13 @@
 
 #include "CSignetCurl.h"
 
-// A body in chunks of one byte has six bytes for each, and one in DATA frames of one byte has ten.
+// Received bytes for each delivered byte. Chunks of one byte need six, DATA frames of one byte ten.
 #define SHARE 16u
-// A server acknowledges an upload, with frames that are small beside it. A PING is answered by as many bytes.
+// Sent bytes for each received byte beyond those. A server acknowledges an upload with small frames, and
+// libcurl answers a PING with as many bytes.
 #define UPLOAD_SHARE 8u
 #define ALLOWANCE ((uint64_t)1 << 20)
-// For streams that last: keep-alive frames, and records that a server pads.
+// For long streams: keep-alive frames, and records that a server pads.
 #define BYTES_PER_SECOND ((uint64_t)64 << 10)
 // libcurl's window of an HTTP/2 stream.
 #define STREAM_WINDOW ((uint64_t)32 << 20)
@@ -34,15 +35,16 @@ bool signet_traffic_is_flood(const signet_traffic *traffic) {
     return traffic->received - usual > BYTES_PER_SECOND * (uint64_t)milliseconds / 1000;
 }
 
-// What a record holds beside its plain text, at most; in TLS 1.3 and with AEAD exactly so.
+// Returns how many bytes a record has beyond its plain text: exactly with TLS 1.3 and AEAD, otherwise
+// at most.
 static size_t overhead(const SSL *ssl) {
     if (SSL_version(ssl) == TLS1_3_VERSION) return 17;
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
     return cipher && SSL_CIPHER_is_aead(cipher) ? 24 : 80;
 }
 
-// Lets a connection's reads fail. libcurl's own function has run before and said what it found: it looks
-// at that too.
+// Makes a connection's reads fail. libcurl's own BIO function has run before and stored its result,
+// which libcurl checks too.
 static long fail_reads(
     BIO *bio, int operation, const char *bytes, size_t count, int number, long other, int result,
     size_t *processed) {
@@ -51,14 +53,14 @@ static long fail_reads(
     return is_read && !BIO_should_retry(bio) ? -1 : result;
 }
 
-static void message_seen(
+static void on_message(
     int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *context) {
     (void)version;
     signet_traffic *traffic = context;
     const uint8_t *seen = bytes;
     if (type == SSL3_RT_ALERT && !is_sent && count == 2 && seen[1] == SSL_AD_CLOSE_NOTIFY)
         traffic->was_closed = true;
-    // The handshake is not counted.
+    // The handshake isn't counted.
     if (type != SSL3_RT_HEADER || count < SSL3_RT_HEADER_LENGTH || !traffic->since) return;
     size_t length = (size_t)seen[3] << 8 | seen[4], added = overhead(ssl);
     size_t plain = length > added ? length - added : 1;
@@ -75,7 +77,7 @@ static void message_seen(
 }
 
 void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {
-    SSL_CTX_set_msg_callback(context, message_seen);
+    SSL_CTX_set_msg_callback(context, on_message);
     SSL_CTX_set_msg_callback_arg(context, traffic);
 }
 
@@ -88,7 +90,7 @@ bool signet_traffic_of_socket(int socket, uint64_t *received) {
     size_t needed =
         offsetof(struct tcp_info, tcpi_bytes_received) + sizeof information.tcpi_bytes_received;
     if (size < needed || ioctl(socket, FIONREAD, &unread) != 0) return false;
-    // More may have come between the two calls: then less counts as read than was.
+    // More bytes may arrive between the two calls. Then the count is too low, never too high.
     uint64_t total = information.tcpi_bytes_received;
     *received = total > (uint64_t)unread ? total - (uint64_t)unread : 0;
     return true;

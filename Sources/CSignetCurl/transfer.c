@@ -1,6 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+// The life of a transfer: its handle, its options, and how it starts, pauses and ends.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,47 +10,17 @@
 
 #define SPARE_LIMIT 256
 
-void signet_transfer_make_ready(signet_transfer *transfer) {
-    if (transfer->is_ready) return;
-    signet_loop *loop = transfer->loop;
-    transfer->is_ready = true;
-    transfer->next = NULL;
-    if (loop->ready_last)
-        loop->ready_last->next = transfer;
-    else
-        loop->ready_first = transfer;
-    loop->ready_last = transfer;
-}
+// --- Creation and release --------------------------------------------------------------------
 
-static void make_unready(signet_transfer *transfer) {
-    if (!transfer->is_ready) return;
-    signet_loop *loop = transfer->loop;
-    signet_transfer *before = NULL;
-    for (signet_transfer *each = loop->ready_first; each; before = each, each = each->next) {
-        if (each != transfer) continue;
-        if (before)
-            before->next = each->next;
-        else
-            loop->ready_first = each->next;
-        if (loop->ready_last == each) loop->ready_last = before;
-        break;
-    }
-    transfer->next = NULL;
-    transfer->is_ready = false;
-}
-
-// --- Its life --------------------------------------------------------------------------------
-
-bool signet_transfer_close(signet_transfer *transfer) {
+void signet_transfer_close(signet_transfer *transfer) {
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
     free(transfer->head);
     free(transfer->body);
     free(transfer->upload.bytes);
     free(transfer);
-    return true;
 }
 
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
+signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) {
     signet_transfer *transfer = loop->spare;
     if (transfer) {
         loop->spare = transfer->next;
@@ -71,21 +42,21 @@ signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) {
     return transfer;
 }
 
-void signet_transfer_give_back(signet_transfer *transfer) {
+void signet_transfer_release(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     CURL *easy = transfer->easy;
     if (transfer->is_started) {
-        // One that is not through has its connection closed, which reads once more what comes.
+        // Removing an unfinished transfer closes its connection, which reads from the socket once more.
         if (!transfer->is_done) signet_loop_enter(loop, -1);
-        // libcurl 7.88.1 never frees what it has stored of a paused body if the transfer ends while others
-        // use its connection. So it hands that over first.
+        // If a paused transfer ends while others use its connection, libcurl 7.88.1 never frees what
+        // it has stored of the body. So the transfer is continued first, and the body discarded.
         transfer->is_dropped = true;
         if (!transfer->is_done && transfer->is_paused) curl_easy_pause(easy, CURLPAUSE_CONT);
         curl_multi_remove_handle(loop->multi, easy);
         if (!transfer->is_done) signet_loop_leave(loop);
     }
     signet_connection_leave(transfer);
-    make_unready(transfer);
+    signet_transfer_make_unready(transfer);
     signet_flow_leave(transfer);
     bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share))
         && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL) && SET(CURLOPT_CONNECT_TO, NULL);
@@ -95,8 +66,8 @@ void signet_transfer_give_back(signet_transfer *transfer) {
             && SET(CURLOPT_HTTPPROXYTUNNEL, 0L) && cleared;
     if (transfer->upload.is_streamed)
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
-    // libcurl counts a handle's retries and forgets them only in curl_easy_reset: after five of them, of
-    // whatever calls, it gives up. A handle that may have retried is not used again.
+    // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
+    // clears the count. So a handle that may have retried isn't used again.
     bool is_worn = transfer->is_started
         && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK);
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
@@ -159,9 +130,7 @@ bool signet_transfer_set_request(
     const char *method = (const char *)start;
     const char *target = method + strlen(method) + 1;
     const char *url = target + strlen(target) + 1;
-    transfer->flow.origin = 14695981039346656037u;  // FNV-1a of the URL, never 0
-    for (const char *each = url; *each; each++)
-        transfer->flow.origin = (transfer->flow.origin ^ (uint8_t)*each) * 1099511628211u | 1;
+    transfer->flow.origin = signet_hash_text(HASH_START, url) | 1;  // never 0
     // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->is_head = is_head;
@@ -197,7 +166,7 @@ bool signet_transfer_set_upload(
         && SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
 }
 
-// A list whose nodes are one block and whose texts are another: two allocations for all.
+// Makes a list whose nodes are one allocation and whose texts are another.
 static bool make_list(
     const uint8_t *lines, size_t count, struct curl_slist **list, char **bytes) {
     size_t number = 0;
@@ -221,7 +190,7 @@ bool signet_transfer_set_fields(signet_transfer *transfer, const uint8_t *lines,
     size_t start = 0;
     for (size_t i = 0; i < count; i++) {
         if (lines[i]) continue;
-        // "Accept:" takes a field of libcurl's own away.
+        // "Accept:" removes a field of libcurl's own.
         if (i > start && lines[i - 1] != ':') transfer->sent_body.head_count += i - start + 2;
         start = i + 1;
     }
@@ -283,7 +252,7 @@ bool signet_transfer_set_proxy(
 
 bool signet_transfer_start(signet_transfer *transfer) {
     if (!signet_flow_choose(transfer)) return false;
-    transfer->loop->beginning += 1;
+    transfer->loop->starting += 1;
     transfer->started = signet_now_microseconds();
     transfer->is_started =
         curl_multi_add_handle(transfer->loop->multi, transfer->easy) == CURLM_OK;
@@ -304,7 +273,7 @@ void signet_transfer_resume(signet_transfer *transfer) {
     if (!signet_flow_resume(transfer)) transfer->refusal = SIGNET_NO_MEMORY;
     unpause(transfer);
     transfer->is_flushing = false;
-    // libcurl has thrown away what was refused, and would go on behind the gap.
+    // libcurl has discarded the refused bytes and would continue after the gap.
     if (transfer->refusal) {
         transfer->code = CURLE_WRITE_ERROR;
         transfer->is_done = true;
@@ -318,7 +287,7 @@ bool signet_transfer_wants_upload(const signet_transfer *transfer) {
     return transfer->upload.is_wanted && !transfer->is_done;
 }
 
-bool signet_transfer_take_restart(signet_transfer *transfer) {
+bool signet_transfer_consume_restart(signet_transfer *transfer) {
     bool restarts = transfer->upload.restarts;
     transfer->upload.restarts = false;
     return restarts;

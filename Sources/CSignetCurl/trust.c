@@ -13,11 +13,11 @@
 
 #include "CSignetCurl.h"
 
-// Many times the 220 KB of the system's own.
+// The system's file has 220 KB.
 #define BASE_LIMIT (16u << 20)
 
-// libcurl reads CAs from a path once for all connections of a multi handle, but from memory anew for
-// each (29 to 36 ms with the system's 140). So what is in memory gets a path.
+// libcurl reads the CAs of a path once for all connections of a multi handle, but those in memory
+// again for each (29 to 36 ms for the system's 140). So a file in memory gets a path.
 const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]) {
     snprintf(path, SIGNET_TRUST_PATH, "/proc/self/fd/%d", descriptor);
     return path;
@@ -62,7 +62,7 @@ static int copy(const char *path, int file) {
                                                          : write_all(file, bytes, (size_t)count);
     }
     close(base);
-    // A file without a last newline must not join its last line to the next file's first.
+    // In case the file has no newline at its end.
     return problem ? problem : write_all(file, (const uint8_t *)"\n", 1);
 }
 
@@ -78,7 +78,7 @@ int signet_trust_make(
     if (!*problem) *problem = write_all(file, pem, count);
     int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
     if (!*problem && fcntl(file, F_ADD_SEALS, seals) != 0) *problem = errno;
-    // Where /proc is not mounted libcurl could not read it: that must not show in a handshake.
+    // Without /proc libcurl can't read the file. Fail now and not in a handshake.
     char path[SIGNET_TRUST_PATH];
     if (!*problem && access(signet_trust_path(file, path), R_OK) != 0) *problem = errno;
     if (!*problem) return file;

@@ -3,7 +3,7 @@
 
 #define SIGNET_TRUST_PATH 64
 
-// The path under which this process finds an open file; written into `path`.
+// Writes the path by which this process can open a descriptor's file again into `path`, and returns it.
 const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]);
 
 #endif

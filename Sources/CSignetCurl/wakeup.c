@@ -1,11 +1,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// The sockets by which curl_multi_wakeup wakes curl_multi_poll. Signet uses neither, but libcurl 7.88.1
-// makes them without the close-on-exec flag, so that every child process inherits two for each loop.
-// libcurl doesn't tell their numbers: they are found by what they do.
+// The two sockets by which curl_multi_wakeup wakes curl_multi_poll. Signet uses neither function, but
+// libcurl 7.88.1 creates the sockets without the close-on-exec flag, so that every child process
+// would inherit them. libcurl doesn't tell their numbers, so they are found by sending bytes through
+// them.
 //
-// A child that another thread starts between curl_multi_init and the end of this function still gets them.
+// A child that another thread starts between curl_multi_init and the end of this function still
+// inherits them.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,15 +53,15 @@ static size_t find_candidates(int *found) {
     return count;
 }
 
-// Whether a socket holds these bytes and no more. They stay there.
+// Whether a socket has exactly these unread bytes. They stay unread.
 static bool holds(int descriptor, const uint8_t *bytes, size_t count) {
     uint8_t held[TOKEN_SIZE + 1];
     ssize_t size = recv(descriptor, held, count + 1, MSG_PEEK | MSG_DONTWAIT);
     return size == (ssize_t)count && memcmp(held, bytes, count) == 0;
 }
 
-// The candidate other than `except` that holds these bytes, which are taken out; or -1.
-static int take(
+// Returns the candidate other than `except` that has these unread bytes, after reading them; or -1.
+static int find_reader(
     const int *candidates, size_t candidate_count, int except, const uint8_t *bytes, size_t count) {
     uint8_t taken[TOKEN_SIZE];
     for (size_t i = 0; i < candidate_count; i++) {
@@ -74,12 +76,12 @@ void signet_close_wakeups_on_exec(CURLM *multi) {
     int candidates[CANDIDATE_LIMIT];
     size_t count = find_candidates(candidates);
     if (count == 0 || curl_multi_wakeup(multi) != CURLM_OK) return;
-    // libcurl's own wake-up is one byte, 1. What is written back arrives at the other end.
-    int reading = take(candidates, count, -1, (const uint8_t[]){1}, 1);
+    // libcurl's wake-up is the byte 1. Bytes that are written back arrive at the other socket.
+    int reading = find_reader(candidates, count, -1, (const uint8_t[]){1}, 1);
     uint8_t token[TOKEN_SIZE];
     if (reading < 0 || getrandom(token, sizeof token, 0) != sizeof token) return;
     fcntl(reading, F_SETFD, FD_CLOEXEC);
     if (send(reading, token, sizeof token, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof token) return;
-    int writing = take(candidates, count, reading, token, sizeof token);
+    int writing = find_reader(candidates, count, reading, token, sizeof token);
     if (writing >= 0) fcntl(writing, F_SETFD, FD_CLOEXEC);
 }

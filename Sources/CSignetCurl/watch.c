@@ -1,23 +1,37 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// What a thread does that watches whether libcurl is held up.
+// Functions of the thread that watches whether libcurl is stuck.
 #include <sys/socket.h>
 #include <time.h>
 
 #include "loop.h"
+
+void signet_loop_enter(signet_loop *loop, curl_socket_t socket) {
+    pthread_mutex_lock(&loop->lock);
+    loop->busy_since = signet_monotonic_milliseconds();
+    loop->busy_on = socket;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+void signet_loop_leave(signet_loop *loop) {
+    pthread_mutex_lock(&loop->lock);
+    loop->busy_since = 0;
+    loop->busy_on = -1;
+    pthread_mutex_unlock(&loop->lock);
+}
 
 bool signet_loop_watch(signet_loop *loop, int64_t limit) {
     pthread_mutex_lock(&loop->lock);
     bool stuck =
         loop->busy_since > 0 && signet_monotonic_milliseconds() - loop->busy_since > limit;
     if (stuck && loop->shut_since != loop->busy_since) {
-        // Where libcurl was called for a timer, the newest socket is the one that shakes hands.
+        // If libcurl was called for a timer, it is stuck in the handshake of the newest socket.
         curl_socket_t socket = loop->busy_on >= 0 ? loop->busy_on : loop->last_opened;
         if (socket >= 0) shutdown(socket, SHUT_RDWR);
         loop->shut_since = loop->busy_since;
     } else if (stuck) {
-        // It was another: called for one socket, libcurl also does what others' timers are due for.
+        // It was another socket: libcurl also handles the expired timers of others.
         for (size_t i = 0; i < loop->socket_count; i++)
             if (loop->sockets[i].is_connection) shutdown((int)i, SHUT_RDWR);
     }

@@ -1,12 +1,13 @@
 internal import SignetTransport
 internal import Synchronization
 
-/// One call on its way: its plan, its waiting caller and its body.
+/// A call under way: its plan, its waiting caller and its body.
 ///
-/// It ends exactly once, by whichever comes first: the reply, an error, its deadline, a
-/// cancellation or the engine's end.
+/// It ends exactly once, by whichever comes first: the response, an error, its deadline, a
+/// cancellation or the engine's shutdown.
 final class Call: Sendable {
-    /// Who waits. It is woken once, since it leaves the call's phase before it is.
+    /// A suspended caller. It is removed from the call's phase before it is woken, so it is woken
+    /// once.
     @safe struct Waiter: Sendable {
         private let continuation: UnsafeContinuation<Void, Never>
 
@@ -17,19 +18,19 @@ final class Call: Sendable {
         func wake() { unsafe continuation.resume() }
     }
 
-    /// What a caller waits for.
-    enum Answer: Sendable {
-        case reply(Reply)
+    /// The result that a caller waits for.
+    enum Outcome: Sendable {
+        case response(ReceivedResponse)
         case handshake(ProbeResult)
     }
 
     private enum Phase {
         case new
         case waiting(Waiter)
-        /// The caller is woken, to take its answer.
-        case answered(Answer)
-        /// The caller has its answer; the body may still be coming.
-        case taken
+        /// The caller was woken and hasn't received its outcome yet.
+        case completed(Outcome)
+        /// The caller has its outcome. The body may still be arriving.
+        case delivered
         case ended(TransportError)
     }
 
@@ -40,7 +41,7 @@ final class Call: Sendable {
     let deadline: Int64
     let body: BodyBuffer
     let timings = TimingsRecord()
-    /// The request's body, where it is a stream.
+    /// The request's body if it is a stream.
     let upload: UploadFeed?
 
     private let phase = Mutex(Phase.new)
@@ -57,9 +58,9 @@ final class Call: Sendable {
         self.upload = upload
     }
 
-    /// Lets the caller wait; a call that has ended meanwhile answers at once.
+    /// Suspends the caller. If the call has already ended, wakes it at once.
     ///
-    /// - Returns: Whether it waits.
+    /// - Returns: Whether the caller waits.
     func wait(_ waiter: Waiter) -> Bool {
         let waits = phase.withLock { phase -> Bool in
             if case .ended = phase { return false }
@@ -70,35 +71,36 @@ final class Call: Sendable {
         return waits
     }
 
-    /// What the caller was woken for.
-    func takeAnswer() throws(TransportError) -> Answer {
-        let answer = phase.withLock { phase -> Result<Answer, TransportError> in
+    /// Returns the outcome for which the caller was woken.
+    func receiveOutcome() throws(TransportError) -> Outcome {
+        let outcome = phase.withLock { phase -> Result<Outcome, TransportError> in
             switch phase {
-            case .answered(let answer):
-                phase = .taken
-                return .success(answer)
+            case .completed(let outcome):
+                phase = .delivered
+                return .success(outcome)
             case .ended(let error): return .failure(error)
-            case .new, .waiting, .taken: return .failure(Self.noReply)
+            case .new, .waiting, .delivered: return .failure(Self.noResponse)
             }
         }
-        return try answer.get()
+        return try outcome.get()
     }
 
-    static let noReply = TransportError(code: .malformedResponse, message: "no reply came")
+    static let noResponse = TransportError(
+        code: .malformedReply, message: "the call ended without a response")
 
-    /// Gives the caller its answer, if it still waits.
-    func answer(_ answer: Answer) {
+    /// Wakes the caller with an outcome if it still waits.
+    func complete(with outcome: Outcome) {
         let waiter = phase.withLock { phase -> Waiter? in
             guard case .waiting(let waiter) = phase else { return nil }
-            phase = .answered(answer)
+            phase = .completed(outcome)
             return waiter
         }
         waiter?.wake()
     }
 
-    /// Ends the call with an error: for the waiting caller, or for the reader of the body.
+    /// Ends the call with an error, for the waiting caller or for the reader of the body.
     func fail(_ error: TransportError) {
-        let (waiter, reads) = phase.withLock { phase -> (Waiter?, Bool) in
+        let (waiter, endsBody) = phase.withLock { phase -> (Waiter?, Bool) in
             switch phase {
             case .waiting(let waiter):
                 phase = .ended(error)
@@ -106,15 +108,15 @@ final class Call: Sendable {
             case .new:
                 phase = .ended(error)
                 return (nil, false)
-            case .answered, .taken: return (nil, true)
+            case .completed, .delivered: return (nil, true)
             case .ended: return (nil, false)
             }
         }
         waiter?.wake()
-        if reads { body.finish(error) }
+        if endsBody { body.finish(error) }
     }
 
-    /// Whether nobody waits for the call any more.
+    /// Whether the call has ended with an error.
     var hasEnded: Bool {
         phase.withLock { if case .ended = $0 { true } else { false } }
     }

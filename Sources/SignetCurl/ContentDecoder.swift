@@ -2,12 +2,35 @@ internal import CSignetCurl
 public import HTTPTypes
 public import SignetTransport
 
-/// Undoes the content coding of one reply's body, in pieces, within limits.
+/// Decodes the content coding of one response's body, piece by piece and within limits.
 ///
-/// The engine hands bodies over as they came, and this stands behind it, on the reader's own time: so a
-/// bomb holds up nobody else's call, and who must know a digest of what came (Content-Digest and, of the
-/// encoded representation, Repr-Digest: RFC 9530, sections 2 and 3) takes it of each chunk before it is
-/// given to `push(_:)`. Known are gzip and deflate (with zlib's header, as RFC 9110 has it).
+/// It supports gzip and deflate (with zlib's header; RFC 9110, section 8.4.1). Engines deliver
+/// bodies still encoded, so decoding runs on the reader's task and a decompression bomb delays no
+/// other call. To compute a digest of the encoded body (Content-Digest, Repr-Digest: RFC 9530,
+/// sections 2 and 3), update it with each chunk before `push(_:)`.
+///
+/// ```swift
+/// import HTTPTypes
+/// import SignetTransport
+///
+/// var response = HTTPResponse(status: .ok)
+/// response.headerFields[.contentEncoding] = "gzip"
+/// let body = ResponseBody(bytes: [
+///     0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5,
+///     0, 0, 0,
+/// ])
+/// var limits = ContentDecoding()
+/// limits.maximumSize = 1 << 20
+///
+/// var decoder = try ContentDecoder(response, answering: .get, limits: limits)
+/// var decoded: [UInt8] = []
+/// for try await chunk in body {
+///     decoder.push(chunk)
+///     while let piece = try decoder.next() { decoded += piece }
+/// }
+/// try decoder.finish()
+/// precondition(decoded == Array("hello".utf8))
+/// ```
 @safe public struct ContentDecoder: ~Copyable {
     private static let pieceSize = 65_536
 
@@ -19,35 +42,34 @@ public import SignetTransport
     private let inflater: OpaquePointer?
     private var input: [UInt8] = []
     private var position = 0
-    private var came = 0
-    private var made = 0
-    /// Whether the stream that is open has begun and not ended.
+    private var encodedCount = 0
+    private var decodedCount = 0
+    /// Whether a stream has started and not ended.
     private var isInside = true
 
-    /// Reads a reply's Content-Encoding.
+    /// Creates a decoder for a response's Content-Encoding.
     ///
     /// - Parameters:
-    ///   - response: The reply's header.
-    ///   - method: The request's; a reply to HEAD, and one with status 204 or 304, has no body whatever its
-    ///     fields say.
-    ///   - limits: Of what is decoded.
-    /// - Throws: `TransportError` with `unsupported-encoding` for a coding that is not known, for more than
-    ///   one, and for a part (206) of an encoded representation; `resources`.
+    ///   - response: The response's header.
+    ///   - method: The request's method. A response to HEAD, and one with status 204 or 304, has no
+    ///     body, whatever its fields say.
+    ///   - limits: The limits of the decoded body.
+    /// - Throws: `TransportError`: `unsupported-encoding` for an unknown coding, for more than one,
+    ///   and for a part (206) of an encoded representation; `resources`.
     public init(
         _ response: HTTPResponse, answering method: HTTPRequest.Method,
-        _ limits: ContentDecoding = ContentDecoding()
+        limits: ContentDecoding = ContentDecoding()
     ) throws(TransportError) {
         let status = response.status.code
         let hasBody = method != .head && status >= 200 && status != 204 && status != 304
         let coding = try Self.coding(response.headerFields)
         if coding != .none, status == 206 {
-            throw Self.unsupported("a part of an encoded body (206) cannot be decoded")
+            throw Self.unsupported(
+                "found a part (206) of an encoded body, which cannot be decoded")
         }
         let needsInflater = coding != .none && hasBody
         let inflater = unsafe needsInflater ? signet_inflater_new(coding == .gzip) : nil
-        if unsafe needsInflater && inflater == nil {
-            throw TransportError(code: .resources, message: "no memory for decoding a reply")
-        }
+        if unsafe needsInflater && inflater == nil { throw Self.noMemory }
         self.limits = limits
         self.hasBody = hasBody
         self.coding = coding
@@ -56,7 +78,7 @@ public import SignetTransport
 
     deinit { if let inflater = unsafe inflater { unsafe signet_inflater_free(inflater) } }
 
-    /// Whether the body that comes out is another one than came.
+    /// Whether the decoder changes the body.
     public var decodes: Bool { coding != .none && hasBody }
 
     private static func coding(_ fields: HTTPFields) throws(TransportError) -> Coding {
@@ -66,15 +88,15 @@ public import SignetTransport
         guard let name = listed.first else { return .none }
         guard listed.count == 1 else {
             throw unsupported(
-                "the reply has \(listed.count) content codings, at most one is undone")
+                "found \(listed.count) content codings in the response, expected at most one")
         }
         switch name {
         case "gzip", "x-gzip": return .gzip
         case "deflate": return .deflate
         default:
             throw unsupported(
-                "the reply's content coding \"\(String(name.unicodeScalars.prefix(32)))\" is not known: wanted gzip or deflate"
-            )
+                "found the unknown content coding \"\(String(name.unicodeScalars.prefix(32)))\" in"
+                    + " the response, expected gzip or deflate")
         }
     }
 
@@ -82,34 +104,41 @@ public import SignetTransport
         TransportError(code: .unsupportedEncoding, message: message)
     }
 
-    /// Takes the next chunk as it came; `next()` is asked until it says nil before another is given.
+    private static let noMemory = TransportError(
+        code: .resources, message: "the system provided no memory to decode the response's body")
+
+    /// Adds the next encoded chunk. Call `next()` until it returns `nil` before you add another.
     public mutating func push(_ chunk: [UInt8]) {
         if position == input.count {
             (input, position) = (chunk, 0)
         } else {
             input.append(contentsOf: chunk)
         }
-        came += chunk.count
+        encodedCount += chunk.count
     }
 
-    /// The next piece of the decoded body, at most 64 KiB of a coded one; nil where more must come first.
+    /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. A piece that
+    /// was encoded has at most 64 KiB.
     ///
-    /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for what is not of the
-    ///   coding and for bytes behind its end.
+    /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for bytes
+    ///   that don't conform to the coding or follow its end.
     public mutating func next() throws(TransportError) -> [UInt8]? {
         guard position < input.count || decodes else { return nil }
         guard decodes else {
             let piece = Array(input[position...])
             position = input.count
-            guard hasBody else { throw Self.malformed("has a body where none may be") }
-            return try admit(piece)
+            guard hasBody else {
+                throw Self.malformed("has bytes, but the method or the status allows none")
+            }
+            return try checkLimits(of: piece)
         }
         while true {
             if !isInside {
                 if position == input.count { return nil }
-                // Another member of a gzip file (RFC 1952, section 2.2), or else garbage.
+                // A gzip file may have another member (RFC 1952, section 2.2). Other bytes are
+                // garbage.
                 guard coding == .gzip, input[position] == 0x1F else {
-                    throw Self.malformed("has bytes behind the end of its \(coding) stream")
+                    throw Self.malformed("has bytes after the end of its \(coding) stream")
                 }
                 guard unsafe signet_inflater_reset(inflater) else {
                     throw Self.malformed("cannot be decoded")
@@ -117,7 +146,7 @@ public import SignetTransport
                 isInside = true
             }
             let piece = try inflate()
-            if !piece.isEmpty { return try admit(piece) }
+            if !piece.isEmpty { return try checkLimits(of: piece) }
             if isInside, position == input.count { return nil }
         }
     }
@@ -125,7 +154,7 @@ public import SignetTransport
     private mutating func inflate() throws(TransportError) -> [UInt8] {
         var taken = 0
         var result = SIGNET_INFLATED_PART
-        // Not cleared first: a server may send millions of members with nothing in them.
+        // The piece isn't cleared first, because a server may send millions of empty members.
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { piece, filled in
             result = unsafe input.withUnsafeBufferPointer { input in
                 let rest = unsafe UnsafeBufferPointer(rebasing: input[position...])
@@ -138,46 +167,44 @@ public import SignetTransport
         switch result {
         case SIGNET_INFLATED_PART:
             if taken == 0, piece.isEmpty, position < input.count {
-                throw Self.malformed("is no \(coding)")
+                throw Self.malformed("is not valid \(coding)")
             }
         case SIGNET_INFLATED_END: isInside = false
-        case SIGNET_INFLATED_NO_MEMORY:
-            throw TransportError(code: .resources, message: "no memory for decoding a reply")
-        default: throw Self.malformed("is no \(coding), or was damaged")
+        case SIGNET_INFLATED_NO_MEMORY: throw Self.noMemory
+        default: throw Self.malformed("is not valid \(coding)")
         }
         return piece
     }
 
-    private mutating func admit(_ piece: [UInt8]) throws(TransportError) -> [UInt8] {
-        guard piece.count <= limits.maximumSize - made else {
+    private mutating func checkLimits(of piece: [UInt8]) throws(TransportError) -> [UInt8] {
+        guard piece.count <= limits.maximumSize - decodedCount else {
             throw TransportError(
-                code: .responseTooLarge,
-                message: "the reply's decoded body has more than \(limits.maximumSize) bytes")
+                code: .replyTooLarge,
+                message: "the response's decoded body has more than \(limits.maximumSize) bytes")
         }
-        made += piece.count
+        decodedCount += piece.count
         guard
-            coding == .none || made <= limits.ratioFreeSize
-                || made / max(limits.maximumRatio, 1) <= came
+            coding == .none || decodedCount <= limits.ratioFreeSize
+                || decodedCount / max(limits.maximumRatio, 1) <= encodedCount
         else {
             throw TransportError(
-                code: .responseTooLarge,
-                message:
-                    "the reply's \(came) bytes decode to more than \(limits.maximumRatio) times as many"
-            )
+                code: .replyTooLarge,
+                message: "the response's \(encodedCount) bytes decode to more than"
+                    + " \(limits.maximumRatio) times as many")
         }
         return piece
     }
 
-    /// Demands that the body ended where its coding ends.
+    /// Checks that the body is complete.
     ///
-    /// - Throws: `TransportError` with `malformed-reply` for a coded body that was cut.
+    /// - Throws: `TransportError` with code `malformed-reply` if an encoded body was cut off.
     public consuming func finish() throws(TransportError) {
         guard decodes, isInside || position < input.count else { return }
         throw Self.malformed("ended before its \(coding) stream did")
     }
 
-    private static func malformed(_ what: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "the reply's body \(what)")
+    private static func malformed(_ problem: String) -> TransportError {
+        TransportError(code: .malformedReply, message: "the response's body \(problem)")
     }
 }
 

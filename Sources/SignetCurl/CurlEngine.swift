@@ -2,48 +2,77 @@ internal import CSignetCurl
 public import SignetPinning
 public import SignetTransport
 
-/// The engine on libcurl: one event loop, one connection pool, pins judged before each request.
+/// An HTTP engine on libcurl, with a connection pool, that checks pins before each request.
 ///
-/// The verified chain of a connection is kept with its TLS session; before every request, also on a
-/// pooled connection or a resumed session, it is judged by the policy of that very call. Redirects
-/// are answers like any other. Of the surroundings nothing is used: no proxy, credentials, cookies, CA
-/// file or session-key log of the environment, and no resolver but the system's.
+/// The engine stores the verified chain of a connection with its TLS session. Before every request,
+/// even on a pooled connection or in a resumed session, it checks the chain against the policy of
+/// that call. It returns redirects like any other response. It ignores the environment's proxies,
+/// credentials, cookies, CA files and session-key log, and uses only the system's resolver.
+///
+/// ```swift
+/// import HTTPTypes
+/// import SignetPinning
+/// import SignetTransport
+///
+/// let engine = try CurlEngine()
+/// let pins = [
+///     try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="),
+///     try Pin(parsing: "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="),
+/// ]
+/// let policy = try PinPolicy(rules: [PinRule(host: "api.example.com", pins: pins)])
+/// let request = HTTPRequest(
+///     method: .get, scheme: "https", authority: "api.example.com", path: "/orders/7")
+/// do {
+///     let response = try await engine.send(EngineRequest(request, policy: policy))
+///     let body = try await response.body.collect(limit: 1 << 20)
+///     print(response.response.status, body.count)
+/// } catch let error where error.code == .pinMismatch {
+///     print("the server's keys are not pinned: \(error)")
+/// }
+/// await engine.shutdown()
+/// ```
 public final class CurlEngine: HTTPEngine {
-    /// How an engine works.
+    /// The settings of an engine.
     public struct Configuration: Sendable, Hashable {
-        /// A PEM file of CA certificates in the place of the system's.
+        /// The path of a PEM file of CA certificates to use instead of the system's.
         ///
-        /// It may change while the engine runs: each call looks at the file's times, size and identity, and
-        /// if they differ, it and all later calls use new connections that the new file vouches for. Calls
-        /// under way go on. While the file is missing or holds no certificate, calls fail with
-        /// `trust-store`, so replace it by renaming another over it. The system's file is looked at too.
+        /// The file may change while the engine runs. Each call checks the file's times, size and
+        /// inode; if they differ, this and all later calls use new connections, verified with the
+        /// new file, while calls under way continue. Replace the file by renaming another over it,
+        /// because calls fail with `trust-store` while it is missing or contains no certificate.
+        /// The same applies to the system's file.
         public var caFile: String?
-        /// Whether HTTP/2 is offered by ALPN.
+        /// Whether to offer HTTP/2 in the TLS handshake (ALPN). Defaults to `true`.
         public var offersHTTP2 = true
-        /// The most connections to one host and port; more calls wait. The last 16 descriptors that the
-        /// process may open are left to others: a call that would need one fails with `resources`.
+        /// The maximum number of connections to one host and port; further calls wait. Defaults to
+        /// 64.
+        ///
+        /// The engine doesn't use the last 16 descriptors that the process may open. A call that
+        /// needs one of them fails with `resources`.
         public var maximumConnectionsPerHost = 64
-        /// The most bytes of a reply's header, interim replies and trailers included.
+        /// The maximum size of a response's header in bytes, with interim responses and trailers.
+        /// Defaults to 64 KiB.
         public var maximumHeaderSize = 64 << 10
-        /// The most fields of a reply's header; more than 65,534 count as that many, which is the most
-        /// that `HTTPFields` holds.
+        /// The maximum number of fields in a response's header, at most 65,534, which is the limit
+        /// of `HTTPFields`. Defaults to 256.
         public var maximumHeaderFields = 256
-        /// About how many bytes of a body are held for a reader that is slower than the server.
+        /// The approximate number of bytes that are buffered if a body's reader is slower than the
+        /// server. Defaults to 256 KiB.
         public var bodyBufferSize = 256 << 10
 
-        /// Makes the standard configuration.
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// What the engine can do.
+    /// The engine's capabilities.
     public let capabilities: EngineCapabilities
     private let loops: LoopPool
-    private let origins = Origins()
+    private let origins = OriginCache()
 
     /// Starts the engine.
     ///
-    /// - Throws: `TransportError`: `unsupported-libcurl` where libcurl's TLS is not the program's own
-    ///   OpenSSL, `trust-store` where the CA file cannot be used, `resources`.
+    /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own
+    ///   OpenSSL or is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
     public init(_ configuration: Configuration = Configuration()) throws(TransportError) {
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(
@@ -58,10 +87,10 @@ public final class CurlEngine: HTTPEngine {
         if request.body.bytes == nil, request.body.length == 0 {
             try await Self.readToEnd(request.body)
         }
-        return try await loop(of: request, plan).send(plan)
+        return try await loop(for: request, plan: plan).send(plan)
     }
 
-    // Each in a function of its own: what they need is not kept while a call waits.
+    // These are functions of their own so that a waiting call doesn't keep their values in memory.
 
     private func plan(_ request: EngineRequest) throws(TransportError) -> RequestPlan {
         if Task.isCancelled {
@@ -72,29 +101,40 @@ public final class CurlEngine: HTTPEngine {
         return plan
     }
 
-    /// Reads a stream that is said to have no byte: libcurl would not ask for one of it.
+    /// Checks that a stream of length 0 is empty, because libcurl doesn't read from it.
     private static func readToEnd(_ body: RequestBody) async throws(TransportError) {
         var reader = try body.makeReader()
         _ = try await reader.next()
     }
 
-    private func loop(of request: EngineRequest, _ plan: RequestPlan) throws(TransportError)
-        -> EventLoop
-    {
+    private func loop(
+        for request: EngineRequest, plan: RequestPlan
+    ) throws(TransportError) -> EventLoop {
         try loops.loop(caFile: request.caFile, authorities: plan.authorities, proxy: plan.proxy)
     }
 
-    /// Connects and shakes hands, and looks at the chain; no byte of a request is sent.
+    /// Performs a TLS handshake and returns the server's certificate chain. It sends no request.
+    ///
+    /// ```swift
+    /// import SignetPinning
+    ///
+    /// let engine = try CurlEngine()
+    /// let result = try await engine.probe(Authority(parsing: "api.example.com"))
+    /// for certificate in result.chain { print(certificate.pin, certificate.subject) }
+    /// if !result.isTrusted { print("not trusted: \(result.reason ?? "")") }
+    /// await engine.shutdown()
+    /// ```
     ///
     /// - Parameters:
-    ///   - authority: Host and port; 443 where none was written.
-    ///   - caFile: A PEM file of CA certificates in the place of the engine's own.
+    ///   - authority: The host and port. The port defaults to 443.
+    ///   - caFile: The path of a PEM file of CA certificates to use instead of the engine's.
     ///   - connectTo: Other addresses to connect to.
-    ///   - proxy: The proxy that it goes through; nil is none.
-    ///   - timeout: For the whole.
-    ///   - policy: Whose rule for the host may bring CAs of its own; its pins are not looked at.
-    /// - Returns: The verified chain, or the chain as sent where it is not trusted.
-    /// - Throws: `TransportError` where no handshake showed a chain.
+    ///   - proxy: The proxy; `nil` connects directly.
+    ///   - timeout: The time for the whole call.
+    ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't
+    ///     checked.
+    /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
+    /// - Throws: `TransportError` if no handshake showed a chain.
     public func probe(
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
         proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
@@ -112,6 +152,6 @@ public final class CurlEngine: HTTPEngine {
         await loops.shutdown()
     }
 
-    /// How often the loop of the engine's own trust store has called libcurl for sockets and timers.
+    /// The number of times that the primary loop has called libcurl for sockets and timers.
     var libcurlCalls: UInt64 { loops.libcurlCalls }
 }

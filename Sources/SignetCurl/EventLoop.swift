@@ -2,10 +2,10 @@ internal import CSignetCurl
 internal import SignetTransport
 internal import Synchronization
 
-/// One thread, one multi handle, one trust store.
+/// An event loop: a thread with one libcurl multi handle and one trust store.
 ///
-/// Callers put commands into a queue; the thread alone touches libcurl. A second thread watches the
-/// deadlines, since a server can keep a TLS handshake from ever returning to the first.
+/// Callers add commands to a queue; only the loop's thread calls libcurl. A second thread watches
+/// the deadlines, because a server can block the first in a TLS handshake.
 final class EventLoop: Sendable {
     private enum Command {
         case start(Call)
@@ -18,36 +18,34 @@ final class EventLoop: Sendable {
         var commands: [Command] = []
         var calls: [UInt64: Call] = [:]
         var isStopping = false
+        /// The number of threads that run.
         var threads = 2
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// How often the deadlines are looked at from outside.
-    private static let watchPause: Int32 = 50
-    /// How often the calls that wait for a place at their host are looked at.
-    private static let lookPause: Int32 = 100
-    /// How often the loop looks for news before it waits while several calls are under way: to be woken
-    /// costs more, itself and those who wake it.
-    private static let looks = 10
-    /// How long libcurl may be at one thing, in milliseconds, before it counts as held up.
-    private static let longestStep: Int64 = 5_000
-    /// The same when a call is overdue or the engine stops.
-    private static let longestLateStep: Int64 = 400
+    /// The interval in which the watching thread checks the deadlines, in milliseconds.
+    private static let watchInterval: Int32 = 50
+    /// The interval in which queued calls are checked for their deadlines, in milliseconds.
+    private static let queueInterval: Int32 = 100
+    /// The number of times that a busy loop polls before it sleeps, because waking it costs more.
+    private static let pollLimit = 10
+    /// The time that libcurl may spend on one socket before it counts as stuck, in milliseconds.
+    private static let stuckAfter: Int64 = 5_000
+    /// The same if a call is overdue or the engine stops.
+    private static let stuckAfterDeadline: Int64 = 400
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
-    /// Whether the loop has something to do before it waits; written under the lock.
+    /// Whether there are commands to run before the loop waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
-    /// The number of calls that will begin on this loop and haven't yet.
+    /// The number of calls that have reserved this loop and haven't started yet.
     private let reservations = Atomic<Int>(0)
     private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle
 
     /// Starts the threads.
-    init(
-        _ configuration: CurlEngine.Configuration, _ key: PoolKey
-    ) throws(TransportError) {
-        guard let handle = try LoopHandle(configuration, key) else { throw Self.noResources }
+    init(_ configuration: CurlEngine.Configuration, key: PoolKey) throws(TransportError) {
+        guard let handle = try LoopHandle(configuration, key: key) else { throw Self.noResources }
         self.handle = handle
         self.configuration = configuration
         // Each thread owns one reference to the loop.
@@ -79,37 +77,43 @@ final class EventLoop: Sendable {
     deinit { handle.free() }
 
     private static let noResources = TransportError(
-        code: .resources, message: "the system gave no thread, socket or memory for the event loop")
+        code: .resources,
+        message: "the system provided no thread, socket or memory for the event loop")
     private static let stopped = TransportError(
         code: .notRunning, message: "the engine has been shut down")
 
     // MARK: Callers
 
-    // Ten thousand callers may wait at once: what lives across a wait is kept small.
+    // Ten thousand callers may wait at once, so these functions keep little across a suspension.
 
-    /// Sends a planned call and waits for its reply.
+    /// Sends a planned call and waits for the header of its response.
     func send(_ plan: RequestPlan) async throws(TransportError) -> EngineResponse {
-        try response(await perform(plan, isProbe: false))
+        try response(to: await perform(plan, isProbe: false))
     }
 
-    private func response(_ call: Call) throws(TransportError) -> EngineResponse {
-        guard case .reply(let reply) = try call.takeAnswer() else { throw Call.noReply }
+    private func response(to call: Call) throws(TransportError) -> EngineResponse {
+        guard case .response(let received) = try call.receiveOutcome() else {
+            throw Call.noResponse
+        }
         do throws(TransportError) {
-            return try reply.response(to: call.plan, body: call.body)
+            return try received.engineResponse(to: call.plan, body: call.body)
         } catch {
             enqueue(.cancel(call.identifier))
             throw error
         }
     }
 
-    /// Shakes hands, and sends nothing.
+    /// Performs a TLS handshake and sends no request.
     func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
-        guard case .handshake(let result) = try await perform(plan, isProbe: true).takeAnswer()
-        else { throw TransportError(code: .malformedResponse, message: "no handshake was seen") }
+        guard case .handshake(let result) = try await perform(plan, isProbe: true).receiveOutcome()
+        else {
+            throw TransportError(
+                code: .malformedReply, message: "the call ended without a handshake")
+        }
         return result
     }
 
-    /// Begins a call, and returns when its answer can be taken.
+    /// Starts a call and returns after its outcome is known.
     private func perform(_ plan: RequestPlan, isProbe: Bool) async -> Call {
         let call = makeCall(plan, isProbe: isProbe)
         await withTaskCancellationHandler {
@@ -126,7 +130,7 @@ final class EventLoop: Sendable {
 
     private func makeCall(_ plan: RequestPlan, isProbe: Bool) -> Call {
         let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
-        // They hold the loop, which lets go of all calls when it stops.
+        // These closures retain the loop, which releases all calls when it stops.
         let body = BodyBuffer(
             capacity: configuration.bodyBufferSize,
             drained: { self.enqueue(.drain(identifier)) },
@@ -142,14 +146,14 @@ final class EventLoop: Sendable {
             upload: upload)
     }
 
-    // Nobody wakes the loop under the lock: what wakes takes the lock first of all, and would wait for it.
+    // Don't wake the loop while holding the lock: the woken loop acquires the lock first.
 
     private func submit(_ call: Call) {
         let isStopping = shared.withLock { shared in
             if shared.isStopping { return true }
             shared.calls[call.identifier] = call
             if shared.calls.count == 1 { handle.setGate(open: true) }
-            append(.start(call), &shared)
+            append(.start(call), to: &shared)
             return false
         }
         if isStopping { call.fail(Self.stopped) } else { handle.wake() }
@@ -157,17 +161,17 @@ final class EventLoop: Sendable {
 
     private func enqueue(_ command: Command) {
         shared.withLock { shared in
-            if !shared.isStopping { append(command, &shared) }
+            if !shared.isStopping { append(command, to: &shared) }
         }
         handle.wake()
     }
 
-    private func append(_ command: Command, _ shared: inout Shared) {
+    private func append(_ command: Command, to shared: inout Shared) {
         shared.commands.append(command)
         hasCommands.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Ends every call and lets the threads end.
+    /// Ends every call and tells the threads to end.
     func stop() {
         let calls = shared.withLock { shared -> [Call] in
             if shared.isStopping { return [] }
@@ -182,7 +186,7 @@ final class EventLoop: Sendable {
         for call in calls { call.fail(Self.stopped) }
     }
 
-    /// Returns when both threads have ended and everything is released.
+    /// Returns after both threads have ended and everything is released.
     func waitForEnd() async {
         await withCheckedContinuation { continuation in
             let hasEnded = shared.withLock { shared in
@@ -193,26 +197,26 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// The loop itself, which isn't idle until one more call has begun and ended.
+    /// Returns the loop, which isn't idle until one more call has started and ended.
     func reserved() -> EventLoop {
         reservations.add(1, ordering: .relaxed)
         return self
     }
 
-    /// Whether no call is under way or about to begin.
+    /// Whether no call is under way or about to start.
     var isIdle: Bool {
-        // In this order: a call leaves the reservations after it has got into `calls`.
+        // In this order, because a call is added to `calls` before its reservation ends.
         guard reservations.load(ordering: .acquiring) == 0 else { return false }
         return shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty }
     }
 
-    /// How often libcurl has been called for sockets and timers.
+    /// The number of times that the loop has called libcurl for sockets and timers.
     var libcurlCalls: UInt64 { handle.calls }
 
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 
-    /// The last thread releases libcurl's part: nothing can call it any more.
+    /// Notes that a thread has ended. After the last one, resumes those who wait for the end.
     private func threadEnded() {
         let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
             shared.threads -= 1
@@ -228,10 +232,10 @@ final class EventLoop: Sendable {
 
     private func watch() {
         while true {
-            handle.waitAtGate(milliseconds: Self.watchPause)
+            handle.waitAtGate(milliseconds: Self.watchInterval)
             let busy = handle.busyMilliseconds
-            let (isStopping, isOver, overdue) = shared.withLock { shared -> (Bool, Bool, [Call]) in
-                guard busy > Int64(Self.watchPause) else {
+            let (isStopping, isLast, overdue) = shared.withLock { shared -> (Bool, Bool, [Call]) in
+                guard busy > Int64(Self.watchInterval) else {
                     return (shared.isStopping, shared.threads == 1, [])
                 }
                 let now = Clock.milliseconds
@@ -244,12 +248,12 @@ final class EventLoop: Sendable {
                 call.fail(
                     TransportError(
                         code: .timeout,
-                        message: "no reply within the time of the call: the server held up the"
+                        message: "no response before the deadline: the server blocked the"
                             + " connection"))
             }
-            let limit = isStopping || !overdue.isEmpty ? Self.longestLateStep : Self.longestStep
+            let limit = isStopping || !overdue.isEmpty ? Self.stuckAfterDeadline : Self.stuckAfter
             handle.freeIfStuck(longerThan: limit)
-            if isOver { break }
+            if isLast { break }
         }
         handle.close()
         threadEnded()
@@ -257,21 +261,21 @@ final class EventLoop: Sendable {
 
     // MARK: The loop's thread
 
-    /// What the loop's thread alone has.
+    /// The state of the loop's thread.
     private struct LoopThread {
         let loop: EventLoop
         var driver: TransferDriver
 
         init(_ loop: EventLoop) {
             self.loop = loop
-            driver = TransferDriver(loop.handle, loop.configuration)
+            driver = TransferDriver(loop: loop.handle, configuration: loop.configuration)
         }
 
         mutating func run() {
-            var nextLook: Int64 = 0
-            var quiet = 0
+            var nextQueueCheck: Int64 = 0
+            var idlePolls = 0
             var commands: [Command] = []
-            while loop.takeCommands(into: &commands, forgetting: driver.takeOver()) {
+            while loop.receiveCommands(into: &commands, removing: driver.drainFinished()) {
                 for command in commands {
                     switch command {
                     case .start(let call): driver.start(call)
@@ -280,20 +284,20 @@ final class EventLoop: Sendable {
                     case .feed(let identifier): driver.feed(identifier)
                     }
                 }
-                if !commands.isEmpty { quiet = 0 }
+                if !commands.isEmpty { idlePolls = 0 }
                 commands.removeAll(keepingCapacity: true)
                 driver.deliver()
-                let looksAgain = driver.isBusy && quiet < EventLoop.looks
-                if !looksAgain { loop.handle.willWait() }
-                let hasNews = loop.handle.step(
-                    mayWait: !looksAgain && !driver.hasOver
+                let polls = driver.isBusy && idlePolls < EventLoop.pollLimit
+                if !polls { loop.handle.willWait() }
+                let hadEvents = loop.handle.step(
+                    mayWait: !polls && !driver.hasFinished
                         && !loop.hasCommands.load(ordering: .sequentiallyConsistent),
-                    atMost: driver.waiting > 0 ? EventLoop.lookPause : nil)
-                quiet = hasNews ? 0 : quiet + 1
+                    atMost: driver.queued > 0 ? EventLoop.queueInterval : nil)
+                idlePolls = hadEvents ? 0 : idlePolls + 1
                 driver.handleReady()
                 driver.deliver()
-                if driver.waiting > 0, Clock.milliseconds >= nextLook {
-                    nextLook = Clock.milliseconds + Int64(EventLoop.lookPause)
+                if driver.queued > 0, Clock.milliseconds >= nextQueueCheck {
+                    nextQueueCheck = Clock.milliseconds + Int64(EventLoop.queueInterval)
                     driver.endOverdue(now: Clock.milliseconds)
                 }
             }
@@ -302,25 +306,27 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Forgets calls that are over and takes what there is to do.
+    /// Removes finished calls and receives the queued commands.
     ///
-    /// - Parameter commands: Empty before; its room is the next ones'.
-    /// - Returns: False where the loop is to stop.
-    private func takeCommands(into commands: inout [Command], forgetting over: [UInt64]) -> Bool {
-        if over.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return true }
-        let (isStopping, areLast) = shared.withLock { shared -> (Bool, Bool) in
+    /// - Parameter commands: Empty. Its storage is reused for later commands.
+    /// - Returns: `false` if the loop is to stop.
+    private func receiveCommands(
+        into commands: inout [Command], removing finished: [UInt64]
+    ) -> Bool {
+        if finished.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return true }
+        let (isStopping, wereLast) = shared.withLock { shared -> (Bool, Bool) in
             if shared.isStopping { return (true, false) }
-            let had = shared.calls.count
-            for identifier in over { shared.calls.removeValue(forKey: identifier) }
+            let count = shared.calls.count
+            for identifier in finished { shared.calls.removeValue(forKey: identifier) }
             hasCommands.store(false, ordering: .sequentiallyConsistent)
             swap(&shared.commands, &commands)
-            return (false, had > 0 && shared.calls.isEmpty)
+            return (false, count > 0 && shared.calls.isEmpty)
         }
-        if areLast { closeGate() }
+        if wereLast { closeGate() }
         return !isStopping
     }
 
-    /// Closes the gate unless a call came meanwhile.
+    /// Closes the gate, and opens it again if a call was added meanwhile.
     private func closeGate() {
         handle.setGate(open: false)
         let isNeeded = shared.withLock { !$0.calls.isEmpty || $0.isStopping }
@@ -329,7 +335,7 @@ final class EventLoop: Sendable {
 }
 
 extension Duration {
-    /// Milliseconds, rounded up, from 1 to about 24 days.
+    /// The duration in milliseconds, rounded up, from 1 to 2,000,000,000 (about 23 days).
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < 2_000_000 else { return 2_000_000_000 }

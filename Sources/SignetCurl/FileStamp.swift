@@ -1,8 +1,8 @@
 internal import CSignetCurl
 
-/// Tells one version of a CA file from another without reading it.
+/// Identifies a version of a CA file without reading it: two stamps differ if the file has changed.
 ///
-/// All files that are missing are equal.
+/// All missing files have the same stamp.
 struct FileStamp: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
@@ -10,7 +10,7 @@ struct FileStamp: Sendable, Hashable {
     private let modified: Int64
     private let changed: Int64
 
-    /// Looks at a file; nil is the one that libcurl was built with.
+    /// Creates the stamp of a file; `nil` is the file that libcurl was built with.
     init(caFile: String?) {
         let stamp = unsafe signet_stamp_ca_file(caFile)
         device = stamp.device

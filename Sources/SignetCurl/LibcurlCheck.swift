@@ -1,57 +1,60 @@
 internal import CSignetCurl
 internal import SignetTransport
 
-/// What libcurl must be before it is trusted with pins.
+/// Checks that the loaded libcurl can check pins, and that CA files can be used.
 enum LibcurlCheck {
-    /// What was found.
+    /// The name and abilities of the loaded libcurl.
     struct Library {
         var name: String
         var hasHTTP2: Bool
     }
 
-    /// Checks the library that the process has loaded.
+    /// Checks the libcurl that the process has loaded.
     ///
-    /// - Throws: `TransportError` with code `unsupported-libcurl`.
+    /// - Throws: `TransportError`: `unsupported-libcurl`, or `resources` if it could not be
+    ///   initialised.
     static func check() throws(TransportError) -> Library {
         guard signet_global_start() else {
             throw TransportError(
-                code: .resources, message: "libcurl or OpenSSL did not initialise")
+                code: .resources, message: "libcurl or OpenSSL could not be initialised")
         }
         let version = unsafe String(cString: signet_libcurl_version())
         let tls = unsafe String(cString: signet_libcurl_tls())
         let openSSL = unsafe String(cString: signet_openssl_version())
         let number = signet_libcurl_version_number()
-        if let message = complaint(version: version, number: number, tls: tls, openSSL: openSSL) {
+        if let message = problem(version: version, number: number, tls: tls, openSSL: openSSL) {
             throw TransportError(code: .unsupportedLibcurl, message: message)
         }
         return Library(
             name: "libcurl/\(version) \(tls)", hasHTTP2: signet_libcurl_has_http2())
     }
 
-    /// What is wrong with a libcurl, or nil.
-    static func complaint(version: String, number: UInt32, tls: String, openSSL: String) -> String?
-    {
-        let mend =
-            "install the one with OpenSSL (Debian: apt install libcurl4 libcurl4-openssl-dev), and"
+    /// Returns what prevents a libcurl from checking pins, or `nil`.
+    ///
+    /// - Parameter number: libcurl's version as in `LIBCURL_VERSION_NUM`.
+    static func problem(version: String, number: UInt32, tls: String, openSSL: String) -> String? {
+        let remedy =
+            "install the one with OpenSSL (Debian: apt install libcurl4 libcurl4-openssl-dev) and"
             + " build again"
         guard tls.hasPrefix("OpenSSL/") else {
             return
-                "libcurl \(version) uses \(tls.isEmpty ? "no TLS library" : tls), and pins can only"
-                + " be checked with OpenSSL: \(mend)"
+                "libcurl \(version) uses \(tls.isEmpty ? "no TLS library" : tls), but pins can only"
+                + " be checked with OpenSSL: \(remedy)"
         }
         let used = tls.dropFirst("OpenSSL/".count).prefix { $0 != " " }
         guard used == openSSL else {
             return
-                "libcurl \(version) uses \(tls), and the program OpenSSL/\(openSSL): both must be one"
-                + " library; \(mend)"
+                "libcurl \(version) uses \(tls), but the program uses OpenSSL/\(openSSL): both must"
+                + " use the same library; \(remedy)"
         }
         guard number >= 0x07_57_00 else {
-            return "libcurl \(version) is older than 7.87.0, which pins need: \(mend)"
+            return
+                "libcurl \(version) is too old to check pins, expected 7.87.0 or later: \(remedy)"
         }
         return nil
     }
 
-    /// Checks that a CA file can be read and holds a certificate.
+    /// Checks that a CA file can be read and contains a certificate.
     ///
     /// - Throws: `TransportError` with code `trust-store` or `resources`.
     static func check(caFile: String) throws(TransportError) {
@@ -59,10 +62,11 @@ enum LibcurlCheck {
         case 0: return
         case -1:
             throw TransportError(
-                code: .trustStore, message: "the CA file \(caFile) holds no PEM certificate")
+                code: .trustStore, message: "the CA file \(caFile) contains no PEM certificate")
         case -2:
             throw TransportError(
-                code: .resources, message: "the system gave no descriptor to read the CA file")
+                code: .resources,
+                message: "the system provided no descriptor or memory to read the CA file")
         case let problem:
             throw TransportError(
                 code: .trustStore,

@@ -2,12 +2,12 @@ internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
 
-/// The event loops of one engine: one for each trust store and proxy login, in the version that their CA
-/// files have.
+/// The event loops of one engine: one for each trust store, version of its CA files, and proxy
+/// login.
 ///
-/// A call looks at the CA file before it begins. If the file has changed, a new loop takes the place of the
-/// old one, which stops when its calls are over: connections and TLS sessions of the old CAs serve no new
-/// call.
+/// Each call checks the CA file before it starts. If the file has changed, a new loop replaces the
+/// old one, so that no new call uses connections and TLS sessions of the old CAs. The old loop
+/// stops after its last call.
 final class LoopPool: Sendable {
     private struct Entry {
         let key: PoolKey
@@ -17,49 +17,50 @@ final class LoopPool: Sendable {
 
     private struct State {
         var isStopped = false
-        /// Of the engine's own trust store; it never gives way to others.
-        var usual: Entry
-        var byKey: [PoolKey: Entry] = [:]
+        /// The loop of the engine's own trust store. It is never removed to make room.
+        var primary: Entry
+        var others: [PoolKey: Entry] = [:]
         var uses = 0
-        /// Loops whose CA files have changed; they are stopped when their calls are over.
+        /// Loops that get no new calls, because their CA files have changed or to make room. They
+        /// are stopped after their last call.
         var outdated: [EventLoop] = []
         /// Loops that were stopped and may not have ended yet.
         var retired: [EventLoop] = []
 
-        var all: [EventLoop] { [usual.loop] + byKey.values.map(\.loop) + outdated + retired }
+        var all: [EventLoop] { [primary.loop] + others.values.map(\.loop) + outdated + retired }
 
         mutating func reserve(_ key: PoolKey) -> EventLoop? {
-            if usual.key == key { return usual.loop.reserved() }
+            if primary.key == key { return primary.loop.reserved() }
             uses += 1
-            byKey[key]?.lastUse = uses
-            return byKey[key]?.loop.reserved()
+            others[key]?.lastUse = uses
+            return others[key]?.loop.reserved()
         }
 
-        /// Puts a new loop in its place.
+        /// Adds a loop and replaces the older version of it.
         ///
         /// - Returns: `false` if there are too many loops.
         mutating func add(_ entry: Entry) -> Bool {
-            if entry.key.isVersion(of: usual.key) {
+            if entry.key.isVersion(of: primary.key) {
                 guard outdated.count < LoopPool.maximumLoops else { return false }
-                outdated.append(usual.loop)
-                usual = entry
+                outdated.append(primary.loop)
+                primary = entry
                 return true
             }
-            for key in byKey.keys where key.isVersion(of: entry.key) {
-                if let old = byKey.removeValue(forKey: key) { outdated.append(old.loop) }
+            for key in others.keys where key.isVersion(of: entry.key) {
+                if let old = others.removeValue(forKey: key) { outdated.append(old.loop) }
             }
-            if byKey.count + outdated.count + 1 >= LoopPool.maximumLoops {
-                let idle = byKey.values.filter { $0.loop.isIdle }
+            if others.count + outdated.count + 1 >= LoopPool.maximumLoops {
+                let idle = others.values.filter { $0.loop.isIdle }
                 guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
-                byKey[oldest.key] = nil
+                others[oldest.key] = nil
                 outdated.append(oldest.loop)
             }
-            byKey[entry.key] = entry
+            others[entry.key] = entry
             return true
         }
 
-        /// Takes out the loops that are to be stopped.
-        mutating func takeIdle() -> [EventLoop] {
+        /// Removes and returns the outdated loops without calls. The caller stops them.
+        mutating func removeIdle() -> [EventLoop] {
             if outdated.isEmpty { return [] }
             let idle = outdated.filter(\.isIdle)
             outdated.removeAll { loop in idle.contains { $0 === loop } }
@@ -69,7 +70,7 @@ final class LoopPool: Sendable {
         }
     }
 
-    /// The most trust stores and proxy logins that one engine has at once; each has a loop of its own.
+    /// The maximum number of loops in one engine.
     private static let maximumLoops = 16
 
     private let configuration: CurlEngine.Configuration
@@ -81,41 +82,44 @@ final class LoopPool: Sendable {
         let trust = TrustStore(caFile: configuration.caFile, authorities: nil)
         let key = PoolKey(trust, proxy: nil)
         if let caFile = configuration.caFile { try LibcurlCheck.check(caFile: caFile) }
-        state = Mutex(State(usual: Entry(key: key, loop: try EventLoop(configuration, key))))
+        let loop = try EventLoop(configuration, key: key)
+        state = Mutex(State(primary: Entry(key: key, loop: loop)))
     }
 
     deinit {
         for loop in state.withLock({ $0.all }) { loop.stop() }
     }
 
-    /// The loop for a call; it isn't stopped before the call has begun, unless the engine is.
+    /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine
+    /// is.
     ///
-    /// - Throws: `TransportError`: `trust-store` where a CA file cannot be used, `resources`, `not-running`.
+    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used or there are too many
+    ///   loops, `resources`, `not-running`.
     func loop(
         caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
     ) throws(TransportError) -> EventLoop {
         if caFile == nil, authorities == nil, proxy == nil {
             let stamp = FileStamp(caFile: configuration.caFile)
-            let usual = state.withLock { state -> EventLoop? in
-                let isCurrent = state.usual.key.trust.stamp == stamp && state.outdated.isEmpty
-                return isCurrent && !state.isStopped ? state.usual.loop.reserved() : nil
+            let primary = state.withLock { state -> EventLoop? in
+                let isCurrent = state.primary.key.trust.stamp == stamp && state.outdated.isEmpty
+                return isCurrent && !state.isStopped ? state.primary.loop.reserved() : nil
             }
-            if let usual { return usual }
+            if let primary { return primary }
         }
         let trust = TrustStore(caFile: caFile ?? configuration.caFile, authorities: authorities)
-        return try loop(PoolKey(trust, proxy: proxy))
+        return try loop(for: PoolKey(trust, proxy: proxy))
     }
 
-    private func loop(_ key: PoolKey) throws(TransportError) -> EventLoop {
+    private func loop(for key: PoolKey) throws(TransportError) -> EventLoop {
         let (isStopped, known, idle) = state.withLock { state in
             let known = state.isStopped ? nil : state.reserve(key)
-            return (state.isStopped, known, state.takeIdle())
+            return (state.isStopped, known, state.removeIdle())
         }
         for loop in idle { loop.stop() }
         if isStopped { throw Self.notRunning }
         if let known { return known }
         if let caFile = key.trust.caFile { try LibcurlCheck.check(caFile: caFile) }
-        return try add(Entry(key: key, loop: try EventLoop(configuration, key)))
+        return try add(Entry(key: key, loop: try EventLoop(configuration, key: key)))
     }
 
     private func add(_ entry: Entry) throws(TransportError) -> EventLoop {
@@ -125,7 +129,7 @@ final class LoopPool: Sendable {
             var entry = entry
             entry.lastUse = state.uses
             let winner = state.add(entry) ? entry.loop.reserved() : nil
-            return (winner, state.takeIdle(), false)
+            return (winner, state.removeIdle(), false)
         }
         for loop in idle { loop.stop() }
         if winner !== entry.loop { entry.loop.stop() }
@@ -133,13 +137,12 @@ final class LoopPool: Sendable {
         if isStopped { throw Self.notRunning }
         throw TransportError(
             code: .trustStore,
-            message:
-                "calls of \(Self.maximumLoops) different trust stores or proxy logins are under way,"
-                + " and one engine takes no more at once")
+            message: "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
+                + " under way, which is the limit of one engine")
     }
 
-    /// How often the loop of the engine's own trust store has called libcurl for sockets and timers.
-    var libcurlCalls: UInt64 { state.withLock { $0.usual.loop.libcurlCalls } }
+    /// The number of times that the primary loop has called libcurl for sockets and timers.
+    var libcurlCalls: UInt64 { state.withLock { $0.primary.loop.libcurlCalls } }
 
     /// Ends every call and releases everything.
     func shutdown() async {

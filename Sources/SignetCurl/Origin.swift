@@ -2,23 +2,23 @@ internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
 
-/// Where requests go: an authority as callers write it, in its one form, and what follows from that alone.
+/// The origin of requests: an authority as written, its canonical form, and values derived from it.
 final class Origin: Sendable {
-    /// What was written.
+    /// The authority as written.
     let written: String
     let host: HostName
     let port: Int
     let isSecure: Bool
-    /// Scheme, host and port, with `/` and nothing more.
+    /// The scheme, host and port, followed by `/` only.
     let url: String
-    /// The line `Host`, as it was written where that is ASCII (RFC 9110, section 7.2), ended by a zero byte.
-    let hostLine: [UInt8]
-    /// The pins that a request here last was given, and the same as libcurl's side takes them.
+    /// The `Host` field (RFC 9110, section 7.2), ended by a zero byte.
+    let hostField: [UInt8]
+    /// The pins of the last request, and their digests as the C code expects them.
     private let last = Mutex<(pins: [Pin], digests: [UInt8])>(([], []))
 
-    /// Brings an authority to its one form.
+    /// Parses an authority.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`.
+    /// - Throws: `TransportError` with code `invalid-request` if the authority is invalid.
     init(_ written: String, isSecure: Bool) throws(TransportError) {
         let authority: Authority
         do {
@@ -28,7 +28,7 @@ final class Origin: Sendable {
         }
         for byte in written.utf8 where byte <= 0x20 || byte == 0x7F {
             throw TransportError(
-                code: .invalidRequest, message: "the host holds a space or a control character")
+                code: .invalidRequest, message: "the host contains a space or a control character")
         }
         let scheme = isSecure ? "https" : "http"
         self.written = written
@@ -36,23 +36,24 @@ final class Origin: Sendable {
         host = authority.host
         port = authority.port(scheme: scheme)
         url = "\(scheme)://\(host.uriText):\(port)/"
-        // As written, since signatures are made over it; but no server knows a name by its U-labels.
+        // An ASCII authority is sent as written, because signatures cover it. Servers know an
+        // internationalised name only by its A-labels.
         let isASCII = written.utf8.allSatisfy { $0 < 0x80 }
-        hostLine = Array("Host: \(isASCII ? written : authority.description)".utf8) + [0]
+        hostField = Array("Host: \(isASCII ? written : authority.description)".utf8) + [0]
     }
 
-    /// The bytes of all pins, one behind the other.
+    /// Returns the digests of all pins, concatenated.
     func digests(of pins: [Pin]) -> [UInt8] {
         last.withLock { last in
-            // Quick where both are the same array, as those of one policy are.
+            // The comparison is fast if both are the same array, as with one policy.
             if last.pins != pins { last = (pins, pins.flatMap(\.bytes)) }
             return last.digests
         }
     }
 }
 
-/// The origins of late, so that not every request has its host's name read anew.
-final class Origins: Sendable {
+/// A cache of recent origins, so that their host names aren't parsed for every request.
+final class OriginCache: Sendable {
     private struct Known {
         var secure: [String: Origin] = [:]
         var cleartext: [String: Origin] = [:]
@@ -61,12 +62,12 @@ final class Origins: Sendable {
     private static let limit = 256
     private let known = Mutex(Known())
 
-    /// The origin of an authority.
+    /// Returns the origin of an authority.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`.
-    func origin(_ written: String, isSecure: Bool) throws(TransportError) -> Origin {
+    /// - Throws: `TransportError` with code `invalid-request` if the authority is invalid.
+    func origin(of written: String, isSecure: Bool) throws(TransportError) -> Origin {
         let found = known.withLock { isSecure ? $0.secure[written] : $0.cleartext[written] }
-        // Two Unicode forms are equal as strings; each is judged as it was written.
+        // Strings in two Unicode forms are equal, but each is checked as written.
         if let found, found.written.utf8.elementsEqual(written.utf8) { return found }
         let origin = try Origin(written, isSecure: isSecure)
         known.withLock { known in

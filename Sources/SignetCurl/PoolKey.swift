@@ -1,25 +1,26 @@
 internal import SignetTransport
 
-/// Which calls share a loop, and so its connections and TLS sessions: two whose keys differ share nothing.
+/// The key of a loop. Calls with equal keys share a loop with its connections and TLS sessions.
 struct PoolKey: Sendable, Hashable {
-    /// Whom the handshakes trust.
+    /// The CAs that handshakes with hosts trust.
     let trust: TrustStore
-    /// An HTTP proxy that is told who we are; nil for every other way.
+    /// An HTTP proxy with credentials; otherwise `nil`.
     ///
-    /// libcurl's pool compares user names and passwords of SOCKS proxies, and of HTTP ones only since
-    /// CVE-2026-3784 was mended: through the tunnel that one login has opened, an older one sends the calls
-    /// of another login, and of none.
+    /// libcurl's pool compares the credentials of SOCKS proxies, but those of HTTP proxies only
+    /// since the fix for CVE-2026-3784. Before, it sent calls with other credentials, or with none,
+    /// through a tunnel that one login had opened.
     private let login: Proxy?
-    /// Whether calls share a connection over HTTP/2; behind an HTTPS proxy each has one of its own.
+    /// Whether calls share connections over HTTP/2. Through an HTTPS proxy, each has its own
+    /// connection.
     ///
-    /// Where a proxy's TLS record holds more than one reply, libcurl takes out what one call waits for, and
-    /// the others when the socket has something new, which may be never (seen with 7.88). A loop of its
-    /// own also keeps the proxy's TLS sessions and CAs away from those of hosts without it.
+    /// If a TLS record of such a proxy contains several responses, libcurl 7.88 reads the one that
+    /// a call waits for, and the others only after the socket's next event, which may never happen.
+    /// A separate loop also separates the proxy's TLS sessions and CAs from those of hosts.
     let multiplexes: Bool
-    /// The trust store of handshakes with an HTTPS proxy; nil without an HTTPS proxy.
+    /// The CAs that handshakes with an HTTPS proxy trust; `nil` without an HTTPS proxy.
     private let proxyTrust: TrustStore?
 
-    /// Takes what a call trusts, and its proxy.
+    /// Creates the key of a call.
     init(_ trust: TrustStore, proxy: Proxy?) {
         self.trust = trust
         multiplexes = proxy?.kind != .https
@@ -34,7 +35,7 @@ struct PoolKey: Sendable, Hashable {
             && left.multiplexes == right.multiplexes && left.hasSameLogin(as: right)
     }
 
-    /// Whether the two are equal but for what their CA files held at the time.
+    /// Whether two keys differ at most in the versions of their CA files.
     func isVersion(of other: PoolKey) -> Bool {
         guard trust.isVersion(of: other.trust), multiplexes == other.multiplexes,
             hasSameLogin(as: other)

@@ -1,16 +1,16 @@
 public import SignetPinning
 
-/// What a handshake showed, without any request.
+/// The result of a TLS handshake without a request.
 public struct ProbeResult: Sendable, Hashable {
-    /// The chain, leaf first: verified, or, where it is not trusted, as the server sent it; with
-    /// the certificates themselves.
+    /// The chain, leaf first, with the certificates as DER: the verified chain, or the chain as the
+    /// server sent it if it isn't trusted.
     public var chain: [SeenCertificate]
-    /// Whether CA, dates and host name hold.
+    /// Whether the CA, the dates and the host name are valid.
     public var isTrusted: Bool
-    /// Why not, in libcurl's and OpenSSL's words.
+    /// The reason why the chain isn't trusted, in the words of libcurl and OpenSSL.
     public var reason: String?
 
-    /// Makes a result.
+    /// Creates a result.
     public init(chain: [SeenCertificate], isTrusted: Bool, reason: String? = nil) {
         self.chain = chain
         self.isTrusted = isTrusted

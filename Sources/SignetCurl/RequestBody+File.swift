@@ -3,14 +3,16 @@ internal import SignetSystem
 public import SignetTransport
 
 extension RequestBody {
-    /// A body that is a file's bytes, read in pieces of 64 KiB.
+    /// Creates a body of a file's bytes, read in pieces of 64 KiB.
     ///
-    /// The file is opened here and once: another that takes its name later is not the one sent. It can be
-    /// sent again, and its length is known; a file whose size or time of change is another one at the
-    /// end of a reading ends the call with `body-changed`, and its last piece is not sent.
+    /// The file is opened now and only once, so a file that replaces it later isn't sent. The body
+    /// has a known length and can be sent again. If the file's size or modification time has
+    /// changed at the end of a reading, the call ends with `body-changed` and the last piece isn't
+    /// sent.
     ///
-    /// - Parameter path: nil or `-` is standard input, which as any pipe is read once and has no length.
-    /// - Throws: `TransportError` with `body-failed` where it cannot be opened.
+    /// - Parameter path: A path; `nil` or `-` is standard input. Standard input and pipes can be
+    ///   read only once and have no known length.
+    /// - Throws: `TransportError` with code `body-failed` if the file can't be opened.
     public static func file(_ path: String?) throws(TransportError) -> RequestBody {
         do throws(FileFailure) {
             let file = try SteadyFile(path)
@@ -46,7 +48,7 @@ private struct FileReader: RequestBodyReader {
             let wanted = Int(min(Int64(pieceSize), size - offset))
             let piece = try file.read(at: offset, count: wanted)
             offset += Int64(piece.count)
-            // Before the last piece is handed out.
+            // Before the last piece is returned.
             if piece.count < wanted || offset == size { try file.requireUnchanged() }
             return piece
         } catch {

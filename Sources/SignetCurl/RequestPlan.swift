@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import SignetPinning
 internal import SignetTransport
 
-/// A request as libcurl is told it, checked before any I/O.
+/// A checked request in the form that the C code expects. It is created before any I/O.
 final class RequestPlan: Sendable {
-    /// What must match, and what a mismatch does.
+    /// The pins of the host.
     struct Pins: Sendable {
         var digests: [UInt8]
         var isEnforced: Bool
@@ -14,58 +14,64 @@ final class RequestPlan: Sendable {
     var host: HostName { origin.host }
     var port: Int { origin.port }
     var isSecure: Bool { origin.isSecure }
-    /// Scheme, host and port, with `/` and nothing more.
+    /// The scheme, host and port, followed by `/` only.
     var url: String { origin.url }
-    /// Method, target and URL as libcurl takes them, each ended by a zero byte.
-    let start: [UInt8]
+    /// The method, request target and URL, each ended by a zero byte.
+    let startLine: [UInt8]
     let method: String
     let isHead: Bool
     let sendsBody: Bool
     let body: RequestBody
-    /// Whether a request that may have reached the server may go out again (RFC 9110, section 9.2.2).
+    /// Whether the request may be sent twice if it may have reached the server (RFC 9110, section
+    /// 9.2.2).
     let isRepeatable: Bool
-    /// Lines as libcurl takes them, each ended by a zero byte.
+    /// The field lines, each ended by a zero byte.
     let fields: [UInt8]
+    /// The `ConnectTo` mappings as text, each ended by a zero byte.
     let connectTo: [UInt8]
     let proxy: Proxy?
     let policy: PinPolicy?
     let pins: Pins?
-    /// The CAs that the policy's rule for the host brings.
+    /// The CAs of the policy's rule for the host.
     let authorities: PinAuthorities?
-    /// The time of the policy's judgement, Unix seconds.
+    /// The Unix time in seconds at which the policy is applied.
     let now: Int64
     let timeout: Duration
     let connectTimeout: Duration
     let maximumBodySize: Int
 
-    /// Checks a request and asks its policy.
+    /// Checks a request and applies its policy.
     ///
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
     init(
-        _ engineRequest: EngineRequest, now: Int64, origins: Origins = Origins()
+        _ engineRequest: EngineRequest, now: Int64, origins: OriginCache = OriginCache()
     ) throws(TransportError) {
         let request = engineRequest.request
         let isSecure = try Self.isSecure(request.scheme)
         guard let written = request.authority, !written.isEmpty else {
-            throw Self.invalid("the request names no host")
+            throw Self.invalid("the request has no host")
         }
-        let origin = try origins.origin(written, isSecure: isSecure)
+        let origin = try origins.origin(of: written, isSecure: isSecure)
         self.origin = origin
         let path = try Self.target(request.path, method: request.method)
         proxy = engineRequest.proxy
-        // To a host without TLS an HTTP proxy is asked for the whole URL; to any other it opens a way.
+        // An HTTP proxy gets the whole URL of an http request. For https it opens a tunnel.
         let isForwarded = !isSecure && proxy?.kind.isHTTP == true
         let target =
             isForwarded
             ? "http://\(origin.host.uriText):\(origin.port)\(path == "*" ? "" : path)" : path
         method = request.method.rawValue
-        start = Self.start(method, target, origin)
-        guard request.method != .connect else { throw Self.invalid("CONNECT is not sent") }
+        startLine = Self.startLine(method: method, target: target, origin: origin)
+        guard request.method != .connect else {
+            throw Self.invalid("the method CONNECT is not supported")
+        }
         isHead = request.method == .head
         body = engineRequest.body
         let length = body.length
-        guard !(isHead && length != 0) else { throw Self.invalid("a HEAD request has no body") }
-        guard (length ?? 0) >= 0 else { throw Self.invalid("a body has no negative length") }
+        guard !(isHead && length != 0) else {
+            throw Self.invalid("found a body in a HEAD request, expected none")
+        }
+        guard (length ?? 0) >= 0 else { throw Self.invalid("the body's length is negative") }
         (sendsBody, isRepeatable) =
             switch request.method {
             case .get, .head, .options, .delete: (length != 0, true)
@@ -73,12 +79,13 @@ final class RequestPlan: Sendable {
             case .post, .patch: (true, false)
             default: (length != 0, false)
             }
-        fields = try Self.fields(request, origin, bodyCount: length, sendsBody: sendsBody)
+        fields = try Self.fields(
+            of: request, origin: origin, bodyCount: length, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
         let rule: PinRule?
-        (pins, rule) = try Self.pins(engineRequest.policy, origin, now: now)
+        (pins, rule) = try Self.pins(of: engineRequest.policy, for: origin, now: now)
         authorities = isSecure ? rule?.authorities : nil
         timeout = engineRequest.timeout
         connectTimeout = engineRequest.connectTimeout
@@ -88,12 +95,11 @@ final class RequestPlan: Sendable {
     /// Plans a handshake without a request.
     init(
         probing authority: Authority, connectTo: [EngineRequest.ConnectTo], proxy: Proxy?,
-        timeout: Duration,
-        now: Int64
+        timeout: Duration, now: Int64
     ) throws(TransportError) {
         origin = try Origin(authority.description, isSecure: true)
         (method, isHead, sendsBody) = ("GET", false, false)
-        start = Self.start(method, "/", origin)
+        startLine = Self.startLine(method: method, target: "/", origin: origin)
         (body, isRepeatable, fields) = ([], true, [])
         (pins, policy, authorities) = (nil, nil, nil)
         self.connectTo = Self.lines(connectTo)
@@ -104,10 +110,10 @@ final class RequestPlan: Sendable {
         maximumBodySize = 0
     }
 
-    /// What the policy says before any connection, and its rule for the host.
-    private static func pins(_ policy: PinPolicy?, _ origin: Origin, now: Int64)
-        throws(TransportError) -> (Pins?, PinRule?)
-    {
+    /// Applies the policy before any connection. Returns the pins and the rule of the host.
+    private static func pins(
+        of policy: PinPolicy?, for origin: Origin, now: Int64
+    ) throws(TransportError) -> (Pins?, PinRule?) {
         guard let policy else { return (nil, nil) }
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: now, port: origin.port)
@@ -123,47 +129,47 @@ final class RequestPlan: Sendable {
         switch scheme.lowercased() {
         case "https": return true
         case "http": return false
-        default: throw invalid("the scheme is http or https")
+        default: throw invalid("unknown URL scheme, expected http or https")
         }
     }
 
-    private static func target(_ path: String?, method: HTTPRequest.Method) throws(TransportError)
-        -> String
-    {
+    private static func target(
+        _ path: String?, method: HTTPRequest.Method
+    ) throws(TransportError) -> String {
         guard let path, !path.isEmpty else { return "/" }
         guard path.utf8.first == UInt8(ascii: "/") || (path == "*" && method == .options) else {
-            throw invalid("the path begins with \"/\"")
+            throw invalid("the path does not begin with \"/\"")
         }
         for byte in path.utf8
         where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "#")
             || byte == UInt8(ascii: "\\")
         {
             throw invalid(
-                "the path contains a space, a control character, a backslash or \"#\": escape it with \"%\""
-            )
+                "the path contains a space, a control character, a backslash or \"#\": escape it"
+                    + " with \"%\"")
         }
         return path
     }
 
-    private static func start(_ method: String, _ target: String, _ origin: Origin) -> [UInt8] {
-        var start: [UInt8] = []
-        start.reserveCapacity(method.utf8.count + target.utf8.count + origin.url.utf8.count + 3)
-        start.append(contentsOf: method.utf8)
-        start.append(0)
-        start.append(contentsOf: target.utf8)
-        start.append(0)
-        start.append(contentsOf: origin.url.utf8)
-        start.append(0)
-        return start
+    private static func startLine(method: String, target: String, origin: Origin) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(method.utf8.count + target.utf8.count + origin.url.utf8.count + 3)
+        line.append(contentsOf: method.utf8)
+        line.append(0)
+        line.append(contentsOf: target.utf8)
+        line.append(0)
+        line.append(contentsOf: origin.url.utf8)
+        line.append(0)
+        return line
     }
 
     private static func fields(
-        _ request: HTTPRequest, _ origin: Origin, bodyCount: Int64?, sendsBody: Bool
+        of request: HTTPRequest, origin: Origin, bodyCount: Int64?, sendsBody: Bool
     ) throws(TransportError) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(512)
-        lines.append(contentsOf: origin.hostLine)
-        // What libcurl would add of its own, the last two to a body only.
+        lines.append(contentsOf: origin.hostField)
+        // Fields that libcurl would add itself, the last two only with a body.
         var (addsAccept, addsContentType, addsExpect) = (true, sendsBody, sendsBody)
         for field in request.headerFields {
             let name = field.name.canonicalName
@@ -179,27 +185,31 @@ final class RequestPlan: Sendable {
             case "content-length":
                 guard let bodyCount, field.value == String(bodyCount) else {
                     throw invalid(
-                        "the field Content-Length is not the body's"
-                            + " \(bodyCount.map { "\($0) bytes" } ?? "length, which is not known")")
+                        bodyCount.map {
+                            "the field Content-Length does not match the body, which has \($0) bytes"
+                        } ?? "found the field Content-Length with a body whose length is not known")
                 }
                 continue
             case "proxy-authorization":
-                throw invalid("the field Proxy-Authorization is the proxy's: set its credentials")
+                throw invalid(
+                    "the field Proxy-Authorization is not allowed: set the proxy's credentials")
             case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",
                 "keep-alive":
                 throw invalid(
-                    "the field \(field.name.rawName) is the connection's, not a request's")
+                    "the field \(field.name.rawName) is not allowed, because the connection sets it"
+                )
             case "connection" where !["close", "keep-alive"].contains(field.value.lowercased()):
-                throw invalid("the field Connection is close or keep-alive")
+                throw invalid("the field Connection must be close or keep-alive")
             default: break
             }
             lines.append(contentsOf: field.name.rawName.utf8)
             let start = lines.count + 1
-            // A colon alone would make libcurl drop the field; a semicolon makes it empty.
+            // With a colon and no value, libcurl would remove the field; a semicolon makes it
+            // empty.
             lines.append(contentsOf: field.value.isEmpty ? ";".utf8 : ": ".utf8)
             unsafe field.withUnsafeBytesOfValue { unsafe lines.append(contentsOf: $0) }
             for byte in lines[start...] where byte < 0x20 && byte != 0x09 || byte == 0x7F {
-                throw invalid("the field \(field.name.rawName) holds a control character")
+                throw invalid("the field \(field.name.rawName) contains a control character")
             }
             lines.append(0)
         }

@@ -4,61 +4,61 @@ internal import SignetPinning
 internal import SignetSystem
 internal import SignetTransport
 
-/// One of libcurl's transfers, with the shim's calls under safe names.
+/// A safe wrapper of one of the C code's transfers.
 ///
-/// Used on the loop's thread only, and not after `giveBack()`.
+/// Used on the loop's thread only, and not after `release()`.
 @safe struct Transfer {
     private let handle: OpaquePointer
 
     fileprivate init(_ handle: OpaquePointer) { unsafe self.handle = handle }
 
-    /// The number of the call that it carries.
+    /// The identifier of the transfer's call.
     var identifier: UInt64 { unsafe signet_transfer_identifier(handle) }
-    /// Whether the reply's header is there.
+    /// Whether the response's header has arrived.
     var hasHead: Bool { unsafe signet_transfer_has_head(handle) }
-    /// The length that the reply's header gives for its body, or -1.
+    /// The response's Content-Length, or -1.
     var contentLength: Int64 { unsafe signet_transfer_content_length(handle) }
-    /// Whether libcurl is through with it.
+    /// Whether libcurl has finished the transfer.
     var isDone: Bool { unsafe signet_transfer_is_done(handle) }
-    /// How it ended.
+    /// The result of a finished transfer.
     var result: signet_result { unsafe signet_transfer_result(handle) }
     /// Whether the response is complete and the server reads no more of the upload.
-    var isAnsweredEarly: Bool { unsafe signet_transfer_is_answered_early(handle) }
-    /// Why this side ended it.
+    var hasEarlyResponse: Bool { unsafe signet_transfer_has_early_response(handle) }
+    /// The reason why the C code ended the transfer.
     var refusal: signet_refusal { unsafe signet_transfer_refusal(handle) }
-    /// Whether OpenSSL trusted no chain of the handshake.
+    /// Whether OpenSSL did not trust the server's chain.
     var isUntrusted: Bool { unsafe signet_transfer_is_untrusted(handle) }
-    /// Whether it ended before its proxy had opened the way to the host.
+    /// Whether the transfer ended before its proxy had connected to the host.
     var isAtProxy: Bool { unsafe signet_transfer_is_at_proxy(handle) }
-    /// The status of the proxy's answer to CONNECT; 0 is none.
+    /// The status of the proxy's response to CONNECT; 0 if there was none.
     var proxyStatus: Int { unsafe signet_transfer_proxy_status(handle) }
-    /// libcurl's words for what went wrong.
+    /// libcurl's error message.
     var message: String { unsafe String(cString: signet_transfer_message(handle)) }
 
-    /// Ends it, whatever it is doing.
-    func giveBack() { unsafe signet_transfer_give_back(handle) }
+    /// Ends the transfer, whatever it is doing, and releases it.
+    func release() { unsafe signet_transfer_release(handle) }
 
-    /// Lets it go on if it stopped because its buffer was full.
+    /// Continues the transfer if it was paused because its buffer was full.
     func resume() { unsafe signet_transfer_resume(handle) }
 
-    /// The reply's start line and fields, line by line.
+    /// Returns the response's start line and fields, line by line.
     func head() -> [UInt8] {
         var count = 0
         let bytes = unsafe signet_transfer_head(handle, &count)
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// A copy of the part of the body that waits here.
+    /// Returns a copy of the next part of the body.
     func body() -> [UInt8] {
         var count = 0
         let bytes = unsafe signet_transfer_body(handle, &count)
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// Forgets that part.
+    /// Removes the part of the body that `body()` returned.
     func dropBody() { unsafe signet_transfer_drop_body(handle) }
 
-    /// How long its parts took.
+    /// Returns the timings so far.
     func timings() -> Timings {
         var raw = signet_timings()
         unsafe signet_transfer_timings(handle, &raw)
@@ -75,10 +75,10 @@ internal import SignetTransport
         return timings
     }
 
-    /// The chain that was judged with its certificates, and the one that was sent: for reports.
+    /// Returns the verified chain with its certificates, and the chain as the server sent it.
     func certificates() -> (chain: [SeenCertificate], served: [[UInt8]]) {
         var known: [UInt64: [SeenCertificate]] = [:]
-        let seen = chain(&known, limit: 1)
+        let seen = chain(cache: &known, limit: 1)
         guard let chain = unsafe signet_transfer_chain(handle) else { return (seen, []) }
         func der(_ index: Int, served: Bool) -> [UInt8] {
             var count = 0
@@ -96,8 +96,8 @@ internal import SignetTransport
         return (whole, (0..<served).map { der($0, served: true) })
     }
 
-    /// The chain that was judged, each known chain read once.
-    func chain(_ known: inout [UInt64: [SeenCertificate]], limit: Int) -> [SeenCertificate] {
+    /// Returns the verified chain. Uses and fills a cache of at most `limit` chains.
+    func chain(cache known: inout [UInt64: [SeenCertificate]], limit: Int) -> [SeenCertificate] {
         guard let chain = unsafe signet_transfer_chain(handle) else { return [] }
         let identifier = unsafe signet_chain_identifier(chain)
         if let seen = known[identifier] { return seen }
@@ -114,35 +114,35 @@ internal import SignetTransport
         return seen
     }
 
-    /// Whether the next piece of the request's body is wanted.
+    /// Whether libcurl waits for the next piece of the request's body.
     var wantsUpload: Bool { unsafe signet_transfer_wants_upload(handle) }
 
-    /// Whether that piece is the first one again; told once.
-    func takeRestart() -> Bool { unsafe signet_transfer_take_restart(handle) }
+    /// Whether the body must be read again from its start; `true` only once for each restart.
+    func consumeRestart() -> Bool { unsafe signet_transfer_consume_restart(handle) }
 
-    /// Gives it the next piece of the request's body; nil is the end.
+    /// Passes the next piece of the request's body to libcurl; `nil` is the end.
     ///
-    /// - Returns: False where memory ran out.
+    /// - Returns: `false` if memory ran out.
     func feed(_ chunk: [UInt8]?) -> Bool {
         unsafe (chunk ?? []).withUnsafeBufferPointer { bytes in
             unsafe signet_transfer_feed(handle, bytes.baseAddress, bytes.count, chunk == nil)
         }
     }
 
-    /// Lets it see that a reply came before the request's body had ended.
+    /// Lets libcurl notice a response that arrived before the end of the request's body.
     func wakeUpload() { unsafe signet_transfer_wake_upload(handle) }
 
-    /// Tells libcurl all of a call and starts it.
+    /// Configures the transfer for a call and starts it.
     ///
-    /// - Returns: False where memory ran out.
+    /// - Returns: `false` if memory ran out.
     func start(
         _ call: Call, milliseconds: Int64, waitsForMultiplexing: Bool,
         configuration: CurlEngine.Configuration
     ) -> Bool {
         let plan = call.plan
         let connect = min(plan.connectTimeout.wholeMilliseconds, milliseconds)
-        guard setRequest(plan), setLists(plan), setPins(call, waitsForMultiplexing),
-            setProxy(plan)
+        guard setRequest(plan), setLists(plan),
+            setPins(of: call, waitsForMultiplexing: waitsForMultiplexing), setProxy(plan)
         else {
             return false
         }
@@ -157,7 +157,7 @@ internal import SignetTransport
     private func setRequest(_ plan: RequestPlan) -> Bool {
         let bytes = plan.body.bytes
         let isSet = unsafe (bytes ?? []).withUnsafeBufferPointer { body in
-            unsafe plan.start.withUnsafeBufferPointer { start in
+            unsafe plan.startLine.withUnsafeBufferPointer { start in
                 unsafe signet_transfer_set_request(
                     handle, start.baseAddress, plan.isHead, plan.sendsBody && bytes != nil,
                     body.baseAddress, body.count)
@@ -198,7 +198,7 @@ internal import SignetTransport
         }
     }
 
-    private func setPins(_ call: Call, _ waitsForMultiplexing: Bool) -> Bool {
+    private func setPins(of call: Call, waitsForMultiplexing: Bool) -> Bool {
         guard let pins = call.plan.pins else {
             return unsafe signet_transfer_set_trust(
                 handle, call.plan.isSecure, nil, 0, true, call.isProbe, !call.isProbe,
@@ -212,18 +212,17 @@ internal import SignetTransport
     }
 }
 
-/// The shim's loop under safe names.
+/// A safe wrapper of the C code's loop.
 @safe struct LoopHandle: @unchecked Sendable {
     private let handle: OpaquePointer
-    /// Whether its calls share connections over HTTP/2.
+    /// Whether calls share connections over HTTP/2.
     let multiplexes: Bool
 
-    /// Makes a loop; nil where the system gives no more.
+    /// Creates a loop.
     ///
-    /// - Throws: `trust-store` where the CAs cannot be put together.
-    init?(
-        _ configuration: CurlEngine.Configuration, _ key: PoolKey
-    ) throws(TransportError) {
+    /// - Returns: `nil` if the system has no memory or descriptor for it.
+    /// - Throws: `TransportError` with code `trust-store` if the CAs can't be combined.
+    init?(_ configuration: CurlEngine.Configuration, key: PoolKey) throws(TransportError) {
         let trust = key.trust
         multiplexes = key.multiplexes
         var descriptor: Int32 = -1
@@ -250,51 +249,51 @@ internal import SignetTransport
 
     // From any thread.
 
-    /// Ends a wait; nothing happens after `close()`.
+    /// Ends the current wait, or the next one. Does nothing after `close()`.
     func wake() { unsafe signet_loop_wake(handle) }
-    /// Opens or closes the watching thread's gate.
+    /// Opens or closes the gate at which the watching thread waits.
     func setGate(open: Bool) { unsafe signet_loop_set_gate(handle, open) }
-    /// Waits until the gate is open, and a while more.
+    /// Waits until the gate is open, then for some more milliseconds.
     func waitAtGate(milliseconds: Int32) { unsafe signet_loop_wait_at_gate(handle, milliseconds) }
-    /// How long libcurl has been at one thing.
+    /// The time since libcurl was called, in milliseconds; 0 if it isn't running.
     var busyMilliseconds: Int64 { unsafe signet_loop_busy_milliseconds(handle) }
-    /// How often libcurl has been called for sockets and timers.
+    /// The number of times that the loop has called libcurl for sockets and timers.
     var calls: UInt64 { unsafe signet_loop_calls(handle) }
-    /// Shuts the socket down that has kept libcurl for longer than a limit.
+    /// Shuts down the socket on which libcurl has been stuck for longer than a limit.
     func freeIfStuck(longerThan milliseconds: Int64) {
         _ = unsafe signet_loop_watch(handle, milliseconds)
     }
 
     // From the loop's thread.
 
-    /// Says that the loop is about to wait.
+    /// Announces that the loop is about to wait, so that callers wake it.
     func willWait() { unsafe signet_loop_will_wait(handle) }
-    /// Waits, perhaps, but not longer than so many milliseconds, and lets libcurl work.
+    /// Waits for events if it may, at most for so many milliseconds, and lets libcurl handle them.
     ///
-    /// - Returns: Whether sockets had news.
+    /// - Returns: Whether sockets had events.
     func step(mayWait: Bool, atMost milliseconds: Int32?) -> Bool {
         unsafe signet_loop_step(handle, mayWait, milliseconds ?? 60_000)
     }
-    /// The next transfer that has news.
+    /// Removes and returns the next transfer with news.
     func nextReady() -> Transfer? {
         guard let transfer = unsafe signet_loop_next_ready(handle) else { return nil }
         return unsafe Transfer(transfer)
     }
-    /// A transfer for a call; nil where memory ran out.
-    func take(_ identifier: UInt64) -> Transfer? {
-        guard let transfer = unsafe signet_transfer_take(handle, identifier) else { return nil }
+    /// Returns a transfer for a call; `nil` if memory ran out.
+    func acquireTransfer(for identifier: UInt64) -> Transfer? {
+        guard let transfer = unsafe signet_transfer_acquire(handle, identifier) else { return nil }
         return unsafe Transfer(transfer)
     }
-    /// Releases all of libcurl and the system; from here on it may only be woken, and freed.
+    /// Releases everything but the handle itself. Afterwards it may only be woken and freed.
     func close() { unsafe signet_loop_close(handle) }
-    /// Releases the rest too.
+    /// Frees the handle.
     func free() { unsafe signet_loop_free(handle) }
 }
 
-/// The clocks.
+/// The system's clocks.
 enum Clock {
-    /// Monotonic milliseconds.
+    /// The monotonic time in milliseconds.
     static var milliseconds: Int64 { signet_monotonic_milliseconds() }
-    /// Unix time in seconds.
+    /// The Unix time in seconds.
     static var unixSeconds: Int64 { signet_unix_seconds() }
 }

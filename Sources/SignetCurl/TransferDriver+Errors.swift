@@ -3,163 +3,174 @@ internal import SignetPinning
 internal import SignetTransport
 
 extension TransferDriver {
-    /// What a transfer's end is for its caller.
-    mutating func error(
-        _ transfer: Transfer, _ call: Call, _ result: signet_result
-    ) -> TransportError {
-        let plan = call.plan
+    /// Returns the error of a transfer that failed.
+    func error(of transfer: Transfer, plan: RequestPlan) -> TransportError {
         let host = "\(plan.host.uriText):\(plan.port)"
-        let words = transfer.message
+        let message = transfer.message
+        let result = transfer.result
         switch result {
         case SIGNET_FAILED_REFUSED:
-            return refusal(transfer, call)
+            return refusalError(of: transfer, plan: plan)
         case SIGNET_FAILED_NAME:
-            return TransportError(code: .name, message: "\(host): \(words)")
+            return TransportError(code: .name, message: "\(host): \(message)")
         case SIGNET_FAILED_CONNECT:
-            return TransportError(code: .connect, message: "\(host): \(words)")
+            return TransportError(code: .connect, message: "\(host): \(message)")
         case SIGNET_FAILED_TLS:
             return TransportError(
                 code: .tls,
                 message: transfer.isUntrusted
-                    ? "\(host) is not trusted: \(words)" : "\(host): \(words)")
+                    ? "\(host) is not trusted: \(message)" : "\(host): \(message)")
         case SIGNET_FAILED_PROXY, SIGNET_FAILED_PROXY_REFUSED, SIGNET_FAILED_PROXY_LOGIN:
-            return proxyFailure(transfer, plan, result)
+            return proxyError(of: transfer, plan: plan)
         case SIGNET_FAILED_TIMEOUT:
             guard transfer.isAtProxy, let proxy = plan.proxy else {
-                return TransferDriver.timeout(plan, words)
+                return TransferDriver.timeout(of: plan, reason: message)
             }
             return TransportError(
                 code: .timeout,
-                message: "the proxy \(proxy) did not open the way to \(host) in time: \(words)")
+                message: "the proxy \(proxy) did not connect to \(host) in time: \(message)")
         case SIGNET_FAILED_CUT_OFF:
             return TransportError(
-                code: .cutOff, message: "\(host): the connection ended early: \(words)")
+                code: .cutOff, message: "\(host): the connection ended early: \(message)")
         case SIGNET_FAILED_MALFORMED:
             return TransportError(
-                code: .malformedResponse, message: "\(host) sent no HTTP that is taken: \(words)")
+                code: .malformedReply, message: "\(host) sent an invalid response: \(message)")
         case SIGNET_FAILED_TRUST_STORE:
-            return TransportError(code: .trustStore, message: words)
+            return TransportError(code: .trustStore, message: message)
         case SIGNET_FAILED_RESOURCES:
             return TransferDriver.noMemory
         default:
-            return TransportError(code: .connect, message: "\(host): \(words)")
+            return TransportError(code: .connect, message: "\(host): \(message)")
         }
     }
 
-    private func proxyFailure(
-        _ transfer: Transfer, _ plan: RequestPlan, _ result: signet_result
-    ) -> TransportError {
-        let status = transfer.proxyStatus
-        let answer = status > 0 ? "answered CONNECT with \(status)" : transfer.message
-        let (code, what): (TransportError.Code, String) =
-            switch result {
-            case SIGNET_FAILED_PROXY_REFUSED: (.proxyRefused, "refused")
+    /// Returns the error of a transfer that its proxy refused or that didn't reach it.
+    private func proxyError(of transfer: Transfer, plan: RequestPlan) -> TransportError {
+        let host = "\(plan.host.uriText):\(plan.port)"
+        let (code, problem): (TransportError.Code, String) =
+            switch transfer.result {
+            case SIGNET_FAILED_PROXY_REFUSED: (.proxyRefused, "refused to connect to \(host)")
             case SIGNET_FAILED_PROXY_LOGIN:
                 (
                     .proxyAuthentication,
                     plan.proxy?.hasCredentials == true
-                        ? "does not take the credentials it was given for"
-                        : "wants credentials for"
+                        ? "rejected the credentials for a connection to \(host)"
+                        : "requires credentials to connect to \(host)"
                 )
-            default: (.proxy, "cannot be used for")
+            default: (.proxy, "could not be used to connect to \(host)")
             }
+        let status = transfer.proxyStatus
+        let reason = status > 0 ? "its status for CONNECT is \(status)" : transfer.message
         return TransportError(
-            code: code,
-            message: "the proxy \(plan.proxy?.url ?? "") \(what)"
-                + " \(plan.host.uriText):\(plan.port): \(answer)")
+            code: code, message: "the proxy \(plan.proxy?.url ?? "") \(problem): \(reason)")
     }
 
-    private mutating func refusal(_ transfer: Transfer, _ call: Call) -> TransportError {
-        let plan = call.plan
+    /// Returns the error of a transfer that the C code ended.
+    private func refusalError(of transfer: Transfer, plan: RequestPlan) -> TransportError {
         let host = plan.host.uriText
-        switch transfer.refusal {
-        case SIGNET_PIN_MISMATCH:
-            return fullVerdict(transfer, plan)?.refusal.map(TransportError.init)
-                ?? TransportError(code: .pinMismatch, message: "no pin matches for \(host)")
-        case SIGNET_NO_CHAIN:
-            // In report mode too: without a chain nobody knows that there is anything to report of.
-            let finding = plan.policy?.verdict(
-                for: plan.host, chain: [], now: plan.now, port: plan.port
-            ).finding
-            let words = "the connection has no verified chain to judge, so it is refused"
-            return TransportError(
-                code: .pinMismatch,
-                message: "\(host): \(words)" + (finding.map { ": \($0.message)" } ?? ""),
-                pinFailure: finding?.failure)
-        case SIGNET_NO_TLS:
-            return TransportError(
-                code: .tls, message: "\(host): https was asked for, and the connection has no TLS")
+        func error(_ code: TransportError.Code, _ problem: String) -> TransportError {
+            TransportError(code: code, message: "\(host) \(problem)")
+        }
+        return switch transfer.refusal {
+        case SIGNET_PIN_MISMATCH: pinMismatch(of: transfer, plan: plan)
+        case SIGNET_NO_CHAIN: TransferDriver.missingChain(for: plan)
+        case SIGNET_NO_TLS: error(.tls, "has an https URL, but the connection has no TLS")
         case SIGNET_HEAD_TOO_LARGE:
-            return TransportError(
-                code: .responseTooLarge,
-                message: "\(host) sent a header of more than \(configuration.maximumHeaderSize)"
-                    + " bytes or \(configuration.maximumHeaderFields) fields")
+            error(
+                .replyTooLarge,
+                "sent a header of more than \(configuration.maximumHeaderSize) bytes or"
+                    + " \(configuration.maximumHeaderFields) fields")
         case SIGNET_PROXY_HEAD_TOO_LARGE:
-            return TransportError(
+            TransportError(
                 code: .proxy,
-                message: "the proxy \(plan.proxy?.url ?? "") answered CONNECT with a header of more"
-                    + " than \(configuration.maximumHeaderSize) bytes")
+                message: "the proxy \(plan.proxy?.url ?? "") responded to CONNECT with a header of"
+                    + " more than \(configuration.maximumHeaderSize) bytes")
         case SIGNET_FLOODED:
-            return TransportError(
-                code: .malformedResponse,
-                message: "\(host) sent far more bytes than the response's header and body have:"
-                    + " found empty frames, chunk extensions or their like")
+            error(
+                .malformedReply,
+                "sent far more bytes than the response's header and body have: found empty frames,"
+                    + " chunk extensions or the like")
         case SIGNET_BAD_LENGTH:
-            return TransportError(
-                code: .malformedResponse,
-                message: "\(host) sent a Content-Length that is not a number of bytes, or two that"
-                    + " differ; expected one (RFC 9112, section 6.3)")
+            error(
+                .malformedReply,
+                "sent a Content-Length that is not a number of bytes, or two that differ; expected"
+                    + " one (RFC 9112, section 6.3)")
         case SIGNET_BAD_CODING:
-            return TransportError(
-                code: .malformedResponse,
-                message: "\(host) sent a Transfer-Encoding other than \"chunked\", or one beside a"
-                    + " Content-Length or outside HTTP/1.1 (RFC 9112, section 6.3)")
-        case SIGNET_BODY_TOO_LARGE:
-            return TransferDriver.tooLarge(plan)
-        case SIGNET_NO_MEMORY:
-            return TransferDriver.noMemory
+            error(
+                .malformedReply,
+                "sent a Transfer-Encoding other than \"chunked\", or one with a Content-Length or"
+                    + " outside HTTP/1.1 (RFC 9112, section 6.3)")
+        case SIGNET_BODY_TOO_LARGE: TransferDriver.bodyTooLarge(for: plan)
+        case SIGNET_NO_MEMORY: TransferDriver.noMemory
         case SIGNET_NOT_REPEATED:
-            return TransportError(
-                code: .cutOff,
-                message: "\(host) closed a pooled connection after the request had been sent, and"
-                    + " \(plan.method) is not sent twice")
+            error(
+                .cutOff,
+                "closed a pooled connection after the request had been sent, and a \(plan.method)"
+                    + " request is not sent twice")
         case SIGNET_STALE:
-            return TransportError(
-                code: .cutOff,
-                message: "\(host) closed the pooled connection before the request"
-                    + " was sent, and there was no time left for a new one"
-            )
+            error(
+                .cutOff,
+                "closed the pooled connection before the request was sent, and there was no time"
+                    + " left for a new one")
         case SIGNET_BODY_SPENT:
-            return TransportError(
-                code: .bodyNotReplayable,
-                message: "\(host) closed a pooled connection while the request's body was sent, and"
-                    + " the body can be read once")
-        default:
-            return TransportError(
-                code: .malformedResponse,
-                message: "\(host) sent a header that is no HTTP (RFC 9110)")
+            error(
+                .bodyNotReplayable,
+                "closed a pooled connection while the request's body was sent, and the body can be"
+                    + " read only once")
+        default: ReceivedResponse.malformed(from: plan.host)
         }
     }
 
-    /// The time was over before a reply.
-    static func timeout(_ plan: RequestPlan, _ words: String) -> TransportError {
-        TransportError(
-            code: .timeout, message: "\(plan.host.uriText):\(plan.port): no reply in time: \(words)"
-        )
+    /// Returns the policy's refusal, with the certificates for a report.
+    private func pinMismatch(of transfer: Transfer, plan: RequestPlan) -> TransportError {
+        let (chain, served) = transfer.certificates()
+        let verdict = plan.policy?.verdict(
+            for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
+        return verdict?.refusal.map(TransportError.init)
+            ?? TransportError(
+                code: .pinMismatch, message: "no pin matches for \(plan.host.uriText)")
     }
 
-    /// More bytes came than the call takes.
-    static func tooLarge(_ plan: RequestPlan) -> TransportError {
+    /// Returns the error of a connection without a verified chain.
+    ///
+    /// It is an error in report mode too, because without a chain there would be no report.
+    private static func missingChain(for plan: RequestPlan) -> TransportError {
+        let finding = plan.policy?.verdict(
+            for: plan.host, chain: [], now: plan.now, port: plan.port
+        ).finding
+        return TransportError(
+            code: .pinMismatch,
+            message: "\(plan.host.uriText): the connection is refused, because it has no verified"
+                + " certificate chain to check" + (finding.map { ": \($0.message)" } ?? ""),
+            pinFailure: finding?.failure)
+    }
+
+    /// Returns the error of a call without a response before its deadline.
+    private static func timeout(of plan: RequestPlan, reason: String) -> TransportError {
+        TransportError(
+            code: .timeout,
+            message: "\(plan.host.uriText):\(plan.port): no response in time: \(reason)")
+    }
+
+    /// Returns the error of a call that was queued until its deadline.
+    static func queueTimeout(of plan: RequestPlan) -> TransportError {
+        timeout(of: plan, reason: "the call waited for a connection until its deadline")
+    }
+
+    /// Returns the error of a body that is larger than the call allows.
+    static func bodyTooLarge(for plan: RequestPlan) -> TransportError {
         TransportError(
             code: .responseTooLarge,
             message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
     }
 
-    /// Returns the error of a body that its caller did not read, or nil for another refusal.
-    func unreadFailure(_ refusal: signet_refusal, _ plan: RequestPlan) -> TransportError? {
+    /// Returns the error of a body that its caller did not read, or `nil` for another refusal.
+    static func unreadFailure(
+        _ refusal: signet_refusal, of plan: RequestPlan
+    ) -> TransportError? {
         switch refusal {
         case SIGNET_NOT_READ_IN_TIME:
-            TransferDriver.timeout(plan, "the caller had not read the whole body by the deadline")
+            timeout(of: plan, reason: "the caller had not read the whole body by the deadline")
         case SIGNET_NOT_READ:
             TransportError(
                 code: .resources,
@@ -169,15 +180,8 @@ extension TransferDriver {
         }
     }
 
-    /// The system gave nothing.
+    /// The error of a call for which the system has no memory or socket.
     static let noMemory = TransportError(
-        code: .resources, message: "the system gave no memory or socket for the call; see ulimit -n"
-    )
-
-    /// The verdict with the certificates, as reports tell of it.
-    private func fullVerdict(_ transfer: Transfer, _ plan: RequestPlan) -> PinVerdict? {
-        let (chain, served) = transfer.certificates()
-        return plan.policy?.verdict(
-            for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
-    }
+        code: .resources,
+        message: "the system provided no memory or socket for the call; see ulimit -n")
 }

@@ -2,181 +2,182 @@ internal import CSignetCurl
 internal import SignetPinning
 internal import SignetTransport
 
-/// What the loop's thread does with transfers: starts them, hands on what came, ends them.
+/// Drives the transfers of a loop: starts them, delivers responses and bodies, and ends them.
+///
+/// Used on the loop's thread only.
 struct TransferDriver {
     private final class Active {
         let call: Call
         let transfer: Transfer
-        let host: HostLine
-        var isAnswered = false
+        let host: HostQueue
+        var hasResponse = false
 
-        init(call: Call, transfer: Transfer, host: HostLine) {
+        init(call: Call, transfer: Transfer, host: HostQueue) {
             self.call = call
             self.transfer = transfer
             self.host = host
         }
     }
 
-    private static let knownChains = 256
-    private static let knownHosts = 1024
-    /// How many callers this thread wakes by itself.
-    private static let fewAnswers = 2
-    /// How many calls more than connections libcurl is given for one host: those that share one.
-    private static let sharing = 256
-    /// The same for a host whose connections carry one call each: those that are ready to go.
-    private static let next = 16
-    /// How many calls at once are several.
-    private static let several = 4
+    private static let maximumChains = 256
+    private static let maximumHosts = 1024
+    /// The number of callers that this thread wakes itself.
+    private static let maximumDirectDeliveries = 2
+    /// The number of calls beyond `maximumConnectionsPerHost` that libcurl gets for a host whose
+    /// calls share connections.
+    private static let extraSharingCalls = 256
+    /// The same for a host whose connections carry one call each, so that the next calls are ready.
+    private static let extraCalls = 16
+    /// The number of calls from which the loop polls before it sleeps.
+    private static let pollingThreshold = 4
 
     private let loop: LoopHandle
     let configuration: CurlEngine.Configuration
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
-    private var hosts: [String: HostLine] = [:]
-    /// The calls that are over since somebody last asked.
-    private var over: [UInt64] = []
-    /// What callers get when all transfers with news have been handled.
-    private var answers: [(call: Call, answer: Call.Answer)] = []
-    /// How many calls wait for a place at their host.
-    private(set) var waiting = 0
+    private var hosts: [String: HostQueue] = [:]
+    /// The calls that have ended since the last `drainFinished()`.
+    private var finished: [UInt64] = []
+    /// The outcomes to deliver after all transfers with news have been handled.
+    private var outcomes: [(call: Call, outcome: Call.Outcome)] = []
+    /// The number of calls in the queues of their hosts.
+    private(set) var queued = 0
 
-    init(_ loop: LoopHandle, _ configuration: CurlEngine.Configuration) {
+    init(loop: LoopHandle, configuration: CurlEngine.Configuration) {
         self.loop = loop
         self.configuration = configuration
     }
 
-    /// Whether several calls are under way.
-    var isBusy: Bool { active.count >= Self.several }
+    /// Whether so many calls are under way that polling is cheaper than sleeping.
+    var isBusy: Bool { active.count >= Self.pollingThreshold }
 
-    // MARK: Beginning
+    // MARK: Starting
 
-    /// Begins a call, or lets it wait while its host has as many as it gets.
+    /// Starts a call, or queues it if its host has the maximum number of calls.
     mutating func start(_ call: Call) {
-        let host = host(call.plan)
+        let host = host(of: call.plan)
         if call.hasEnded || hasRoom(host) {
-            start(call, host)
+            start(call, at: host)
         } else {
             host.append(call)
-            waiting += 1
+            queued += 1
         }
     }
 
-    private mutating func start(_ call: Call, _ host: HostLine) {
+    private mutating func start(_ call: Call, at host: HostQueue) {
         if call.hasEnded {
             call.upload?.close()
-            over.append(call.identifier)
+            finished.append(call.identifier)
             return
         }
         let plan = call.plan
         let left = call.deadline - Clock.milliseconds
         guard left > 0 else {
-            end(call, TransferDriver.timeout(plan, "the call waited too long"))
+            end(call, with: TransferDriver.queueTimeout(of: plan))
             return
         }
-        guard let transfer = loop.take(call.identifier) else {
-            end(call, TransferDriver.noMemory)
+        guard let transfer = loop.acquireTransfer(for: call.identifier) else {
+            end(call, with: TransferDriver.noMemory)
             return
         }
         let waits = !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
-            transfer.giveBack()
-            end(call, TransferDriver.noMemory)
+            transfer.release()
+            end(call, with: TransferDriver.noMemory)
             return
         }
-        host.began()
+        host.callStarted()
         active[call.identifier] = Active(call: call, transfer: transfer, host: host)
     }
 
-    private mutating func end(_ call: Call, _ error: TransportError) {
+    private mutating func end(_ call: Call, with error: TransportError) {
         call.fail(error)
         call.upload?.close()
-        over.append(call.identifier)
+        finished.append(call.identifier)
     }
 
-    private mutating func host(_ plan: RequestPlan) -> HostLine {
+    private mutating func host(of plan: RequestPlan) -> HostQueue {
         if let known = hosts[plan.url] { return known }
-        if hosts.count >= Self.knownHosts { hosts = hosts.filter { !$0.value.isIdle } }
-        let host = HostLine()
+        if hosts.count >= Self.maximumHosts { hosts = hosts.filter { !$0.value.isIdle } }
+        let host = HostQueue()
         host.isWithoutMultiplexing =
             !plan.isSecure || !configuration.offersHTTP2 || !loop.multiplexes
         hosts[plan.url] = host
         return host
     }
 
-    private func hasRoom(_ host: HostLine) -> Bool {
-        let more = host.isWithoutMultiplexing ? Self.next : Self.sharing
-        return host.active < configuration.maximumConnectionsPerHost + more
+    private func hasRoom(_ host: HostQueue) -> Bool {
+        let extra = host.isWithoutMultiplexing ? Self.extraCalls : Self.extraSharingCalls
+        return host.active < configuration.maximumConnectionsPerHost + extra
     }
 
-    /// Begins calls that waited for a place.
-    private mutating func admit(_ host: HostLine) {
-        while hasRoom(host), let call = host.next() {
-            waiting -= 1
-            start(call, host)
+    /// Starts the next calls of a host's queue.
+    private mutating func startQueued(at host: HostQueue) {
+        while hasRoom(host), let call = host.popFirst() {
+            queued -= 1
+            start(call, at: host)
         }
     }
 
-    /// Ends the calls that have waited for a place until their time was over.
+    /// Ends the queued calls whose deadline has passed.
     mutating func endOverdue(now: Int64) {
         for host in hosts.values {
-            let late = host.takeOut { $0.deadline <= now || $0.hasEnded }
-            waiting -= late.count
-            for call in late {
-                end(call, TransferDriver.timeout(call.plan, "the call waited too long"))
-            }
+            let overdue = host.remove { $0.deadline <= now || $0.hasEnded }
+            queued -= overdue.count
+            for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
         }
     }
 
-    /// Whether calls are over since `takeOver` was last asked.
-    var hasOver: Bool { !over.isEmpty }
+    /// Whether calls have ended since the last `drainFinished()`.
+    var hasFinished: Bool { !finished.isEmpty }
 
-    /// The calls that are over since this was last asked.
-    mutating func takeOver() -> [UInt64] {
-        if over.isEmpty { return [] }
-        defer { over.removeAll(keepingCapacity: true) }
-        return over
+    /// Returns the calls that have ended since the last time.
+    mutating func drainFinished() -> [UInt64] {
+        if finished.isEmpty { return [] }
+        defer { finished.removeAll(keepingCapacity: true) }
+        return finished
     }
 
     // MARK: Ending
 
-    /// Gives a call up; it has been told already.
+    /// Ends a call whose caller already knows its outcome, and releases its transfer.
     mutating func cancel(_ identifier: UInt64) {
-        over.append(identifier)
+        finished.append(identifier)
         guard let entry = active.removeValue(forKey: identifier) else { return }
         entry.call.upload?.close()
-        entry.transfer.giveBack()
-        entry.host.ended()
-        if entry.host.waiting > 0 { admit(entry.host) }
+        entry.transfer.release()
+        entry.host.callEnded()
+        if entry.host.count > 0 { startQueued(at: entry.host) }
     }
 
-    /// Gives all calls up.
+    /// Ends all calls.
     mutating func cancelAll() {
         for entry in active.values {
             entry.call.upload?.close()
-            entry.transfer.giveBack()
+            entry.transfer.release()
         }
         active = [:]
         hosts = [:]
     }
 
-    // MARK: Going on
+    // MARK: Continuing
 
-    /// Hands on what a full buffer held back.
+    /// Continues to deliver a body after its buffer was full.
     mutating func drain(_ identifier: UInt64) {
-        if let entry = active[identifier] { handle(entry, identifier) }
+        if let entry = active[identifier] { handle(entry) }
     }
 
-    /// Hands libcurl the next piece of a request's body, if it wants one and there is one.
+    /// Passes the next piece of a request's body to libcurl, if it waits for one and there is one.
     mutating func feed(_ identifier: UInt64) {
         guard let entry = active[identifier], let upload = entry.call.upload,
             entry.transfer.wantsUpload
         else { return }
-        if entry.transfer.takeRestart() { upload.restart() }
+        if entry.transfer.consumeRestart() { upload.restart() }
         var problem = TransferDriver.noMemory
-        switch upload.take() {
-        case .nothing: return
+        switch upload.next() {
+        case .pending: return
         case .chunk(let chunk): if entry.transfer.feed(chunk) { return }
         case .end: if entry.transfer.feed(nil) { return }
         case .failed(let error): problem = error
@@ -188,72 +189,75 @@ struct TransferDriver {
     /// Handles every transfer that has news.
     mutating func handleReady() {
         while let transfer = loop.nextReady() {
-            let identifier = transfer.identifier
-            if let entry = active[identifier] { handle(entry, identifier) }
+            if let entry = active[transfer.identifier] { handle(entry) }
         }
     }
 
-    /// Wakes the callers whose answers are there.
+    /// Wakes the callers whose outcomes are known.
     ///
-    /// The first wakes a sleeping thread of the pool, which finds the others. Many are handed to the
-    /// pool as one, so that this thread goes on with the network.
+    /// A few are woken directly. More are woken by one detached task, so that this thread can
+    /// continue with the network.
     mutating func deliver() {
-        if answers.isEmpty { return }
-        if answers.count > Self.fewAnswers {
-            Task.detached { [answers] in
-                for (call, answer) in answers { call.answer(answer) }
+        if outcomes.isEmpty { return }
+        if outcomes.count > Self.maximumDirectDeliveries {
+            Task.detached { [outcomes] in
+                for (call, outcome) in outcomes { call.complete(with: outcome) }
             }
         } else {
-            for (call, answer) in answers { call.answer(answer) }
+            for (call, outcome) in outcomes { call.complete(with: outcome) }
         }
-        answers.removeAll(keepingCapacity: true)
+        outcomes.removeAll(keepingCapacity: true)
     }
 
-    private mutating func handle(_ entry: Active, _ identifier: UInt64) {
-        var reply: Reply?
+    private mutating func handle(_ entry: Active) {
+        var response: ReceivedResponse?
         let call = entry.call
         let transfer = entry.transfer
-        if let failure = unreadFailure(transfer.refusal, call.plan) {
+        if let failure = TransferDriver.unreadFailure(transfer.refusal, of: call.plan) {
             call.fail(failure)
-            cancel(identifier)
+            cancel(call.identifier)
             return
         }
-        if transfer.hasHead, !entry.isAnswered, !call.isProbe {
+        if transfer.hasHead, !entry.hasResponse, !call.isProbe {
             let head = transfer.head()
-            // "HTTP/1.1", "HTTP/2": which calls may share a connection.
+            // Byte 5 of "HTTP/1.1" is the major version. HTTP/1 calls can't share a connection.
             if call.plan.isSecure, head.count > 5, head[5] < UInt8(ascii: "2") {
                 entry.host.isWithoutMultiplexing = true
             }
             if !call.plan.isHead, transfer.contentLength > call.plan.maximumBodySize {
-                call.fail(TransferDriver.tooLarge(call.plan))
-                cancel(identifier)
+                call.fail(TransferDriver.bodyTooLarge(for: call.plan))
+                cancel(call.identifier)
                 return
             }
-            let (chain, served) = judgedChain(of: transfer, call.plan)
-            reply = Reply(
+            let (chain, served) = judgedChain(of: transfer, plan: call.plan)
+            response = ReceivedResponse(
                 head: head, timings: transfer.timings(), chain: chain, served: served,
                 record: call.timings)
-            entry.isAnswered = true
+            entry.hasResponse = true
             transfer.wakeUpload()
         }
-        let isDrained = moveBody(transfer, call)
-        var isOver = false
+        let isDrained = moveBody(from: transfer, to: call)
+        var isFinished = false
         if isDrained, transfer.isDone {
-            isOver = true
-            finish(transfer, call, reply)
-        } else if isDrained, transfer.isAnsweredEarly {
-            isOver = true
-            call.timings.record(reply?.timings ?? transfer.timings())
+            isFinished = true
+            finish(call, transfer: transfer, response: response)
+        } else if isDrained, transfer.hasEarlyResponse {
+            isFinished = true
+            call.timings.record(response?.timings ?? transfer.timings())
             call.body.finish()
         }
-        if let reply { answers.append((call, .reply(reply))) }
-        if isOver { cancel(identifier) } else if call.upload != nil { feed(identifier) }
+        if let response { outcomes.append((call, .response(response))) }
+        if isFinished {
+            cancel(call.identifier)
+        } else if call.upload != nil {
+            feed(call.identifier)
+        }
     }
 
-    /// Moves the body that came into the reader's buffer.
+    /// Moves the received body into the reader's buffer.
     ///
-    /// - Returns: False where the buffer is full; it will ask again.
-    private func moveBody(_ transfer: Transfer, _ call: Call) -> Bool {
+    /// - Returns: `false` if the buffer is full. A `drain` follows when it has room.
+    private func moveBody(from transfer: Transfer, to call: Call) -> Bool {
         while true {
             let chunk = transfer.body()
             if chunk.isEmpty { break }
@@ -264,66 +268,55 @@ struct TransferDriver {
         return true
     }
 
-    private mutating func finish(_ transfer: Transfer, _ call: Call, _ reply: Reply?) {
+    private func finish(_ call: Call, transfer: Transfer, response: ReceivedResponse?) {
         if call.isProbe {
-            finishProbe(transfer, call)
+            finishProbe(call, transfer: transfer)
             return
         }
-        let result = transfer.result
-        call.timings.record(reply?.timings ?? transfer.timings())
-        if result == SIGNET_OK {
+        call.timings.record(response?.timings ?? transfer.timings())
+        if transfer.result == SIGNET_OK {
             if transfer.hasHead {
                 call.body.finish()
             } else {
                 call.fail(
                     TransportError(
                         code: .cutOff,
-                        message: "\(call.plan.host.uriText) closed the connection before the"
-                            + " reply's header ended"))
+                        message: "\(call.plan.host.uriText) closed the connection before the end"
+                            + " of the response's header"))
             }
             return
         }
-        let error = error(transfer, call, result)
+        let error = error(of: transfer, plan: call.plan)
         if transfer.hasHead { call.body.finish(error) } else { call.fail(error) }
     }
 
-    private mutating func finishProbe(_ transfer: Transfer, _ call: Call) {
-        let refusal = transfer.refusal
+    private func finishProbe(_ call: Call, transfer: Transfer) {
         let chain = transfer.certificates().chain
-        if refusal == SIGNET_PROBED {
-            call.answer(.handshake(ProbeResult(chain: chain, isTrusted: true)))
-            return
-        }
         let result = transfer.result
-        if result == SIGNET_FAILED_TLS, !chain.isEmpty {
+        if transfer.refusal == SIGNET_PROBED {
+            call.complete(with: .handshake(ProbeResult(chain: chain, isTrusted: true)))
+        } else if result == SIGNET_FAILED_TLS, !chain.isEmpty {
             let reason = transfer.message
-            call.answer(
-                .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
-            return
-        }
-        if result == SIGNET_OK {
+            call.complete(
+                with: .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
+        } else if result == SIGNET_OK {
             call.fail(
-                TransportError(code: .malformedResponse, message: "the handshake showed no chain"))
+                TransportError(
+                    code: .malformedReply, message: "the handshake showed no certificate chain"))
         } else {
-            call.fail(error(transfer, call, result))
+            call.fail(error(of: transfer, plan: call.plan))
         }
     }
 
-    // MARK: Values
-
-    /// The verified chain that the caller's verdict is of; with its certificates where that verdict will
-    /// be a report, and not as often as there are replies otherwise.
+    /// Returns the verified chain for the caller's verdict. Adds the certificates only if the
+    /// verdict will be reported, because copying them is slow.
     private mutating func judgedChain(
-        of transfer: Transfer, _ plan: RequestPlan
+        of transfer: Transfer, plan: RequestPlan
     ) -> (chain: [SeenCertificate], served: [[UInt8]]) {
         guard let pins = plan.pins else { return ([], []) }
-        let chain = chain(of: transfer)
+        let chain = transfer.chain(cache: &chains, limit: Self.maximumChains)
         if pins.isEnforced { return (chain, []) }
-        let wanted = plan.policy?.rule(for: plan.host)?.pins ?? []
-        return chain.contains { wanted.contains($0.pin) } ? (chain, []) : transfer.certificates()
-    }
-
-    private mutating func chain(of transfer: Transfer) -> [SeenCertificate] {
-        transfer.chain(&chains, limit: TransferDriver.knownChains)
+        let pinned = plan.policy?.rule(for: plan.host)?.pins ?? []
+        return chain.contains { pinned.contains($0.pin) } ? (chain, []) : transfer.certificates()
     }
 }

@@ -1,16 +1,15 @@
 internal import SignetPinning
 
-/// Whom the handshakes of one loop trust. Two that are equal share a loop, its connections and its TLS
-/// sessions; two that differ share nothing.
+/// The CAs that the handshakes of one loop trust.
 struct TrustStore: Sendable, Hashable {
-    /// A PEM file; nil is the one that libcurl was built with.
+    /// The path of a PEM file; `nil` is the one that libcurl was built with.
     let caFile: String?
-    /// What a rule brings; with `replace` the file is not looked at.
+    /// The CAs of a pin rule. With mode `replace`, the file isn't used.
     let authorities: PinAuthorities?
-    /// The file's version; nil where the file is not looked at. A changed file is another store.
+    /// The file's version; `nil` if the file isn't used. A changed file is another store.
     let stamp: FileStamp?
 
-    /// Takes what a call trusts, and looks at the file.
+    /// Creates the trust store of a call with the current version of its CA file.
     init(caFile: String?, authorities: PinAuthorities?) {
         let readsFile = authorities?.mode != .replace
         self.caFile = readsFile ? caFile : nil
@@ -22,9 +21,9 @@ struct TrustStore: Sendable, Hashable {
         left.isVersion(of: right) && left.stamp == right.stamp
     }
 
-    /// Whether the two are equal but for what the file held at the time.
+    /// Whether two stores differ at most in the version of the file.
     func isVersion(of other: TrustStore) -> Bool {
-        // Two Unicode forms of one name are two files.
+        // Names in two Unicode forms are different files.
         caFile.map { Array($0.utf8) } == other.caFile.map { Array($0.utf8) }
             && authorities?.mode == other.authorities?.mode
             && authorities?.digest == other.authorities?.digest

@@ -1,28 +1,28 @@
 internal import SignetTransport
 internal import Synchronization
 
-/// The place between what makes a request's body and the loop that sends it.
+/// A buffer between the source of a request's body and the loop that sends it.
 ///
-/// It begins to pull when libcurl wants the first byte, which is after the server's keys have been
-/// judged, and holds about `capacity` bytes: what makes the body is asked for more when there is room.
+/// It starts reading the source when libcurl asks for the first byte, which is after the server's
+/// keys have been checked. It holds about `capacity` bytes and reads more when there is room.
 final class UploadFeed: Sendable {
-    /// What there is for libcurl.
-    enum Taken {
+    /// The next piece of the body for libcurl.
+    enum Piece {
         case chunk([UInt8])
         case end
         case failed(TransportError)
-        /// Not yet; the loop is told when there is.
-        case nothing
+        /// The source has no chunk yet. `hasNews` is called when it has.
+        case pending
     }
 
     private struct State {
         var chunks: [[UInt8]] = []
         var count = 0
-        /// Set at the end.
+        /// `nil` before the end; then `.some(nil)` or the error.
         var end: TransportError??
         var isAwaited = false
         var room: CheckedContinuation<Void, Never>?
-        /// Which pass over the body this is; 0: none yet.
+        /// The number of times that reading has started.
         var pass = 0
         var task: Task<Void, Never>?
         var isClosed = false
@@ -33,7 +33,8 @@ final class UploadFeed: Sendable {
     private let hasNews: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// - Parameter hasNews: Called, from any thread, when `take` said `.nothing` and now there is something.
+    /// - Parameter hasNews: Called on any thread if `next()` returned `.pending` and there is a
+    ///   piece now.
     init(_ body: RequestBody, capacity: Int, hasNews: @escaping @Sendable () -> Void) {
         self.body = body
         self.capacity = capacity
@@ -42,11 +43,11 @@ final class UploadFeed: Sendable {
 
     // MARK: The loop's thread
 
-    /// The next piece; the first question begins the pulling.
-    func take() -> Taken {
-        let (taken, room) = state.withLock {
-            state -> (Taken, CheckedContinuation<Void, Never>?) in
-            if state.pass == 0 { begin(&state) }
+    /// Returns the next piece. The first call starts reading the source.
+    func next() -> Piece {
+        let (piece, room) = state.withLock {
+            state -> (Piece, CheckedContinuation<Void, Never>?) in
+            if state.pass == 0 { startPass(&state) }
             if !state.chunks.isEmpty {
                 let chunk = state.chunks.removeFirst()
                 state.count -= chunk.count
@@ -56,27 +57,27 @@ final class UploadFeed: Sendable {
             switch state.end {
             case nil:
                 state.isAwaited = true
-                return (.nothing, nil)
+                return (.pending, nil)
             case .some(nil): return (.end, nil)
             case .some(.some(let error)): return (.failed(error), nil)
             }
         }
         room?.resume()
-        return taken
+        return piece
     }
 
-    /// Begins anew, at the body's first byte.
+    /// Starts again at the body's first byte.
     func restart() {
         let (task, room) = state.withLock { state in
             let old = (state.task, state.room.take())
-            begin(&state)
+            startPass(&state)
             return old
         }
         task?.cancel()
         room?.resume()
     }
 
-    /// Stops what makes the body.
+    /// Cancels reading and drops what was read.
     func close() {
         let (task, room) = state.withLock { state in
             state.isClosed = true
@@ -87,7 +88,7 @@ final class UploadFeed: Sendable {
         room?.resume()
     }
 
-    private func begin(_ state: inout State) {
+    private func startPass(_ state: inout State) {
         guard !state.isClosed else { return }
         state.pass += 1
         state.chunks = []
@@ -97,22 +98,24 @@ final class UploadFeed: Sendable {
         state.task = Task { await self.pull(pass) }
     }
 
-    // MARK: The task that pulls
+    // MARK: The reading task
 
     private func pull(_ pass: Int) async {
         do throws(TransportError) {
             var reader = try body.makeReader()
             while let chunk = try await reader.next() {
-                guard await put(chunk, pass) else { return }
+                guard await append(chunk, in: pass) else { return }
             }
-            end(pass, nil)
+            end(pass, with: nil)
         } catch {
-            end(pass, error)
+            end(pass, with: error)
         }
     }
 
-    /// Puts a chunk and returns when there is room for another; false where nobody wants one.
-    private func put(_ chunk: [UInt8], _ pass: Int) async -> Bool {
+    /// Adds a chunk and waits until there is room for another.
+    ///
+    /// - Returns: `false` if no more chunks are needed.
+    private func append(_ chunk: [UInt8], in pass: Int) async -> Bool {
         let isAwaited = state.withLock { state in
             guard state.pass == pass, !state.isClosed else { return false }
             state.chunks.append(chunk)
@@ -134,7 +137,7 @@ final class UploadFeed: Sendable {
         return state.withLock { $0.pass == pass && !$0.isClosed }
     }
 
-    private func end(_ pass: Int, _ error: TransportError?) {
+    private func end(_ pass: Int, with error: TransportError?) {
         let isAwaited = state.withLock { state in
             guard state.pass == pass, !state.isClosed else { return false }
             state.end = .some(error)

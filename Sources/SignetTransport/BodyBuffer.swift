@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The place between an engine that receives a body and a caller that reads it.
+/// A buffer between an engine that receives a body and a caller that reads it.
 ///
-/// It holds at most about `capacity` bytes: an engine that is told `false` by `offer` stops reading
-/// until `drained` is called.
+/// It holds about `capacity` bytes. If `offer` returns `false`, the engine stops receiving until
+/// the buffer calls `drained`. An `HTTPEngine` of your own creates the buffer, passes it to
+/// `ResponseBody` and calls `finish` after the last chunk.
 public final class BodyBuffer: Sendable {
     private enum End {
         case open, finished
@@ -25,12 +26,13 @@ public final class BodyBuffer: Sendable {
     private let drained: @Sendable () -> Void
     private let abandoned: @Sendable () -> Void
 
-    /// Makes an empty buffer.
+    /// Creates an empty buffer.
     ///
     /// - Parameters:
-    ///   - capacity: In bytes; at least one chunk is always held.
-    ///   - drained: Called when a buffer that was full has room again; from any thread.
-    ///   - abandoned: Called at most once, when nobody will read the rest; from any thread.
+    ///   - capacity: In bytes. An empty buffer accepts a chunk of any size.
+    ///   - drained: Called on any thread when a full buffer has room again.
+    ///   - abandoned: Called on any thread, at most once, if the caller stops reading before the
+    ///     end.
     public init(
         capacity: Int, drained: @escaping @Sendable () -> Void,
         abandoned: @escaping @Sendable () -> Void
@@ -40,12 +42,12 @@ public final class BodyBuffer: Sendable {
         self.abandoned = abandoned
     }
 
-    /// Takes a chunk, unless the buffer is full.
+    /// Adds a chunk unless the buffer is full. After `finish`, chunks are dropped.
     ///
-    /// - Returns: False where it was not taken; `drained` will be called.
+    /// - Returns: `false` if the buffer was full; offer the chunk again after `drained`.
     public func offer(_ chunk: [UInt8]) -> Bool {
         if chunk.isEmpty { return true }
-        let (taken, reader) = state.withLock {
+        let (isAccepted, reader) = state.withLock {
             state -> (Bool, CheckedContinuation<Result<[UInt8]?, TransportError>, Never>?) in
             guard case .open = state.end else { return (true, nil) }
             if let reader = state.reader {
@@ -61,12 +63,12 @@ public final class BodyBuffer: Sendable {
             return (true, nil)
         }
         reader?.resume(returning: .success(chunk))
-        return taken
+        return isAccepted
     }
 
-    /// Ends the body; what was taken before can still be read, then `error`, if any, is thrown.
+    /// Ends the body. The reader still gets all accepted chunks, then the end or `error`.
     ///
-    /// Only the first end counts.
+    /// Only the first call counts.
     public func finish(_ error: TransportError? = nil) {
         let reader = state.withLock {
             state -> CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? in
@@ -78,7 +80,7 @@ public final class BodyBuffer: Sendable {
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
     }
 
-    /// The next chunk, or nil at the end.
+    /// Returns the next chunk, or `nil` at the end.
     func next() async throws(TransportError) -> [UInt8]? {
         if let ready = ready() { return try ready.get() }
         let result = await withTaskCancellationHandler {
@@ -92,21 +94,22 @@ public final class BodyBuffer: Sendable {
         return try result.get()
     }
 
-    /// What can be read at once; where there is nothing yet, a reader that is given waits for it.
+    /// Returns what can be read now. If there is nothing yet, stores `reader` until there is.
     private func ready(
         or reader: CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? = nil
     ) -> Result<[UInt8]?, TransportError>? {
         let (result, hasRoom) = state.withLock {
             state -> (Result<[UInt8]?, TransportError>?, Bool) in
-            if let taken = Self.take(&state) {
+            if let result = Self.removeFirst(from: &state) {
                 let hasRoom = state.isFull && state.count <= capacity / 2
                 if hasRoom { state.isFull = false }
-                return (taken.result, hasRoom)
+                return (result, hasRoom)
             }
             guard let reader else { return (nil, false) }
             if state.reader != nil {
                 let error = TransportError(
-                    code: .invalidRequest, message: "a body has one reader at a time")
+                    code: .invalidRequest,
+                    message: "the response's body is already being read by another task")
                 return (.failure(error), false)
             }
             state.reader = reader
@@ -116,9 +119,9 @@ public final class BodyBuffer: Sendable {
         return result
     }
 
-    private struct Taken { var result: Result<[UInt8]?, TransportError> }
-
-    private static func take(_ state: inout State) -> Taken? {
+    private static func removeFirst(
+        from state: inout State
+    ) -> Result<[UInt8]?, TransportError>? {
         if state.first < state.chunks.count {
             let chunk = state.chunks[state.first]
             state.chunks[state.first] = []
@@ -128,18 +131,18 @@ public final class BodyBuffer: Sendable {
                 state.chunks.removeAll(keepingCapacity: true)
                 state.first = 0
             }
-            return Taken(result: .success(chunk))
+            return .success(chunk)
         }
         switch state.end {
         case .open: return nil
-        case .finished: return Taken(result: .success(nil))
-        case .failed(let error): return Taken(result: .failure(error))
+        case .finished: return .success(nil)
+        case .failed(let error): return .failure(error)
         }
     }
 
-    /// Says that nobody will read the rest.
+    /// Drops all chunks, because no caller will read the rest.
     func abandon() {
-        let tell = state.withLock { state in
+        let isEarly = state.withLock { state in
             guard !state.isAbandoned else { return false }
             state.isAbandoned = true
             state.chunks = []
@@ -148,6 +151,6 @@ public final class BodyBuffer: Sendable {
             if case .finished = state.end { return false }
             return true
         }
-        if tell { abandoned() }
+        if isEarly { abandoned() }
     }
 }

@@ -1,17 +1,18 @@
-/// How far the content coding of a reply's body may be undone (RFC 9110, section 8.4).
+/// Limits for decoding the content coding of a response's body (RFC 9110, section 8.4).
 ///
-/// A few bytes can decode to a thousand times as many, so what comes out has limits of its own.
+/// A few bytes can decode to a thousand times as many, so the decoded body has limits of its own.
 public struct ContentDecoding: Sendable, Hashable {
-    /// What a request's Accept-Encoding says where its reply is to be decoded.
+    /// The Accept-Encoding field of a request whose response is to be decoded.
     public static let acceptEncoding = "gzip, deflate"
 
-    /// The most bytes of the decoded body.
+    /// The maximum size of the decoded body, in bytes. Defaults to 64 MiB.
     public var maximumSize = 64 << 20
-    /// The most decoded bytes for each byte that came, beyond the first `ratioFreeSize` bytes.
+    /// The maximum number of decoded bytes for each received byte. Defaults to 100.
     public var maximumRatio = 100
-    /// How many decoded bytes the ratio says nothing about: short texts compress better than any bound.
+    /// The number of decoded bytes up to which the ratio isn't checked, because short texts can
+    /// compress better than any limit. Defaults to 1 MiB.
     public var ratioFreeSize = 1 << 20
 
-    /// Makes the standard limits.
+    /// Creates the default limits.
     public init() {}
 }

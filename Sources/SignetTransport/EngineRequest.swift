@@ -1,20 +1,42 @@
 public import HTTPTypes
 public import SignetPinning
 
-/// One request as an engine sends it: final bytes, and the rules of this one call.
+/// A request as an engine sends it, with the pins, limits and timeouts of this one call.
+///
+/// ```swift
+/// import HTTPTypes
+/// import SignetPinning
+///
+/// let pins = [
+///     try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="),
+///     try Pin(parsing: "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="),
+/// ]
+/// var fields = HTTPFields()
+/// fields[.contentType] = "application/json"
+/// var request = EngineRequest(
+///     HTTPRequest(
+///         method: .post, scheme: "https", authority: "api.example.com", path: "/orders",
+///         headerFields: fields),
+///     body: RequestBody(Array(#"{"item":"tea"}"#.utf8)),
+///     policy: try PinPolicy(rules: [PinRule(host: "api.example.com", pins: pins)]),
+///     timeout: .seconds(10), maximumBodySize: 1 << 20)
+/// request.connectTo = [try EngineRequest.ConnectTo(parsing: "api.example.com:443:127.0.0.1:8443")]
+/// ```
 public struct EngineRequest: Sendable {
-    /// Sends what is meant for one host and port to another address, as curl's `--connect-to`.
+    /// Connects to another address than the one in the URL, like curl's `--connect-to`.
+    ///
+    /// The request, its pins and the TLS host name stay those of the URL.
     public struct ConnectTo: Sendable, Hashable {
-        /// The host asked for; nil is any.
+        /// The host in the URL; `nil` matches every host.
         public var host: HostName?
-        /// The port asked for; nil is any.
+        /// The port in the URL; `nil` matches every port.
         public var port: Int?
-        /// The host or address to connect to; nil is the one asked for.
+        /// The host or address to connect to; `nil` keeps the URL's host.
         public var address: HostName?
-        /// The port to connect to; nil is the one asked for.
+        /// The port to connect to; `nil` keeps the URL's port.
         public var addressPort: Int?
 
-        /// Takes the four parts; nil is curl's empty part.
+        /// Creates a mapping of the four parts; `nil` is curl's empty part.
         public init(host: HostName?, port: Int?, address: HostName?, addressPort: Int?) {
             self.host = host
             self.port = port
@@ -23,29 +45,30 @@ public struct EngineRequest: Sendable {
         }
     }
 
-    /// Method, scheme, authority, path and fields, sent exactly as they stand.
+    /// The method, scheme, authority, path and fields, sent exactly as written.
     ///
-    /// Fields that are not here are not sent, but for `Host` and, with a body, `Content-Length` or
-    /// `Transfer-Encoding`. `Expect: 100-continue` is sent, and waited for, only where it stands here.
+    /// The engine adds only `Host` and, with a body, `Content-Length` or `Transfer-Encoding`. It
+    /// sends `Expect: 100-continue`, and waits for the response to it, only if the field is listed
+    /// here.
     public var request: HTTPRequest
-    /// The body; a stream is not read before the server's keys have been judged.
+    /// The body. A stream isn't read before the server's keys have been checked.
     public var body: RequestBody
-    /// The pins of this call; nil leaves it to CA and host name.
+    /// The pins of this call; `nil` checks only the CA and the host name.
     public var policy: PinPolicy?
-    /// The time for the whole call, reading the body included.
+    /// The time for the whole call, including the response's body. Defaults to 30 seconds.
     public var timeout: Duration
-    /// The time for a connection, TLS included.
+    /// The time for connecting, including TLS. Defaults to 30 seconds.
     public var connectTimeout: Duration
-    /// The most bytes of a reply's body.
+    /// The maximum size of the response's body, in bytes. Defaults to 64 MiB.
     public var maximumBodySize: Int
-    /// Other addresses to connect to; the first that fits is taken.
+    /// Other addresses to connect to; the first matching one is used.
     public var connectTo: [ConnectTo]
-    /// The proxy that it goes through; nil is none, whatever the environment says.
+    /// The proxy; `nil` connects directly, whatever the environment says.
     public var proxy: Proxy?
-    /// A PEM file of CA certificates in the place of the engine's own.
+    /// The path of a PEM file of CA certificates to use instead of the engine's.
     public var caFile: String?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ request: HTTPRequest, body: RequestBody = [], policy: PinPolicy? = nil,
         timeout: Duration = .seconds(30), connectTimeout: Duration = .seconds(30),
@@ -61,7 +84,7 @@ public struct EngineRequest: Sendable {
         self.caFile = caFile
     }
 
-    /// Makes a request with a body of bytes.
+    /// Creates a request whose body is an array of bytes.
     public init(
         _ request: HTTPRequest, body: [UInt8], policy: PinPolicy? = nil,
         timeout: Duration = .seconds(30)
@@ -71,9 +94,9 @@ public struct EngineRequest: Sendable {
 }
 
 extension EngineRequest.ConnectTo {
-    /// Reads `HOST:PORT:ADDRESS:PORT`; any part may be empty, IPv6 addresses stand in brackets.
+    /// Parses `HOST:PORT:ADDRESS:PORT`. Any part may be empty; IPv6 addresses are in brackets.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`.
+    /// - Throws: `TransportError` with code `invalid-request` if the text isn't of this form.
     public init(parsing text: String) throws(TransportError) {
         var parts: [[UInt8]] = [[]]
         var isInBrackets = false
@@ -89,7 +112,7 @@ extension EngineRequest.ConnectTo {
         guard parts.count == 4, !isInBrackets else {
             throw TransportError(
                 code: .invalidRequest,
-                message: "connect-to is HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
+                message: "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
         }
         self.init(
             host: try Self.host(parts[0]), port: try Self.port(parts[1]),
@@ -113,7 +136,8 @@ extension EngineRequest.ConnectTo {
             let port = Int(text), (1...65535).contains(port)
         else {
             throw TransportError(
-                code: .invalidRequest, message: "connect-to: a port is a number from 1 to 65535")
+                code: .invalidRequest,
+                message: "connect-to: invalid port, expected a number from 1 to 65535")
         }
         return port
     }

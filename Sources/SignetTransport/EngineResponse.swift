@@ -1,42 +1,44 @@
 public import HTTPTypes
 public import SignetPinning
 
-/// A reply: its header, and its body as it comes.
+/// A response: its header, and a body that is read as it arrives.
 public struct EngineResponse: Sendable {
     /// A version of HTTP.
     public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
         /// The number before the dot.
         public let major: Int
-        /// The number behind the dot.
+        /// The number after the dot.
         public let minor: Int
 
-        /// Takes the numbers.
+        /// Creates a version.
         public init(major: Int, minor: Int) {
             self.major = major
             self.minor = minor
         }
 
-        /// `HTTP/1.1`, `HTTP/2`.
+        /// The version as text: `HTTP/1.1` or `HTTP/2`.
         public var description: String { major >= 2 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }
     }
 
-    /// Status and fields.
+    /// The status and fields.
     public var response: HTTPResponse
     /// The body.
     public var body: ResponseBody
-    /// The version that the server spoke.
+    /// The HTTP version that the server used.
     public var httpVersion: HTTPVersion
-    /// How long the parts took until the reply's header was there.
+    /// The timings up to the response's header.
     public var timings: Timings
-    /// The timings with the whole of them, as soon as the body has been read to its end.
+    /// The timings of the whole call after the body has been read to its end; until then `timings`.
     public var finalTimings: Timings { record?.timings ?? timings }
-    /// What the policy said of the server's keys; nil where no policy was given or none applied.
+    /// The policy's verdict on the server's keys; `nil` if no pins applied to the host.
     public var verdict: PinVerdict?
-    /// The verified chain, leaf first; empty where no pin was checked.
+    /// The verified chain, leaf first; empty if no pin was checked.
     public var peerChain: [SeenCertificate]
     private let record: TimingsRecord?
 
-    /// Makes a response.
+    /// Creates a response.
+    ///
+    /// - Parameter record: Where the engine stores the timings while the body arrives.
     public init(
         response: HTTPResponse, body: ResponseBody, httpVersion: HTTPVersion,
         timings: Timings = Timings(), verdict: PinVerdict? = nil, peerChain: [SeenCertificate] = [],

@@ -1,29 +1,61 @@
-/// What carries requests to servers.
+/// A type that sends HTTP requests and returns their responses.
+///
+/// `CurlEngine` is the engine for the network. Implement the protocol for tests, or to send
+/// requests by other means:
+///
+/// ```swift
+/// import HTTPTypes
+///
+/// struct EchoEngine: HTTPEngine {
+///     let capabilities = EngineCapabilities(
+///         name: "echo", pinsPublicKeys: false, speaksHTTP2: false)
+///
+///     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+///         var reader = try request.body.makeReader()
+///         var bytes: [UInt8] = []
+///         while let chunk = try await reader.next() { bytes += chunk }
+///         return EngineResponse(
+///             response: HTTPResponse(status: .ok), body: ResponseBody(bytes: bytes),
+///             httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1))
+///     }
+///
+///     func shutdown() async {}
+/// }
+///
+/// let request = HTTPRequest(
+///     method: .post, scheme: "https", authority: "api.example.com", path: "/echo")
+/// let response = try await EchoEngine().send(
+///     EngineRequest(request, body: RequestBody(Array("hello".utf8))))
+/// let body = try await response.body.collect(limit: 1 << 20)
+/// precondition(body == Array("hello".utf8))
+/// ```
 public protocol HTTPEngine: Sendable {
-    /// What the engine can do; a pinned host needs one that pins.
+    /// The engine's capabilities. A pinned host needs an engine that pins.
     var capabilities: EngineCapabilities { get }
 
-    /// Sends a request and returns when the reply's header has come.
+    /// Sends a request and returns after the response's header has arrived.
     ///
-    /// Each call ends exactly once. A cancelled task ends its call within 100 ms.
+    /// Each call ends exactly once. If the task is cancelled, the call ends within 100 ms.
     ///
     /// - Throws: `TransportError`.
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse
 
-    /// Ends every call with `not-running`, takes no more, and returns when all is released.
+    /// Ends every call with `not-running`, refuses new ones and returns after everything is
+    /// released.
     func shutdown() async
 }
 
-/// What an engine can do.
+/// The capabilities of an engine.
 public struct EngineCapabilities: Sendable, Hashable {
     /// The engine's name, with the library's version: `libcurl/7.88.1 OpenSSL/3.0.22`.
     public var name: String
-    /// Whether it judges the verified chain by the policy of each call, before any byte of a request.
+    /// Whether the engine checks the verified chain against the policy of each call before it sends
+    /// the first byte of the request.
     public var pinsPublicKeys: Bool
-    /// Whether it speaks HTTP/2.
+    /// Whether the engine can use HTTP/2.
     public var speaksHTTP2: Bool
 
-    /// Describes an engine.
+    /// Creates a description of an engine.
     public init(name: String, pinsPublicKeys: Bool, speaksHTTP2: Bool) {
         self.name = name
         self.pinsPublicKeys = pinsPublicKeys

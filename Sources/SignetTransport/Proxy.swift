@@ -2,24 +2,24 @@ internal import SignetCrypto
 public import SignetPinning
 internal import SignetSystem
 
-/// A proxy that requests go through: where it is, what it speaks, and who we are to it.
+/// A proxy: its protocol, host, port and credentials.
 ///
-/// Its credentials are in no description, dump or error.
+/// The credentials appear in no description, dump or error.
 public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What a proxy speaks.
+    /// The protocol of a proxy.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// HTTP: CONNECT for https (RFC 9110, section 9.3.6), an absolute URL for http.
+        /// HTTP: CONNECT for https URLs (RFC 9110, section 9.3.6), an absolute URL for http URLs.
         case http
-        /// The same inside TLS, with the proxy's own certificate checked.
+        /// HTTP inside TLS. The proxy's own certificate is checked.
         case https
-        /// SOCKS 4a: the proxy resolves names.
+        /// SOCKS 4a: the proxy resolves host names.
         case socks4a
-        /// SOCKS 5 (RFC 1928) with names resolved here.
+        /// SOCKS 5 (RFC 1928): host names are resolved locally.
         case socks5
-        /// SOCKS 5 with names resolved by the proxy.
+        /// SOCKS 5: the proxy resolves host names.
         case socks5h
 
-        /// Whether it takes CONNECT.
+        /// Whether the proxy speaks HTTP and so supports CONNECT.
         public var isHTTP: Bool { self == .http || self == .https }
     }
 
@@ -33,29 +33,31 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// What it speaks.
+    /// The protocol.
     public let kind: Kind
-    /// Its host in the one form.
+    /// The host in canonical form.
     public let host: HostName
-    /// Its port; without one in the URL, 443 of an HTTPS proxy and 1080 of any other, as curl has it.
+    /// The port. If the URL names none, 443 for an HTTPS proxy and 1080 for any other, like curl.
     public let port: Int
-    /// A PEM file of the CAs that an HTTPS proxy's certificate is checked with; nil is the system's.
+    /// The path of a PEM file of the CAs to check an HTTPS proxy's certificate with; `nil` uses the
+    /// system's.
     public var caFile: String?
     private var credentials: Credentials?
 
-    /// Reads `SCHEME://HOST:PORT`, the scheme one of `Kind`; without one it is `http`.
+    /// Parses `SCHEME://HOST:PORT`. The scheme is one of `Kind` and defaults to `http`.
     ///
     /// - Parameters:
     ///   - text: The URL.
-    ///   - takesCredentials: Whether `USER:PASSWORD@` may stand before the host, escaped as a URL
-    ///     wants it. Where others may read the text it is refused.
-    /// - Throws: `TransportError` with code `invalid-request`, which repeats nothing of it.
-    public init(parsing text: String, takesCredentials: Bool = false) throws(TransportError) {
+    ///   - allowsCredentials: Whether `USER:PASSWORD@`, percent-encoded, may precede the host. Use
+    ///     `false` if others may read the text.
+    /// - Throws: `TransportError` with code `invalid-request`. The message repeats no part of the
+    ///   text.
+    public init(parsing text: String, allowsCredentials: Bool = false) throws(TransportError) {
         var rest = Array(text.utf8)[...]
-        defer { Self.forget(&rest) }
+        defer { Self.wipe(&rest) }
         if let defect = URLParts.defect(in: rest) { throw Self.invalid("contains \(defect)") }
-        kind = try Self.takeKind(&rest)
-        // Cut off before the "@" is looked for: what follows the first slash names no host.
+        kind = try Self.removeKind(from: &rest)
+        // Before the search for "@": what follows the first slash isn't part of the authority.
         let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         guard rest[end...].elementsEqual("/".utf8) || end == rest.endIndex else {
             throw Self.invalid(
@@ -64,9 +66,10 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         }
         rest = rest[..<end]
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
-            guard takesCredentials else {
+            guard allowsCredentials else {
                 throw Self.invalid(
-                    "holds a user name or a password, where others can read it: give them apart")
+                    "contains a user name or a password, which others could read: set the"
+                        + " credentials separately")
             }
             credentials = try Self.credentials(rest[..<at])
             rest = rest[(at + 1)...]
@@ -76,15 +79,16 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
             host = authority.host
             port = authority.writtenPort ?? (kind == .https ? 443 : 1080)
         } catch {
-            throw Self.invalid("has no host that is one: \(error.message)")
+            throw Self.invalid("has an invalid host: \(error.message)")
         }
         try check(credentials)
     }
 
-    /// Gives the proxy a user name and a password.
+    /// Sets the user name and the password.
     ///
-    /// - Parameter text: `USER:PASSWORD`, bytes as they are, cut at the first colon.
-    /// - Throws: `TransportError` with code `invalid-request`.
+    /// - Parameter text: `USER:PASSWORD`, not percent-encoded; the first colon separates the two.
+    /// - Throws: `TransportError` with code `invalid-request` for more than 255 bytes or a control
+    ///   character in either part, and for a SOCKS 4a proxy.
     public mutating func setCredentials(_ text: [UInt8]) throws(TransportError) {
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let new = Credentials(user: text[..<colon], password: text[colon...].dropFirst())
@@ -92,10 +96,10 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         credentials = new
     }
 
-    /// Whether the proxy is told who we are.
+    /// Whether the proxy has credentials.
     public var hasCredentials: Bool { credentials != nil }
 
-    /// Whether another proxy is told the same of us; compared in constant time.
+    /// Whether another proxy has the same credentials; compared in constant time.
     package func hasSameCredentials(as other: Proxy) -> Bool {
         guard let own = credentials, let others = other.credentials else {
             return credentials == nil && other.credentials == nil
@@ -113,16 +117,16 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         return constantTimeEqual(one, other)
     }
 
-    /// The URL, without credentials.
+    /// The URL without credentials.
     public var url: String { "\(kind.rawValue)://\(host.uriText):\(port)" }
 
-    /// The URL, without credentials.
+    /// The URL without credentials.
     public var description: String { url }
 
-    /// The URL, without credentials.
+    /// A mirror that shows the URL without credentials.
     public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
 
-    /// User name and password, each ended by a zero byte; the caller's to wipe.
+    /// Returns the user name and the password, each ended by a zero byte. The caller wipes them.
     package func credentialBytes() -> [UInt8]? {
         guard let credentials else { return nil }
         var bytes: [UInt8] = []
@@ -140,12 +144,13 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
             throw Self.invalid("has a user name or password of more than 255 bytes")
         }
         let hasControls =
-            Self.holdsControls(credentials.user) || Self.holdsControls(credentials.password)
+            Self.containsControls(credentials.user)
+            || Self.containsControls(credentials.password)
         guard !hasControls else {
             throw Self.invalid("has a control character in its user name or password")
         }
         guard kind != .socks4a else {
-            throw Self.invalid("speaks SOCKS 4a, which knows no password")
+            throw Self.invalid("has the scheme socks4a, which doesn't support a password")
         }
     }
 
@@ -154,19 +159,21 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         for index in span.indices { bytes.append(span[index]) }
     }
 
-    private static func holdsControls(_ secret: borrowing SecretBytes) -> Bool {
+    private static func containsControls(_ secret: borrowing SecretBytes) -> Bool {
         let span = secret.bytes
         for index in span.indices where span[index] < 0x20 || span[index] == 0x7F { return true }
         return false
     }
 
-    private static func takeKind(_ rest: inout ArraySlice<UInt8>) throws(TransportError) -> Kind {
+    private static func removeKind(
+        from rest: inout ArraySlice<UInt8>
+    ) throws(TransportError) -> Kind {
         let colon = rest.firstIndex(of: UInt8(ascii: ":"))
         guard let colon, rest[colon...].starts(with: "://".utf8) else { return .http }
         let name = String(decoding: rest[..<colon], as: UTF8.self).lowercased()
         guard let kind = Kind(rawValue: name) else {
             let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw invalid("has a scheme that is none of \(known)")
+            throw invalid("has an unknown scheme, expected one of \(known)")
         }
         rest = rest[(colon + 3)...]
         return kind
@@ -179,8 +186,8 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         var user = try unescaped(text[..<colon])[...]
         var password = try unescaped(text[colon...].dropFirst())[...]
         defer {
-            forget(&user)
-            forget(&password)
+            wipe(&user)
+            wipe(&password)
         }
         return Credentials(user: user, password: password)
     }
@@ -195,7 +202,7 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
             if byte == UInt8(ascii: "%") {
                 guard index + 1 < text.endIndex, let high = hexadecimal(text[index]),
                     let low = hexadecimal(text[index + 1])
-                else { throw invalid("has a \"%\" that begins no escape before its host") }
+                else { throw invalid("has an invalid \"%\" escape before its host") }
                 byte = high << 4 | low
                 index += 2
             }
@@ -213,11 +220,11 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    private static func forget(_ slice: inout ArraySlice<UInt8>) {
+    private static func wipe(_ slice: inout ArraySlice<UInt8>) {
         for index in slice.indices { slice[index] = 0 }
     }
 
-    private static func invalid(_ what: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: "the proxy's URL \(what)")
+    private static func invalid(_ problem: String) -> TransportError {
+        TransportError(code: .invalidRequest, message: "the proxy's URL \(problem)")
     }
 }

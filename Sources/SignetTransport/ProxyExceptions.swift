@@ -1,6 +1,6 @@
 public import SignetPinning
 
-/// Hosts that are spoken to without a proxy.
+/// The hosts that requests reach without a proxy.
 public struct ProxyExceptions: Sendable, Hashable {
     private enum Entry: Sendable, Hashable {
         case all
@@ -10,18 +10,21 @@ public struct ProxyExceptions: Sendable, Hashable {
 
     private var entries: [Entry] = []
 
-    /// None.
+    /// Creates an empty list.
     public init() {}
 
-    /// Reads a list as `no_proxy` holds it, separated by commas or spaces.
+    /// Parses a list in the form of `no_proxy`, separated by commas or spaces.
     ///
-    /// An entry is `*`, a host (which stands for all names below it too; a point or `*.` before it
-    /// changes nothing), an address, either with `:PORT`, or a network of addresses (RFC 4632; RFC 4291,
-    /// section 2.3), as `10.0.0.0/8` or `fd00::/8`, in brackets or without. A network of IPv4 addresses holds
-    /// none of IPv6, nor the other way round; `::ffff:0:0/96` and its parts are of IPv4. What is none of
-    /// these matches nothing.
+    /// An entry is one of:
+    /// - `*`: every host.
+    /// - A host, with all names below it. A leading `.` or `*.` changes nothing.
+    /// - An address, with or without brackets. It and a host may end with `:PORT`.
+    /// - A network of addresses (RFC 4632; RFC 4291, section 2.3), such as `10.0.0.0/8` or
+    ///   `fd00::/8`. An IPv4 network contains no IPv6 addresses and vice versa; `::ffff:0:0/96` and
+    ///   its parts are IPv4.
     ///
-    /// Only hosts that a URL names as addresses are in a network: a name is not looked up for it.
+    /// Other entries match nothing. A network matches only hosts that the URL writes as addresses;
+    /// names aren't resolved for it.
     public init(parsing text: String) {
         for word in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
             if word == "*" {
@@ -40,7 +43,7 @@ public struct ProxyExceptions: Sendable, Hashable {
         }
     }
 
-    /// Whether a host is spoken to without a proxy.
+    /// Whether requests to a host use no proxy.
     public func contains(_ host: HostName, port: Int) -> Bool {
         entries.contains { entry in
             switch entry {
@@ -51,7 +54,7 @@ public struct ProxyExceptions: Sendable, Hashable {
                         || host.kind == .name && name.kind == .name
                             && host.text.hasSuffix(".\(name.text)"))
             case .network(let network, let bits):
-                host.addressBytes.map { Self.masked($0, bits) == network } ?? false
+                host.addressBytes.map { Self.masked($0, bits: bits) == network } ?? false
             }
         }
     }
@@ -66,11 +69,11 @@ public struct ProxyExceptions: Sendable, Hashable {
         let isMapped = address.count == 4 && parts[0].contains(":")
         let bits = isMapped ? written - 96 : written
         guard (0...address.count * 8).contains(bits) else { return nil }
-        return .network(masked(address, bits), bits: bits)
+        return .network(masked(address, bits: bits), bits: bits)
     }
 
-    /// An address with all bits behind the first so many set to zero.
-    private static func masked(_ address: [UInt8], _ bits: Int) -> [UInt8] {
+    /// Returns an address with all but its first `bits` bits set to zero.
+    private static func masked(_ address: [UInt8], bits: Int) -> [UInt8] {
         address.enumerated().map { index, byte in
             let left = min(max(bits - index * 8, 0), 8)
             return left == 0 ? 0 : byte & (UInt8.max << UInt8(8 - left))

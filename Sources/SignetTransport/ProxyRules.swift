@@ -1,35 +1,38 @@
-/// Which requests go through a proxy, and through which.
+/// Rules that choose the proxy of each request.
 public struct ProxyRules: Sendable {
-    /// For https URLs; nil is none.
+    /// The proxy for https URLs; `nil` connects directly.
     public var https: Proxy?
-    /// For http URLs; nil is none.
+    /// The proxy for http URLs; `nil` connects directly.
     public var http: Proxy?
-    /// Hosts that are spoken to without one.
+    /// The hosts that need no proxy.
     public var exceptions: ProxyExceptions
 
-    /// No proxy, whatever the environment says.
+    /// Rules without any proxy, whatever the environment says.
     public static var none: ProxyRules { ProxyRules(nil) }
 
-    /// One proxy for all.
+    /// Creates rules with one proxy for https and http URLs.
     public init(_ proxy: Proxy?, except exceptions: ProxyExceptions = ProxyExceptions()) {
         https = proxy
         http = proxy
         self.exceptions = exceptions
     }
 
-    /// The proxies of an environment: `https_proxy` (else `HTTPS_PROXY`) for https URLs, `http_proxy`
-    /// for http ones, `no_proxy` (else `NO_PROXY`) for hosts without. A lower-case name wins, also when it
-    /// is empty. `HTTP_PROXY` is not read, since a web server makes it of a client's field `Proxy`; nor
-    /// is `ALL_PROXY`.
+    /// Creates rules from environment variables.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`, naming the variable and not its value.
+    /// `https_proxy` (or `HTTPS_PROXY`) is for https URLs, `http_proxy` for http URLs, and
+    /// `no_proxy` (or `NO_PROXY`) lists the exceptions. A lower-case name takes precedence, even if
+    /// it is empty. `HTTP_PROXY` isn't read, because a CGI server sets it from a client's `Proxy`
+    /// field; `ALL_PROXY` isn't read either.
+    ///
+    /// - Throws: `TransportError` with code `invalid-request`. The message names the variable, not
+    ///   its value.
     public init(environment: [String: String]) throws(TransportError) {
         func proxy(_ names: String...) throws(TransportError) -> Proxy? {
             for name in names {
                 guard let text = environment[name] else { continue }
                 if text.isEmpty { return nil }
                 do throws(TransportError) {
-                    return try Proxy(parsing: text, takesCredentials: true)
+                    return try Proxy(parsing: text, allowsCredentials: true)
                 } catch {
                     throw TransportError(code: error.code, message: "\(name): \(error.message)")
                 }
@@ -42,7 +45,7 @@ public struct ProxyRules: Sendable {
             parsing: environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
     }
 
-    /// The proxy for a request; nil where it goes straight to its host.
+    /// Returns the proxy for an origin; `nil` if its requests connect directly.
     public func proxy(for origin: WebOrigin) -> Proxy? {
         guard let proxy = origin.isSecure ? https : http else { return nil }
         return exceptions.contains(origin.host, port: origin.port) ? nil : proxy

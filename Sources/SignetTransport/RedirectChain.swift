@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SignetPinning
 
-/// The redirects of one call: judges each (RFC 9110, section 15.4) and makes the next request.
+/// The redirects of one call: checks each (RFC 9110, section 15.4) and creates the next request.
 public struct RedirectChain: Sendable {
     private struct Visit: Hashable {
         let method: HTTPRequest.Method
@@ -10,11 +10,11 @@ public struct RedirectChain: Sendable {
 
     /// Whether a request has a body, and whether it can be sent again.
     public enum BodyKind: Sendable, Hashable {
-        /// There is none.
+        /// The request has no body.
         case none
-        /// Bytes that are held, or read again from their start.
+        /// The body can be read again from its start.
         case replayable
-        /// Bytes that are gone once they are sent.
+        /// The body can be read only once.
         case once
     }
 
@@ -26,33 +26,36 @@ public struct RedirectChain: Sendable {
     private static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language",
     ]
-    /// What stands beside a body and goes where it goes, besides what begins with `content-`.
+    /// Fields that describe a body, besides those that begin with `content-`.
     private static let fieldsOfABody: Set<String> = [
         "digest", "repr-digest", "last-modified", "expect", "trailer", "transfer-encoding",
     ]
 
-    /// Credentials and signatures, which go to no other origin though the rules list them.
-    private static let ownFields: Set<String> = [
+    /// Credentials and signatures. They never go to another origin, even if the policy lists them.
+    private static let secretFields: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "signature", "signature-input",
         "signet-signature",
     ]
 
-    /// The rules.
+    /// The policy that the chain follows.
     public let policy: RedirectPolicy
-    /// What was followed so far.
+    /// The redirects that were followed so far.
     public private(set) var redirects: [Redirect] = []
-    /// The request as it is to be sent now, without a signature.
+    /// The next request to send, without a signature.
     public private(set) var request: HTTPRequest
-    /// Whether the call has never left its first origin. Once it has, it is not signed and carries no
-    /// credentials any more, also where it is led back: another's server chose that request.
+    /// Whether the call has never left its first origin.
+    ///
+    /// After it has, don't sign it and send no credentials, even if a redirect leads back: another
+    /// server chose that request.
     public private(set) var isWithinOrigin = true
 
     private var url: WebURL
     private var visits: Set<Visit>
 
-    /// Begins with the first request.
+    /// Creates a chain that starts with the first request.
     ///
-    /// - Throws: `TransportError` with code `invalid-request` where it names no http or https URL.
+    /// - Throws: `TransportError` with code `invalid-request` if the request has no http or https
+    ///   URL.
     public init(_ request: HTTPRequest, policy: RedirectPolicy) throws(TransportError) {
         self.policy = policy
         self.request = request
@@ -60,18 +63,19 @@ public struct RedirectChain: Sendable {
         self.visits = [Visit(method: request.method, url: url)]
     }
 
-    /// Judges a reply.
+    /// Checks a response and, if it is a redirect, prepares the next request.
     ///
     /// - Parameters:
-    ///   - response: The reply to `request`.
-    ///   - body: What of a body went with it.
-    ///   - pins: The policy that the next host must pass.
+    ///   - response: The response to `request`.
+    ///   - body: Whether `request` had a body that can be sent again.
+    ///   - pins: The pin policy, which the next host must satisfy.
     ///   - now: Unix time in seconds, for the policy's dates.
-    ///   - parameters: Names of the query's parameters that a signature added, which are not sent on.
-    /// - Returns: The redirect that is followed, its request in `request`; nil where the reply is the
-    ///   call's answer: no redirect, one without Location, or none is followed.
-    /// - Throws: `TransportError` that names from, to and rule: `redirect-refused`, `redirect-loop`,
-    ///   `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the pin policy's refusal.
+    ///   - parameters: The names of query parameters that a signature added. They are removed.
+    /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the
+    ///   response is final: not a redirect, without a Location field, or `policy.maximum` is 0.
+    /// - Throws: `TransportError` that names both URLs and the violated rule: `redirect-refused`,
+    ///   `redirect-loop`, `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the
+    ///   pin policy's refusal.
     public mutating func follow(
         _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64,
         droppingParameters parameters: Set<String> = []
@@ -81,32 +85,36 @@ public struct RedirectChain: Sendable {
         let locations = response.headerFields[values: .location]
         guard let location = locations.first else { return nil }
         guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
-            throw failure(.malformedResponse, status, nil, "its Location fields differ")
+            throw failure(
+                .malformedReply, status: status, rule: "found Location fields that differ")
         }
         let to: WebURL
         do throws(TransportError) {
             to = try url.resolving(location).removing(parameters: parameters)
         } catch {
-            throw failure(error.code, status, nil, error.message)
+            throw failure(error.code, status: status, rule: error.message)
         }
-        let method = Self.method(after: status, request.method)
+        let method = Self.method(after: status, replacing: request.method)
         let redirect = Redirect(
             status: status, from: url, to: to, method: method,
             keepsBody: body != .none && method == request.method)
-        try check(redirect, body, pins: pins, now: now)
+        try check(redirect, body: body, pins: pins, now: now)
         guard visits.insert(Visit(method: method, url: to)).inserted else {
-            throw failure(.redirectLoop, status, to, "the call was there before: a loop")
+            throw failure(
+                .redirectLoop, status: status, to: to,
+                rule: "the call has requested this URL before")
         }
         guard redirects.count < policy.maximum else {
             throw failure(
-                .tooManyRedirects, status, to, "\(policy.maximum) were followed, which is the most")
+                .tooManyRedirects, status: status, to: to,
+                rule: "the call has followed \(policy.maximum) redirects, which is the limit")
         }
-        go(redirect)
+        advance(along: redirect)
         return redirect
     }
 
     private func check(
-        _ redirect: Redirect, _ body: BodyKind, pins: PinPolicy?, now: Int64
+        _ redirect: Redirect, body: BodyKind, pins: PinPolicy?, now: Int64
     ) throws(TransportError) {
         let to = redirect.to
         let decision = pins?.decision(
@@ -115,36 +123,38 @@ public struct RedirectChain: Sendable {
             let error = TransportError(refusal)
             var pinFailure = error.pinFailure
             pinFailure?.port = to.origin.port
-            throw failure(error.code, redirect.status, to, error.message, pinFailure)
+            throw failure(
+                error.code, status: redirect.status, to: to, rule: error.message,
+                pinFailure: pinFailure)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {
-                "https is not left for http"
+                "redirects from https to http are not followed"
             } else if redirect.crossesOrigins, !policy.crossesOrigins {
-                "another origin is not followed to"
+                "redirects to another origin are not followed"
             } else if redirect.method != request.method, !policy.changesMethod {
-                "it would turn \(request.method.rawValue) into \(redirect.method.rawValue)"
+                "it would change the method \(request.method.rawValue) to \(redirect.method.rawValue)"
             } else if redirect.crossesOrigins, redirect.keepsBody, !policy.sendsBodyAcrossOrigins {
                 "a body is not sent to another origin"
             } else {
                 nil
             }
-        if let rule { throw failure(.redirectRefused, redirect.status, to, rule) }
+        if let rule { throw failure(.redirectRefused, status: redirect.status, to: to, rule: rule) }
         guard !redirect.keepsBody || body == .replayable else {
             throw failure(
-                .bodyNotReplayable, redirect.status, to,
-                "the body was read once and cannot be sent again")
+                .bodyNotReplayable, status: redirect.status, to: to,
+                rule: "the body can be read only once and was sent before")
         }
     }
 
-    private mutating func go(_ redirect: Redirect) {
+    private mutating func advance(along redirect: Redirect) {
         isWithinOrigin = isWithinOrigin && !redirect.crossesOrigins
         var fields = HTTPFields()
         for field in request.headerFields {
             let name = field.name.canonicalName
             if name == "host" { continue }
             let isOfBody = name.hasPrefix("content-") || Self.fieldsOfABody.contains(name)
-            // A method that stays keeps what the caller said of an empty body.
+            // If the method stays, so do the fields of an empty body.
             if isOfBody, redirect.method != request.method { continue }
             if redirect.crossesOrigins {
                 let isPlain =
@@ -152,7 +162,7 @@ public struct RedirectChain: Sendable {
                     || redirect.keepsBody && Self.bodyFields.contains(name)
                 let isListed =
                     policy.fieldsForOtherOrigins.contains(field.name)
-                    && !Self.ownFields.contains(name)
+                    && !Self.secretFields.contains(name)
                 guard isPlain || isListed else { continue }
             }
             fields.append(field)
@@ -164,10 +174,11 @@ public struct RedirectChain: Sendable {
             path: url.target, headerFields: fields)
     }
 
-    /// The method of the next request: 303 asks for GET, and 301 and 302 turn POST into it, as all
-    /// clients do (RFC 9110, sections 15.4.2 to 15.4.4; the Fetch standard, "HTTP-redirect fetch").
+    /// Returns the method of the next request: 303 asks for GET, and 301 and 302 change POST to
+    /// GET, as in all clients (RFC 9110, sections 15.4.2 to 15.4.4; the Fetch standard,
+    /// "HTTP-redirect fetch").
     private static func method(
-        after status: Int, _ method: HTTPRequest.Method
+        after status: Int, replacing method: HTTPRequest.Method
     ) -> HTTPRequest.Method {
         switch status {
         case 303: method == .head ? .head : .get
@@ -177,12 +188,12 @@ public struct RedirectChain: Sendable {
     }
 
     private func failure(
-        _ code: TransportError.Code, _ status: Int, _ to: WebURL?, _ rule: String,
-        _ pins: PinFailure? = nil
+        _ code: TransportError.Code, status: Int, to: WebURL? = nil, rule: String,
+        pinFailure: PinFailure? = nil
     ) -> TransportError {
         TransportError(
             code: code,
             message: "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
-            pinFailure: pins)
+            pinFailure: pinFailure)
     }
 }

@@ -1,66 +1,70 @@
 public import HTTPTypes
 
-/// Which redirects are followed, and what goes with them.
+/// The rules for redirects: which are followed, and what is sent along.
 ///
-/// What is not said here is fixed: a host that the pin policy refuses is refused, fields with
-/// credentials or signatures never go to another origin, and only http and https are spoken.
+/// Some rules are fixed: a redirect to a host that the pin policy refuses is refused, fields with
+/// credentials or signatures never go to another origin, and the scheme must be http or https.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many redirects one call follows; 0 follows none and hands the reply back as it is.
+    /// The maximum number of redirects in one call. With 0, a redirect is returned like any
+    /// response.
     public var maximum = 5
-    /// Whether another origin (scheme, host, port) is followed to.
+    /// Whether redirects to another origin (scheme, host, port) are followed.
     public var crossesOrigins = true
-    /// Whether a method may become GET, as 303 wants and 301 and 302 do to POST; else such a redirect
-    /// is refused.
+    /// Whether a redirect may change the method to GET, as 303 does, and 301 and 302 do for POST.
+    /// If `false`, such a redirect is refused.
     public var changesMethod = true
-    /// Fields that go to another origin beside those that describe what is asked for (Accept…,
-    /// User-Agent, Range, If-Range; of a body that goes, Content-Type, -Encoding and -Language). What is listed of
-    /// Authorization, Proxy-Authorization, Cookie, Signature, Signature-Input and Signet-Signature stays.
+    /// Additional fields to send to another origin.
+    ///
+    /// Always sent are Accept…, User-Agent, Range, If-Range and, with a body, Content-Type,
+    /// Content-Encoding and Content-Language. Never sent are Authorization, Proxy-Authorization,
+    /// Cookie, Signature, Signature-Input and Signet-Signature, even if they are listed here.
     public var fieldsForOtherOrigins: Set<HTTPField.Name> = []
-    /// Whether 307 and 308 take a body to another origin.
+    /// Whether 307 and 308 send a body to another origin.
     public private(set) var sendsBodyAcrossOrigins = false
-    /// Whether https is left for http; never to a pinned host.
+    /// Whether redirects from https to http are followed. A pinned host is never reached over http.
     public private(set) var allowsCleartext = false
 
-    /// The standard rules: five redirects, no body to another origin, never from https to http.
+    /// Creates the default rules: five redirects, no body to another origin, never from https to
+    /// http.
     public init() {}
 
-    /// No redirect is followed.
+    /// Rules that follow no redirect.
     public static var none: RedirectPolicy {
         var policy = RedirectPolicy()
         policy.maximum = 0
         return policy
     }
 
-    /// The weak choices, each by its name.
+    /// The choices that weaken security.
     public var dangerous: Dangerous {
         get { Dangerous(base: self) }
         set { self = newValue.base }
     }
 
-    /// The door to the weak choices.
+    /// The choices that weaken security.
     public struct Dangerous: Sendable {
         fileprivate var base: RedirectPolicy
 
-        /// Lets 307 and 308 take a request's body to whatever origin the server names.
+        /// Sends a request's body to any origin that a 307 or 308 response names.
         public mutating func sendBodyAcrossOrigins() { base.sendsBodyAcrossOrigins = true }
 
-        /// Lets a server send a request on from https to http.
+        /// Follows redirects from https to http.
         public mutating func allowCleartext() { base.allowsCleartext = true }
     }
 }
 
-/// One redirect that was followed.
+/// A redirect that was followed.
 public struct Redirect: Sendable, Hashable {
     /// 301, 302, 303, 307 or 308.
     public let status: Int
-    /// Where the reply came from.
+    /// The URL that redirected.
     public let from: WebURL
-    /// Where it leads.
+    /// The URL that the redirect leads to.
     public let to: WebURL
     /// The method of the next request.
     public let method: HTTPRequest.Method
-    /// Whether the body goes with it.
+    /// Whether the next request has the body of the last one.
     public let keepsBody: Bool
-    /// Whether it leads to another origin.
+    /// Whether the redirect leads to another origin.
     public var crossesOrigins: Bool { from.origin != to.origin }
 }

@@ -1,10 +1,22 @@
 internal import Synchronization
 
-/// What a request carries: bytes, or a stream that is pulled only as fast as the server takes it.
+/// A request's body: bytes, or a stream that is read only as fast as the server accepts it.
 ///
-/// An engine sends a length that is known as Content-Length and holds the producer to it: a body that is
-/// shorter or longer ends the call with `body-length`, and the request is never whole on the wire. Without
-/// a length it goes out chunked (HTTP/1.1) or as frames alone (HTTP/2).
+/// An engine sends a known length as Content-Length and enforces it: a shorter or longer body ends
+/// the call with `body-length`, and the request is never sent completely. A body without a known
+/// length is sent in chunks (HTTP/1.1) or in DATA frames alone (HTTP/2).
+///
+/// ```swift
+/// let (lines, producer) = AsyncStream.makeStream(of: [UInt8].self)
+/// let body = RequestBody.stream(lines)
+/// for number in 1...3 { producer.yield(Array("line \(number)\n".utf8)) }
+/// producer.finish()
+///
+/// var reader = try body.makeReader()
+/// var count = 0
+/// while let chunk = try await reader.next() { count += chunk.count }
+/// precondition(count == 21 && body.length == nil && !body.isReplayable)
+/// ```
 public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
     private enum Content: Sendable {
         case bytes([UInt8])
@@ -13,21 +25,21 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
 
     private let content: Content
 
-    /// A body of bytes that are there.
+    /// Creates a body of bytes.
     public init(_ bytes: [UInt8]) { self.content = .bytes(bytes) }
 
-    /// A body of bytes that are there; `[]` is none.
+    /// Creates a body of bytes; `[]` is an empty body.
     public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
 
-    /// A body that a source of one's own yields.
+    /// Creates a body from a source of your own.
     public init(_ source: some RequestBodySource) { self.content = .source(source) }
 
-    /// A body that is read once, from a sequence of chunks of any size.
+    /// Creates a body that is read once, from a sequence of chunks of any size.
     ///
     /// - Parameters:
-    ///   - length: In bytes, where it is known; the sequence must yield exactly so many.
-    ///   - chunks: Asked for the next chunk when there is room for it; cancelled where the call ends. What
-    ///     it throws ends the call with `body-failed`.
+    ///   - length: In bytes, if it is known. The sequence must yield exactly this many.
+    ///   - chunks: The sequence. It is asked for a chunk when there is room for it, and cancelled
+    ///     if the call ends early. If it throws, the call ends with `body-failed`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, _ chunks: Chunks
     ) -> RequestBody where Chunks.Element == [UInt8] {
@@ -39,24 +51,24 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
             })
     }
 
-    /// A body that can be read again, from a new sequence each time, which must yield the same bytes.
+    /// Creates a body that can be read again.
     ///
     /// - Parameters:
-    ///   - length: In bytes, where it is known.
-    ///   - chunks: Makes a sequence.
+    ///   - length: In bytes, if it is known.
+    ///   - chunks: Returns a new sequence for each reading. All must yield the same bytes.
     public static func replayable<Chunks: AsyncSequence>(
         length: Int64? = nil, _ chunks: @escaping @Sendable () throws(TransportError) -> Chunks
     ) -> RequestBody where Chunks.Element == [UInt8] {
         RequestBody(SequenceSource(length: length, isReplayable: true, make: chunks))
     }
 
-    /// The bytes, where they are held; nil for a stream.
+    /// The bytes; `nil` for a stream.
     public var bytes: [UInt8]? {
         guard case .bytes(let bytes) = content else { return nil }
         return bytes
     }
 
-    /// How many bytes it has, where that is known.
+    /// The length in bytes; `nil` if it isn't known.
     public var length: Int64? {
         switch content {
         case .bytes(let bytes): Int64(bytes.count)
@@ -64,7 +76,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Whether it can be sent again from its first byte: to another place, or with a new signature.
+    /// Whether the body can be sent again from its first byte, for example after a redirect or in a
+    /// retry.
     public var isReplayable: Bool {
         switch content {
         case .bytes: true
@@ -72,9 +85,10 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Begins to read, from the first byte.
+    /// Starts reading from the first byte.
     ///
-    /// - Throws: `TransportError` with `body-not-replayable` where it was read before and is read once.
+    /// - Throws: `TransportError` with code `body-not-replayable` if the body can be read only once
+    ///   and was read before.
     public func makeReader() throws(TransportError) -> Reader {
         switch content {
         case .bytes(let bytes):
@@ -83,9 +97,9 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// Reads a body, chunk by chunk, and holds it to its length.
+    /// Reads a body chunk by chunk and enforces its length.
     ///
-    /// The chunk that fills a known length is kept back until the source has said that it was the last.
+    /// The chunk that completes a known length is held back until the source confirms its end.
     public struct Reader {
         private let length: Int64?
         private var source: any RequestBodyReader
@@ -97,10 +111,10 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
             self.source = source
         }
 
-        /// The next chunk, never empty, or nil at the end.
+        /// Returns the next chunk, never empty, or `nil` at the end.
         ///
-        /// - Throws: `TransportError`: `body-length`, `body-failed`, `cancelled`, or what the source threw
-        ///   of that type.
+        /// - Throws: `TransportError`: `body-length`, `body-failed`, `cancelled`, or a
+        ///   `TransportError` of the source.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
             if isEnded { return nil }
             guard let chunk = try await pull() else {
@@ -108,14 +122,15 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
                 guard let length, count < length else { return nil }
                 throw TransportError(
                     code: .bodyLength,
-                    message: "the request's body ended after \(count) bytes, wanted \(length)")
+                    message: "the request's body ended after \(count) bytes, expected \(length)")
             }
             count += Int64(chunk.count)
             guard let length, count >= length else { return chunk }
             isEnded = true
             if count == length, try await pull() == nil { return chunk }
             throw TransportError(
-                code: .bodyLength, message: "the request's body has more than its \(length) bytes")
+                code: .bodyLength,
+                message: "the request's body has more than the expected \(length) bytes")
         }
 
         private mutating func pull() async throws(TransportError) -> [UInt8]? {
@@ -130,19 +145,19 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
                 throw TransportError(code: .cancelled, message: "the call was cancelled")
             } catch {
                 throw TransportError(
-                    code: .bodyFailed, message: "the request's body could not be made: \(error)")
+                    code: .bodyFailed, message: "the request's body could not be read: \(error)")
             }
         }
     }
 }
 
-/// Where a body comes from.
+/// A source of a request's body.
 public protocol RequestBodySource: Sendable {
-    /// In bytes, where it is known.
+    /// The length in bytes; `nil` if it isn't known.
     var length: Int64? { get }
-    /// Whether `makeReader` can be called again, for the same bytes.
+    /// Whether `makeReader` can be called again and yields the same bytes.
     var isReplayable: Bool { get }
-    /// Begins to read, from the first byte.
+    /// Starts reading from the first byte.
     ///
     /// - Throws: `TransportError`.
     func makeReader() throws(TransportError) -> any RequestBodyReader
@@ -150,7 +165,7 @@ public protocol RequestBodySource: Sendable {
 
 /// One pass over a body.
 public protocol RequestBodyReader {
-    /// The next chunk, of any size, or nil at the end; asked for when there is room for it.
+    /// Returns the next chunk, of any size, or `nil` at the end. It is called when there is room.
     mutating func next() async throws -> [UInt8]?
 }
 
@@ -180,7 +195,7 @@ where Chunks.Element == [UInt8] {
     }
 }
 
-/// What can be used once.
+/// Throws the second time it is used.
 private final class Once: Sendable {
     private let isUsed = Mutex(false)
 
@@ -193,8 +208,7 @@ private final class Once: Sendable {
             throw TransportError(
                 code: .bodyNotReplayable,
                 message:
-                    "the request's body was read before and can be read once: it is not sent again"
-            )
+                    "the request's body can be read only once and was read before")
         }
     }
 }

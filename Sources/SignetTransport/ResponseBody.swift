@@ -1,11 +1,11 @@
-/// The bytes of a reply's body, in the chunks in which they came.
+/// A response's body, in the chunks in which it arrived.
 ///
-/// It is read once, by one reader. The engine stops receiving while nobody reads; when the last copy
-/// goes unread, the call is given up.
+/// It can be read once, by one reader. The engine stops receiving while the reader is slower than
+/// the server. If the last copy is released before the body was read, the call is cancelled.
 public struct ResponseBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]
-    /// What ends a body early.
+    /// The error that ends a body early.
     public typealias Failure = TransportError
 
     fileprivate final class Reading: Sendable {
@@ -16,10 +16,10 @@ public struct ResponseBody: Sendable, AsyncSequence {
 
     private let reading: Reading
 
-    /// Makes a body of what an engine puts into a buffer.
+    /// Creates a body that reads what an engine writes into a buffer.
     public init(_ buffer: BodyBuffer) { self.reading = Reading(buffer) }
 
-    /// Makes a body of bytes that are there.
+    /// Creates a body of bytes.
     public init(bytes: [UInt8]) {
         let buffer = BodyBuffer(capacity: Swift.max(bytes.count, 1), drained: {}, abandoned: {})
         _ = buffer.offer(bytes)
@@ -27,18 +27,19 @@ public struct ResponseBody: Sendable, AsyncSequence {
         self.init(buffer)
     }
 
-    /// Reads the body, chunk by chunk.
+    /// Reads the body chunk by chunk.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reading: Reading
 
-        /// The next chunk, or nil at the end.
+        /// Returns the next chunk, or `nil` at the end.
         ///
-        /// - Throws: `TransportError`: `cut-off`, `timeout`, `reply-too-large`, `cancelled` or another.
+        /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `reply-too-large` or
+        ///   `cancelled`.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
             try await reading.buffer.next()
         }
 
-        /// The next chunk, or nil at the end.
+        /// Returns the next chunk, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?)
             async throws(TransportError) -> [UInt8]?
         {
@@ -46,21 +47,21 @@ public struct ResponseBody: Sendable, AsyncSequence {
         }
     }
 
-    /// Begins, or goes on, reading.
+    /// Starts reading, or continues after an earlier iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading: reading) }
 
     /// Reads the whole body.
     ///
-    /// - Parameter limit: In bytes.
-    /// - Returns: The bytes.
-    /// - Throws: `TransportError`; `reply-too-large` where the body has more than `limit` bytes.
+    /// - Parameter limit: The maximum size in bytes.
+    /// - Throws: `TransportError`, with code `reply-too-large` if the body has more than `limit`
+    ///   bytes.
     public func collect(limit: Int = .max) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
         while let chunk = try await reading.buffer.next() {
             guard chunk.count <= limit - whole.count else {
                 throw TransportError(
-                    code: .responseTooLarge,
-                    message: "the reply's body has more than \(limit) bytes")
+                    code: .replyTooLarge,
+                    message: "the response's body has more than \(limit) bytes")
             }
             if whole.isEmpty { whole = chunk } else { whole.append(contentsOf: chunk) }
         }

@@ -1,43 +1,43 @@
 internal import Synchronization
 
-/// How long the parts of one request took, each counted from the request's start, and what it moved.
+/// The timings of one request, each measured from the request's start, and its sizes.
 ///
-/// Each moment is at or behind the one before; what did not happen, such as the handshake on a pooled
+/// The times are in ascending order. A step that didn't happen, such as the handshake on a pooled
 /// connection, is zero.
 public struct Timings: Sendable, Hashable {
-    /// Until the host's name, or the proxy's, was resolved.
+    /// The time until the name of the host, or of the proxy, was resolved.
     public var nameResolved = Duration.zero
-    /// Until the TCP connection stood, to the proxy where there is one.
+    /// The time until the TCP connection to the host, or to the proxy, was established.
     public var connected = Duration.zero
-    /// Until the proxy had opened the way to the host.
+    /// The time until the proxy had opened a tunnel to the host.
     public var tunnelled = Duration.zero
-    /// Until the TLS handshake with the host was done.
+    /// The time until the TLS handshake with the host was complete.
     public var secured = Duration.zero
-    /// Until the first byte of the reply.
+    /// The time until the first byte of the response.
     public var firstByte = Duration.zero
-    /// Until the last byte of the reply's body; zero while it comes.
+    /// The time until the last byte of the response's body; zero before that.
     public var total = Duration.zero
-    /// Bytes of the request, header and body as HTTP/1.1 counts them, without TLS.
+    /// The bytes of the request, header and body as in HTTP/1.1, without TLS.
     public var bytesSent: Int64 = 0
-    /// Bytes of the reply, header and body as they came, without TLS.
+    /// The bytes of the response, header and encoded body, without TLS.
     public var bytesReceived: Int64 = 0
-    /// Whether a connection of an earlier request carried this one.
+    /// Whether the request used the connection of an earlier request.
     public var reusedConnection = false
 
-    /// Makes timings of zero.
+    /// Creates timings of zero.
     public init() {}
 }
 
-/// Where an engine puts the timings of a reply whose body still comes.
+/// Holds the timings of a response while its body arrives.
 public final class TimingsRecord: Sendable {
-    private let kept = Mutex(Timings())
+    private let latest = Mutex(Timings())
 
-    /// Makes a record of zero.
+    /// Creates a record of zero.
     public init() {}
 
-    /// The newest timings.
-    public var timings: Timings { kept.withLock { $0 } }
+    /// The latest timings.
+    public var timings: Timings { latest.withLock { $0 } }
 
-    /// Puts newer timings in the place of the old ones.
-    public func record(_ timings: Timings) { kept.withLock { $0 = timings } }
+    /// Replaces the timings.
+    public func record(_ timings: Timings) { latest.withLock { $0 = timings } }
 }

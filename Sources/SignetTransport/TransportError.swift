@@ -2,14 +2,14 @@ internal import SignetBase
 internal import SignetCrypto
 public import SignetPinning
 
-/// Why a call has no reply, or its reply no end.
+/// An error of a call that got no response, or only a part of it.
 ///
-/// The message says what was found, what was wanted and where. It never holds a field's value, a body
-/// or user info, and control characters of what a server wrote are escaped in it.
+/// The message says what was found, what was expected and where. It never contains a field's value,
+/// a body or user info, and it escapes the control characters of a server's text.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error.
     ///
-    /// More may be added, so a `switch` over it needs a default.
+    /// New codes may be added, so a `switch` needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case name, connect, tls
@@ -42,64 +42,65 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
         private let value: Value
 
-        /// The host's name was not resolved.
+        /// The host's name could not be resolved.
         public static let name = Code(value: .name)
-        /// No connection was made.
+        /// The connection failed.
         public static let connect = Code(value: .connect)
         /// TLS failed: the handshake, CA, dates or host name.
         public static let tls = Code(value: .tls)
-        /// No certificate of the verified chain has a key that the policy wants.
+        /// No certificate of the verified chain has a pinned key.
         public static let pinMismatch = Code(value: .pinMismatch)
-        /// The policy does not list the host.
+        /// The policy doesn't list the host.
         public static let unlistedHost = Code(value: .unlistedHost)
         /// The policy's rule for the host has expired.
         public static let policyExpired = Code(value: .policyExpired)
-        /// A pinned host was to be spoken to without TLS.
+        /// The URL of a pinned host has the scheme http.
         public static let cleartextToPinnedHost = Code(value: .cleartextToPinnedHost)
         /// The deadline passed.
         public static let timeout = Code(value: .timeout)
-        /// The connection ended before the reply did.
+        /// The connection ended before the response did.
         public static let cutOff = Code(value: .cutOff)
-        /// The reply is no HTTP, or no HTTP that we take.
-        public static let malformedResponse = Code(value: .malformedResponse)
-        /// The reply's body or header is larger than the limit.
-        public static let responseTooLarge = Code(value: .responseTooLarge)
-        /// The reply's body has a content coding, or more than one, that is not undone here.
+        /// The response isn't valid HTTP, or it is ambiguous and therefore refused.
+        public static let malformedReply = Code(value: .malformedReply)
+        /// The response's body or header is larger than the limit.
+        public static let replyTooLarge = Code(value: .replyTooLarge)
+        /// The response's body has an unknown content coding, or more than one.
         public static let unsupportedEncoding = Code(value: .unsupportedEncoding)
         /// The caller's task was cancelled.
         public static let cancelled = Code(value: .cancelled)
         /// The engine has been shut down.
         public static let notRunning = Code(value: .notRunning)
-        /// libcurl was built with another TLS library than the program's OpenSSL.
+        /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
         public static let unsupportedLibcurl = Code(value: .unsupportedLibcurl)
-        /// The request cannot be sent as it stands; nothing was.
+        /// The request is invalid. Nothing was sent.
         public static let invalidRequest = Code(value: .invalidRequest)
-        /// A streamed body is shorter or longer than it said; the request did not go out whole.
+        /// A streamed body is shorter or longer than its length. The request wasn't sent
+        /// completely.
         public static let bodyLength = Code(value: .bodyLength)
-        /// What makes a streamed body failed; the request did not go out whole.
+        /// The source of a streamed body failed. The request wasn't sent completely.
         public static let bodyFailed = Code(value: .bodyFailed)
-        /// A file changed while it was sent; the request did not go out whole.
+        /// A file changed while it was sent. The request wasn't sent completely.
         public static let bodyChanged = Code(value: .bodyChanged)
-        /// A body that can be read once would have to be sent again.
+        /// A body that can be read only once would have to be sent again.
         public static let bodyNotReplayable = Code(value: .bodyNotReplayable)
-        /// The CA file cannot be read, or holds no certificate.
+        /// The CA file can't be read, or contains no certificate.
         public static let trustStore = Code(value: .trustStore)
-        /// The system gave no memory, thread or socket.
+        /// The system provided no memory, thread or socket.
         public static let resources = Code(value: .resources)
-        /// A redirect leads where the rules do not follow.
+        /// The redirect policy refuses a redirect.
         public static let redirectRefused = Code(value: .redirectRefused)
-        /// A redirect leads where the call has been.
+        /// A redirect leads to a URL that the call has requested before.
         public static let redirectLoop = Code(value: .redirectLoop)
-        /// More redirects than are followed.
+        /// There were more redirects than the policy allows.
         public static let tooManyRedirects = Code(value: .tooManyRedirects)
-        /// The proxy was not found, not reached, not trusted, or speaks no proxy's protocol.
+        /// The proxy could not be found, reached or trusted, or didn't respond as a proxy.
         public static let proxy = Code(value: .proxy)
-        /// The proxy did not open the way to the host.
+        /// The proxy refused to connect to the host.
         public static let proxyRefused = Code(value: .proxyRefused)
-        /// The proxy wants a user name and a password, or others.
+        /// The proxy requires credentials, or rejected those it got.
         public static let proxyAuthentication = Code(value: .proxyAuthentication)
 
-        /// The code's name in kebab-case, as the tool prints it.
+        /// The code's name in kebab-case, as the `signet` tool prints it.
         public var name: String { value.rawValue }
 
         /// The code's name.
@@ -108,13 +109,13 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people.
+    /// A message for people: what was found, what was expected, and where.
     public let message: String
 
-    /// What a policy's refusal is about, as values; nil for every other error.
+    /// The details of a pin policy's refusal; `nil` for every other error.
     public let pinFailure: PinFailure?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(code: Code, message: String, pinFailure: PinFailure? = nil) {
         self.code = code
         self.message = printable(message)
@@ -126,7 +127,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// A policy's refusal as a transport's error.
+    /// Creates an error from a pin policy's refusal.
     package init(_ refusal: PinError) {
         let code: Code =
             switch refusal.code {

@@ -1,29 +1,31 @@
 public import HTTPTypes
 public import SignetPinning
 
-/// What of a URL decides whose it is: scheme, host and port, each in one form (RFC 6454, section 4).
+/// A URL's origin: scheme, host and port in canonical form (RFC 6454, section 4).
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// Whether the scheme is https, else http.
+    /// Whether the scheme is https; otherwise it is http.
     public let isSecure: Bool
-    /// The host in its one form.
+    /// The host in canonical form.
     public let host: HostName
-    /// The port, the scheme's own where none was written.
+    /// The port; the scheme's default if the URL names none.
     public let port: Int
 
-    /// Takes the parts.
+    /// Creates an origin of its parts.
     public init(isSecure: Bool, host: HostName, port: Int) {
         self.isSecure = isSecure
         self.host = host
         self.port = port
     }
 
-    /// Reads a scheme and what stands between `//` and the path.
+    /// Parses a scheme and an authority, the part between `//` and the path.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`; user info is refused and not repeated.
+    /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host
+    ///   or port, or user info, which the message doesn't repeat.
     public init(scheme: String, authority: String) throws(TransportError) {
         let isSecure = scheme.lowercased() == "https"
         guard isSecure || scheme.lowercased() == "http" else {
-            throw TransportError(code: .invalidRequest, message: "the scheme is http or https")
+            throw TransportError(
+                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
         }
         do throws(PinError) {
             let parsed = try Authority(parsing: authority)
@@ -38,37 +40,38 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// `https` or `http`.
     public var scheme: String { isSecure ? "https" : "http" }
 
-    /// Host and, where it is not the scheme's own, port.
+    /// The host, with the port if it isn't the scheme's default.
     public var authority: String {
         port == (isSecure ? 443 : 80) ? host.uriText : "\(host.uriText):\(port)"
     }
 
-    /// Scheme, host and port, without a path.
+    /// The scheme, host and port, without a path.
     public var description: String { "\(scheme)://\(authority)" }
 }
 
-/// An absolute http or https URL without user info and fragment.
+/// An absolute http or https URL without user info or a fragment.
 public struct WebURL: Sendable, Hashable, CustomStringConvertible {
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     public let origin: WebOrigin
-    /// The path, beginning with `/`; escapes stand as they were written.
+    /// The path, beginning with `/`. Percent escapes stay as written.
     public let path: String
-    /// The query without `?`; nil where there is none.
+    /// The query without `?`; `nil` if the URL has no query.
     public let query: String?
 
-    /// Takes the parts.
+    /// Creates a URL of its parts.
     public init(origin: WebOrigin, path: String, query: String? = nil) {
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
         self.query = query
     }
 
-    /// The URL of a request.
+    /// Creates the URL of a request.
     ///
-    /// - Throws: `TransportError` with code `invalid-request`.
+    /// - Throws: `TransportError` with code `invalid-request` if the scheme or the authority is
+    ///   missing or invalid.
     public init(_ request: HTTPRequest) throws(TransportError) {
         guard let authority = request.authority, !authority.isEmpty else {
-            throw TransportError(code: .invalidRequest, message: "the request names no host")
+            throw TransportError(code: .invalidRequest, message: "the request has no host")
         }
         let target = request.path ?? "/"
         let mark = target.firstIndex(of: "?")
@@ -78,16 +81,16 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
             query: mark.map { String(target[target.index(after: $0)...]) })
     }
 
-    /// Path and, where there is one, query.
+    /// The path and, if there is one, the query.
     public var target: String { query.map { "\(path)?\($0)" } ?? path }
 
-    /// The URL for people: at most the start of a long path, and of a query only that there is one.
+    /// The URL for messages: a long path is shortened, and `?…` replaces a query.
     public var description: String {
         let shown = path.utf8.count > 160 ? "\(path.prefix(160))…" : path
         return "\(origin)\(shown)\(query == nil ? "" : "?…")"
     }
 
-    /// The URL without the parameters of these names, which are compared as they are written.
+    /// Returns the URL without the query parameters of these names, which are compared as written.
     func removing(parameters names: Set<String>) -> WebURL {
         guard let query, !names.isEmpty else { return self }
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { pair in
@@ -99,20 +102,21 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension WebURL {
-    /// The URL that a reference means here (RFC 3986, section 5.2), without its fragment.
+    /// Resolves a reference against this URL (RFC 3986, section 5.2), without its fragment.
     ///
-    /// Dot segments are removed, also those written `%2e`; characters that a URL does not hold as they
-    /// stand, beyond ASCII too, are escaped in path and query.
+    /// Dot segments are removed, including those written as `%2e`. In the path and query,
+    /// characters that a URL can't contain and all non-ASCII characters are percent-encoded.
     ///
-    /// - Parameter reference: As a `Location` field holds it.
-    /// - Throws: `TransportError`: `malformed-reply` for what is no reference, `redirect-refused` for
-    ///   user info, and for a scheme that is neither http nor https. Nothing of it is repeated.
+    /// - Parameter reference: The value of a `Location` field.
+    /// - Throws: `TransportError`: `malformed-reply` for an invalid reference, `redirect-refused`
+    ///   for user info and for a scheme other than http and https. The message repeats no part of
+    ///   the reference.
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }
         if let defect = URLParts.defect(in: all) { throw Self.malformed("contains \(defect)") }
         guard !reference.unicodeScalars.contains("\u{FFFD}") else {
-            throw Self.malformed("is no UTF-8")
+            throw Self.malformed("is not UTF-8")
         }
         var rest = all.prefix { $0 != UInt8(ascii: "#") }
         var query: ArraySlice<UInt8>?
@@ -120,15 +124,15 @@ extension WebURL {
             query = rest[(mark + 1)...]
             rest = rest[..<mark]
         }
-        let scheme = try Self.takeScheme(&rest)
+        let scheme = try Self.removeScheme(from: &rest)
         let escapedQuery = query.map(Self.escaped)
         if rest.starts(with: "//".utf8) {
             let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
             return WebURL(
-                origin: try Self.origin(scheme ?? origin.scheme, authority),
+                origin: try Self.origin(scheme: scheme ?? origin.scheme, authority: authority),
                 path: Self.path(rest[authority.endIndex...]), query: escapedQuery)
         }
-        guard scheme == nil else { throw Self.malformed("has a scheme and no host") }
+        guard scheme == nil else { throw Self.malformed("has a scheme but no host") }
         if rest.isEmpty {
             return WebURL(origin: origin, path: path, query: escapedQuery ?? self.query)
         }
@@ -140,9 +144,9 @@ extension WebURL {
         return WebURL(origin: origin, path: Self.path((folder + rest)[...]), query: escapedQuery)
     }
 
-    /// A scheme and its colon at the start of a reference; nil where it has none.
-    private static func takeScheme(
-        _ rest: inout ArraySlice<UInt8>
+    /// Removes and returns the scheme at the start of a reference; `nil` if it has none.
+    private static func removeScheme(
+        from rest: inout ArraySlice<UInt8>
     ) throws(TransportError) -> String? {
         let end = rest.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
         guard let end, rest[end] == UInt8(ascii: ":") else { return nil }
@@ -150,29 +154,30 @@ extension WebURL {
         guard scheme == "https" || scheme == "http" else {
             throw TransportError(
                 code: .redirectRefused,
-                message: "its scheme is neither https nor http")
+                message: "its Location has an unknown scheme, expected https or http")
         }
         rest = rest[(end + 1)...]
         return scheme
     }
 
     private static func origin(
-        _ scheme: String, _ authority: ArraySlice<UInt8>
+        scheme: String, authority: ArraySlice<UInt8>
     ) throws(TransportError) -> WebOrigin {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw TransportError(
-                code: .redirectRefused, message: "it holds a user name or a password")
+                code: .redirectRefused,
+                message: "its Location contains a user name or a password")
         }
         guard !authority.isEmpty else { throw malformed("has no host") }
         do throws(TransportError) {
             return try WebOrigin(
                 scheme: scheme, authority: String(decoding: authority, as: UTF8.self))
         } catch {
-            throw malformed("has a host that is none: \(error.message)")
+            throw malformed("has an invalid host: \(error.message)")
         }
     }
 
-    /// A path without dot segments (RFC 3986, section 5.2.4); `/` where it is empty.
+    /// Returns a path without dot segments (RFC 3986, section 5.2.4); `/` if it is empty.
     private static func path(_ bytes: ArraySlice<UInt8>) -> String {
         let segments = bytes.dropFirst().split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -188,7 +193,7 @@ extension WebURL {
         return "/" + kept.map(escaped).joined(separator: "/")
     }
 
-    /// How many dots a segment is that is nothing else, 1 or 2.
+    /// Returns 1 or 2 if a segment consists of so many dots, otherwise `nil`.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int? {
         guard segment.count <= 6, !segment.isEmpty else { return nil }
         let text = String(decoding: segment, as: UTF8.self).lowercased()
@@ -212,7 +217,7 @@ extension WebURL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func malformed(_ what: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "its Location \(what)")
+    private static func malformed(_ problem: String) -> TransportError {
+        TransportError(code: .malformedReply, message: "its Location \(problem)")
     }
 }

@@ -18,7 +18,7 @@ import Testing
         method: HTTPRequest.Method = .get, _ limits: ContentDecoding = .init()
     ) throws(TransportError) -> [UInt8] {
         var decoder = try ContentDecoder(
-            response(coding, status: status), answering: method, limits)
+            response(coding, status: status), answering: method, limits: limits)
         var whole: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: count) {
             decoder.push(Array(bytes[start..<min(start + count, bytes.count)]))

@@ -16,7 +16,7 @@ import Testing
         ] as [(String, UInt32, String, String)])
     func refuses(_ version: String, _ number: UInt32, _ tls: String, _ named: String) throws {
         let complaint = try #require(
-            LibcurlCheck.complaint(
+            LibcurlCheck.problem(
                 version: version, number: number, tls: tls, openSSL: "3.0.22"))
         #expect(complaint.contains(named))
         #expect(complaint.contains("libcurl4-openssl-dev"))
@@ -24,7 +24,7 @@ import Testing
 
     @Test func takesTheProgramsOwnOpenSSL() {
         #expect(
-            LibcurlCheck.complaint(
+            LibcurlCheck.problem(
                 version: "7.88.1", number: 0x07_58_01, tls: "OpenSSL/3.0.22", openSSL: "3.0.22")
                 == nil)
     }

@@ -239,14 +239,14 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let news = AsyncStream.makeStream(of: Void.self)
         let producer = Producer { _ in block(1, count: 1_000) }
         let feed = UploadFeed(.stream(producer), capacity: 10_000) { news.continuation.yield() }
-        guard case .nothing = feed.take() else {
+        guard case .pending = feed.next() else {
             return #expect(Bool(false), "nothing was asked yet")
         }
         for await _ in news.stream { break }
         #expect(try await eventually { producer.log.bytes == 10_000 })
         for _ in 0..<1_000 { await Task.yield() }
         #expect(producer.log.bytes == 10_000)
-        guard case .chunk(let chunk) = feed.take() else { return #expect(Bool(false), "a chunk") }
+        guard case .chunk(let chunk) = feed.next() else { return #expect(Bool(false), "a chunk") }
         #expect(chunk.count == 1_000)
         #expect(try await eventually { producer.log.bytes == 11_000 })
         feed.close()

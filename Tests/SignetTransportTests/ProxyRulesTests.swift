@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func credentialsAreInNoDescription() throws {
-        var proxy = try Proxy(parsing: "http://us%40er:s3%63r3t@p.test:1", takesCredentials: true)
+        var proxy = try Proxy(parsing: "http://us%40er:s3%63r3t@p.test:1", allowsCredentials: true)
         #expect(proxy.credentialBytes() == Array("us@er\0s3cr3t\0".utf8))
         try proxy.setCredentials(Array("a:b:c".utf8))
         #expect(proxy.credentialBytes() == Array("a\0b:c\0".utf8))
@@ -59,10 +59,10 @@ import Testing
             #expect(throws: TransportError.self) { try proxy.setCredentials(Array(bad.utf8)) }
         }
         #expect(throws: TransportError.self) {
-            try Proxy(parsing: "socks4a://u:p@p.test", takesCredentials: true)
+            try Proxy(parsing: "socks4a://u:p@p.test", allowsCredentials: true)
         }
         #expect(throws: TransportError.self) {
-            try Proxy(parsing: "http://u%0:p@p.test", takesCredentials: true)
+            try Proxy(parsing: "http://u%0:p@p.test", allowsCredentials: true)
         }
     }
 

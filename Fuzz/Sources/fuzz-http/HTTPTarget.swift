@@ -41,7 +41,7 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe input(data, count)
-    guard let (head, body) = split(input), let read = ReplyHead(head.span) else { return 0 }
+    guard let (head, body) = split(input), let read = ResponseHead(head.span) else { return 0 }
     let response = read.response
     var written = "HTTP/1.1 \(response.status.code) \(response.status.reasonPhrase)\r\n"
     var bytes = Array(written.utf8)
@@ -50,7 +50,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         unsafe bytes +=
             Array(written.utf8) + field.withUnsafeBytesOfValue { unsafe Array($0) } + [13, 10]
     }
-    guard let again = ReplyHead(bytes.span), again.response == response else {
+    guard let again = ResponseHead(bytes.span), again.response == response else {
         broken("a head is not read as it was")
     }
     fields(response)
@@ -120,7 +120,7 @@ private func decode(
     limits.ratioFreeSize = 1 << 12
     var bytes: [UInt8] = []
     do throws(TransportError) {
-        var decoder = try ContentDecoder(response, answering: method, limits)
+        var decoder = try ContentDecoder(response, answering: method, limits: limits)
         for piece in pieces where !piece.isEmpty {
             decoder.push(piece)
             while let decoded = try decoder.next() {

@@ -96,12 +96,12 @@ private func curlHost(_ text: String) -> String? {
 
 private func proxy(_ text: String) {
     for address in ["http://user:\(Planted.secret)@\(text)", "\(text)\(Planted.secret)@h"] {
-        for takesCredentials in [false, true] {
+        for allowsCredentials in [false, true] {
             do throws(TransportError) {
-                let proxy = try Proxy(parsing: address, takesCredentials: takesCredentials)
+                let proxy = try Proxy(parsing: address, allowsCredentials: allowsCredentials)
                 Planted.check(
                     "\(proxy)\(Mirror(reflecting: proxy).children.map { "\($0)" })", of: "a proxy")
-                guard takesCredentials, let again = try? Proxy(parsing: proxy.url),
+                guard allowsCredentials, let again = try? Proxy(parsing: proxy.url),
                     again.url == proxy.url
                 else { broken("a proxy's URL is not its own, or holds a password") }
             } catch {

@@ -1,8 +1,17 @@
-// libcurl's multi interface for SignetCurl: typed calls, no variadic ones, and no policy.
+// libcurl's multi interface for SignetCurl, with typed functions in place of libcurl's variadic ones.
 //
-// A loop belongs to one thread; only signet_loop_wake, signet_loop_watch and the gate may be called
-// from another. What libcurl calls back is finished here and put into the transfer, where the loop's
-// thread finds it between two steps: no call goes from here into Swift.
+// A loop belongs to one thread. Functions that other threads may call say so. libcurl's callbacks run
+// here and store their results in the transfer, where the loop's thread finds them between two steps: no
+// callback calls Swift.
+//
+// The Swift side decides what is sent where, and by which pins. This code makes the decisions that
+// libcurl asks for in its callbacks, and refuses a transfer with one of the codes below:
+// - whether the verified chain has a wanted digest, before each request (callbacks.c, chain.c);
+// - whether a request may be sent a second time (callbacks.c, repeat.c);
+// - whether a pooled connection can carry another request (route.c);
+// - that the process keeps 16 descriptors for other uses (callbacks.c);
+// - whether the length of a response's body is in doubt (framing.c);
+// - how many bytes a server may send in vain, and how many may wait unread (traffic.c, flow.c).
 #ifndef SIGNET_CURL_H
 #define SIGNET_CURL_H
 
@@ -16,29 +25,29 @@ typedef struct signet_loop signet_loop;
 typedef struct signet_transfer signet_transfer;
 typedef struct signet_chain signet_chain;
 
-// Why a transfer was ended by this side, beside libcurl's own code.
+// The reasons why this code ends a transfer.
 typedef enum {
     SIGNET_NO_REFUSAL = 0,
-    SIGNET_PIN_MISMATCH,      // no wanted digest in the verified chain
-    SIGNET_NO_CHAIN,          // TLS, but no digests of a verified chain: refused, never guessed
-    SIGNET_NO_TLS,            // https was asked for, and the connection has no TLS
-    SIGNET_PROBED,            // a probe has what it came for
+    SIGNET_PIN_MISMATCH,      // the verified chain has no wanted digest
+    SIGNET_NO_CHAIN,          // TLS, but the digests of the verified chain are unknown
+    SIGNET_NO_TLS,            // an https URL, but the connection has no TLS
+    SIGNET_PROBED,            // a probe is complete
     SIGNET_HEAD_TOO_LARGE,
     SIGNET_BODY_TOO_LARGE,
     SIGNET_MALFORMED_HEAD,
     SIGNET_NO_MEMORY,
-    SIGNET_NOT_REPEATED,      // sent once, the connection died, and the method must not be sent twice
-    SIGNET_BODY_SPENT,        // the same, and the body cannot be read again
+    SIGNET_NOT_REPEATED,      // the connection ended, and the request must not be sent twice
+    SIGNET_BODY_SPENT,        // the connection ended, and the body can't be read again
     SIGNET_PROXY_HEAD_TOO_LARGE,
-    SIGNET_FLOODED,           // far more bytes came than a response has
+    SIGNET_FLOODED,           // far more bytes arrived than the response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
-    SIGNET_BAD_CODING,        // Transfer-Encoding is not "chunked" alone, or is beside Content-Length
-    SIGNET_STALE,             // the pooled connection can carry no request any more
-    SIGNET_NOT_READ,          // its unread body held up the other calls of its connection
+    SIGNET_BAD_CODING,        // Transfer-Encoding is not only "chunked", or Content-Length is there too
+    SIGNET_STALE,             // the pooled connection can't carry another request
+    SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
     SIGNET_NOT_READ_IN_TIME,  // its deadline passed while its body was unread
 } signet_refusal;
 
-// Classes of libcurl's result.
+// The kinds of libcurl's results.
 typedef enum {
     SIGNET_OK = 0,
     SIGNET_FAILED_NAME,
@@ -51,35 +60,37 @@ typedef enum {
     SIGNET_FAILED_RESOURCES,
     SIGNET_FAILED_REFUSED,    // see the refusal
     SIGNET_FAILED_OTHER,
-    SIGNET_FAILED_PROXY,          // before the way to the origin was open
-    SIGNET_FAILED_PROXY_REFUSED,  // the proxy said no; see its status
+    SIGNET_FAILED_PROXY,          // before the proxy had connected to the origin
+    SIGNET_FAILED_PROXY_REFUSED,  // see the proxy's status
     SIGNET_FAILED_PROXY_LOGIN,
 } signet_result;
 
 // --- The library -----------------------------------------------------------------------------
 
-// Prepares libcurl and OpenSSL, once per process. False where that failed.
+// Initialises libcurl and OpenSSL once per process. Returns whether that succeeded.
 bool signet_global_start(void) SIGNET_CHECKED;
-// What libcurl says of itself: "7.88.1", "OpenSSL/3.0.22"; and which OpenSSL this program has.
+// The version and the TLS library of libcurl ("7.88.1", "OpenSSL/3.0.22"), and the version of the
+// program's OpenSSL.
 const char *signet_libcurl_version(void);
 unsigned signet_libcurl_version_number(void);
 const char *signet_libcurl_tls(void);
 const char *signet_openssl_version(void);
 bool signet_libcurl_has_http2(void);
-// Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
-// has no descriptor or memory left to look.
+// Checks that a file contains a PEM certificate. Returns 0, an errno, -1 if it contains none, or -2
+// if the process has no descriptor or memory left to read it.
 int signet_check_ca_file(const char *path) SIGNET_CHECKED;
-// Tells one version of a file from another without reading it. Times are nanoseconds since 1970.
+// Identifies the version of a file without reading it. Times are nanoseconds since 1970.
 typedef struct {
     uint64_t device, inode;
     int64_t size, modified, changed;
 } signet_file_stamp;
-// Looks at a CA file; NULL is the one that libcurl was built with. All zero if there is no such file.
+// Returns the stamp of a CA file; NULL is the one that libcurl was built with. All zero if it is
+// missing.
 signet_file_stamp signet_stamp_ca_file(const char *path);
-// The system's words for an errno.
+// Returns the system's text for an errno.
 const char *signet_error_text(int number);
 
-// Milliseconds of the monotonic clock; Unix seconds.
+// The monotonic clock in milliseconds, and the Unix time in seconds.
 int64_t signet_monotonic_milliseconds(void);
 int64_t signet_unix_seconds(void);
 
@@ -88,64 +99,68 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
 
 // --- The loop --------------------------------------------------------------------------------
 
-// A file in memory of CA certificates as PEM, for one loop: `pem`, and with `adds` before it those of
-// `base_file` (NULL: the one that libcurl was built with). It cannot be changed afterwards. Returns a
+// Creates an unchangeable file in memory with the CA certificates of a loop: `pem` and, if `adds`,
+// before it those of `base_file` (NULL: the file that libcurl was built with). Returns its
 // descriptor, or -1 with an errno in `problem`.
 int signet_trust_make(
     const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
     SIGNET_CHECKED;
-// `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
-// `ca_file`, or with NULL the one that libcurl was built with. `multiplexes`: calls share connections over
-// HTTP/2. Returns NULL where the system gives no more.
+// Creates a loop. Returns NULL if the system has no memory or descriptor for it.
+//
+// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the CAs are
+// those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether calls share
+// connections over HTTP/2.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
     long connections_per_host)
     SIGNET_CHECKED;
-// Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
+// Releases everything but the loop's own memory. No transfer may be left, and no thread may step it.
 void signet_loop_close(signet_loop *loop);
-// The same where it has not been done, and then the loop itself, when nobody knows it any more.
+// Closes the loop if it is open, and frees it.
 void signet_loop_free(signet_loop *loop);
-// From any thread, also after signet_loop_close: ends a wait of signet_loop_step now or the next one.
+// Ends the current wait of signet_loop_step, or the next one. From any thread, even after
+// signet_loop_close.
 void signet_loop_wake(signet_loop *loop);
-// Says that the loop is about to wait; what is put into a queue from here on must wake it.
+// Announces that the loop is about to wait. From now on, threads that queue work must wake it.
 void signet_loop_will_wait(signet_loop *loop);
-// Waits for sockets, timers or a wake, at most so many milliseconds, and lets libcurl work. Returns
-// whether sockets had news.
+// Waits for sockets, timers or a wake, at most `at_most` milliseconds, and lets libcurl handle them.
+// Returns whether sockets had events.
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
-// The next transfer that has news, or NULL.
+// Removes and returns the next transfer with news, or returns NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
-// From any thread: how often the loop has called libcurl for sockets and timers.
+// Returns how often the loop has called libcurl for sockets and timers. From any thread.
 uint64_t signet_loop_calls(const signet_loop *loop);
-// From any thread: where libcurl has been at work on one thing for longer than `limit` milliseconds,
-// shuts that socket down, so that it returns. True where it was stuck.
+// If libcurl has handled one socket for longer than `limit` milliseconds, shuts the socket down, so that
+// libcurl returns. Returns whether it was stuck. From any thread.
 bool signet_loop_watch(signet_loop *loop, int64_t limit);
-// From any thread: how many milliseconds libcurl has been at work without a pause.
+// Returns for how many milliseconds libcurl has been running; 0 if it isn't. From any thread.
 int64_t signet_loop_busy_milliseconds(signet_loop *loop);
 
-// A gate that a watching thread waits at: open while there is something to watch.
+// Opens or closes the gate at which the watching thread waits: open while there are calls. From any
+// thread.
 void signet_loop_set_gate(signet_loop *loop, bool open);
-// Waits until the gate is open, then `milliseconds` more.
+// Waits until the gate is open, then for `milliseconds` more.
 void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 
 // --- A transfer ------------------------------------------------------------------------------
 
-// A transfer, new or recycled. NULL where memory ran out.
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
-// Ends it, whatever it is doing, and keeps the handle for another.
-void signet_transfer_give_back(signet_transfer *transfer);
+// Returns a transfer, new or reused, or NULL if memory ran out.
+signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
+// Ends a transfer, whatever it is doing, and keeps or frees its handle.
+void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
-// `start` is method, target and URL, each ended by a zero byte. The target goes into the start line as it
-// stands; the URL has scheme, host, port and "/" only.
+// `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is; the
+// URL has a scheme, host, port and "/" only.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count) SIGNET_CHECKED;
-// Whether a request that may have reached the server is sent again when a pooled connection dies.
+// Whether a request that may have reached the server is sent again if a pooled connection ends.
 void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
-// A body that is fed piece by piece, after set_request without one. `length` -1: not known.
+// Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
 bool signet_transfer_set_upload(
     signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_CHECKED;
-// Lines as libcurl takes them, each ended by a zero byte.
+// Lines in libcurl's syntax, each ended by a zero byte.
 bool signet_transfer_set_fields(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
 bool signet_transfer_set_connect_to(
@@ -153,69 +168,70 @@ bool signet_transfer_set_connect_to(
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
     int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_CHECKED;
-// How the connection is made and judged. `digests`: 32 bytes each; NULL where nothing is pinned.
+// How the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_CHECKED;
-// A proxy, by a URL without credentials; `tunnels`: by CONNECT. `ca_file` is for an HTTPS proxy's own
-// certificate, NULL: the one that libcurl was built with. User name and password may be NULL.
+// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an HTTPS
+// proxy's certificate (NULL: the file that libcurl was built with). User name and password may be
+// NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
     bool tunnels, bool is_tls, const char *ca_file) SIGNET_CHECKED;
 bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
-// Lets a transfer go on that stopped because its buffer was full.
+// Continues a transfer that was paused because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
 
-// Whether the body's next piece is wanted, and whether from the first byte on again (told once).
+// Whether libcurl waits for the body's next piece.
 bool signet_transfer_wants_upload(const signet_transfer *transfer);
-bool signet_transfer_take_restart(signet_transfer *transfer);
-// The body's next piece, or its end.
+// Whether that piece is the first one again. True only once for each restart.
+bool signet_transfer_consume_restart(signet_transfer *transfer);
+// Passes the body's next piece, or its end.
 bool signet_transfer_feed(
     signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_CHECKED;
-// A reply came while the body waits for more: libcurl may want no more of it.
+// Continues a paused upload after a response has arrived, because libcurl may need no more of the body.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
-// What came. The bytes stay until the next call that changes the transfer.
+// The response so far. The bytes are valid until the next call that changes the transfer.
 bool signet_transfer_has_head(const signet_transfer *transfer);
 const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
-// The next part of the body; signet_transfer_drop_body drops that part.
+// Returns the next part of the body; signet_transfer_drop_body removes that part.
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
 void signet_transfer_drop_body(signet_transfer *transfer);
 // Whether the response is complete and the server has read nothing more of the upload for a while.
-bool signet_transfer_is_answered_early(signet_transfer *transfer);
-// What Content-Length says, or -1.
+bool signet_transfer_has_early_response(signet_transfer *transfer);
+// The response's Content-Length, or -1.
 int64_t signet_transfer_content_length(const signet_transfer *transfer);
 bool signet_transfer_is_done(const signet_transfer *transfer);
 signet_result signet_transfer_result(const signet_transfer *transfer);
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer);
-// libcurl's words for what went wrong.
+// libcurl's error message.
 const char *signet_transfer_message(const signet_transfer *transfer);
-// Whether it ended before a proxy had opened the way to the origin; the status of the proxy's answer to
-// CONNECT, or 0.
+// Whether the transfer ended before a proxy had connected to the origin.
 bool signet_transfer_is_at_proxy(const signet_transfer *transfer);
+// The status of the proxy's response to CONNECT, or 0.
 long signet_transfer_proxy_status(const signet_transfer *transfer);
-// Whether the TLS handshake of this transfer failed because OpenSSL trusted no chain.
+// Whether the TLS handshake failed because OpenSSL did not trust the chain.
 bool signet_transfer_is_untrusted(const signet_transfer *transfer);
 
 typedef struct {
-    // Microseconds since the start; bytes of HTTP, without TLS.
+    // Microseconds since the start; then bytes of HTTP, without TLS.
     int64_t name_resolved, connected, tunnelled, secured, first_byte, total, sent, received;
     bool reused;
 } signet_timings;
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings);
 
-// The verified chain that was judged; NULL where none was. Where the chain was not trusted, the
-// chain as it was sent.
+// The verified chain; the chain as the server sent it if it isn't trusted; NULL if no chain is known.
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer);
 uint64_t signet_chain_identifier(const signet_chain *chain);
 size_t signet_chain_count(const signet_chain *chain);
 const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index);
 const char *signet_chain_subject(const signet_chain *chain, size_t index);
-// How many certificates the server sent; 0 for a chain that was not verified.
+// The number of certificates that the server sent; 0 for a chain that was not verified.
 size_t signet_chain_served_count(const signet_chain *chain);
-// A certificate of the chain, or of what was sent, as DER, to be given to signet_der_free; NULL where
-// memory ran out.
+// Returns a certificate of the chain, or of those that the server sent, as DER, to be freed with
+// signet_der_free; NULL if memory ran out.
 uint8_t *signet_chain_der(
     const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_CHECKED;
 void signet_der_free(uint8_t *der);
@@ -224,18 +240,18 @@ void signet_der_free(uint8_t *der);
 
 typedef struct signet_inflater signet_inflater;
 typedef enum {
-    SIGNET_INFLATED_PART = 0,  // more bytes, or more room, are wanted
-    SIGNET_INFLATED_END,       // the stream's end, its checksum right
+    SIGNET_INFLATED_PART = 0,  // more bytes, or more room, are needed
+    SIGNET_INFLATED_END,       // the end of the stream, with the right checksum
     SIGNET_INFLATED_BAD,
     SIGNET_INFLATED_NO_MEMORY,
 } signet_inflated;
 
-// gzip (RFC 1952), or zlib (RFC 1950) with its header. NULL where memory ran out.
+// Creates a decoder of gzip (RFC 1952), or of zlib (RFC 1950). Returns NULL if memory ran out.
 signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_CHECKED;
 void signet_inflater_free(signet_inflater *inflater);
-// Makes ready for another stream behind the end of one.
+// Prepares for another stream after the end of one.
 bool signet_inflater_reset(signet_inflater *inflater) SIGNET_CHECKED;
-// Decodes what is there into the room that is there.
+// Decodes up to `count` bytes into `room`. Sets how many bytes it read (`taken`) and wrote (`made`).
 signet_inflated signet_inflater_run(
     signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
     size_t room_count, size_t *made) SIGNET_CHECKED;

@@ -1,25 +1,25 @@
 internal import HTTPTypes
 internal import SignetTransport
 
-/// A reply's start line and fields, as libcurl hands them over line by line.
-struct ReplyHead {
+/// A parsed response header: the start line and fields.
+struct ResponseHead {
     let version: EngineResponse.HTTPVersion
     let response: HTTPResponse
 
-    /// Reads the lines.
+    /// Parses the lines that libcurl delivered.
     ///
-    /// - Returns: nil for anything but a start line and fields of RFC 9110.
+    /// - Returns: `nil` if they aren't a start line and fields of RFC 9110.
     init?(_ bytes: borrowing Span<UInt8>) {
         var (position, lineCount) = (0, 0)
         for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") { lineCount += 1 }
-        guard let line = ReplyHead.line(bytes, &position),
-            let (version, status) = ReplyHead.startLine(bytes, line)
+        guard let line = ResponseHead.nextLine(of: bytes, from: &position),
+            let (version, status) = ResponseHead.startLine(line, of: bytes)
         else { return nil }
         var fields = HTTPFields()
         fields.reserveCapacity(lineCount)
         while position < bytes.count {
-            guard let line = ReplyHead.line(bytes, &position),
-                let field = ReplyHead.field(bytes, line)
+            guard let line = ResponseHead.nextLine(of: bytes, from: &position),
+                let field = ResponseHead.field(line, of: bytes)
             else { return nil }
             fields.append(field)
         }
@@ -27,7 +27,9 @@ struct ReplyHead {
         self.response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    private static func line(_ bytes: borrowing Span<UInt8>, _ position: inout Int) -> Range<Int>? {
+    private static func nextLine(
+        of bytes: borrowing Span<UInt8>, from position: inout Int
+    ) -> Range<Int>? {
         let start = position
         while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
         guard position < bytes.count else { return nil }
@@ -37,10 +39,10 @@ struct ReplyHead {
         return start..<end
     }
 
-    private static func startLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>)
-        -> (EngineResponse.HTTPVersion, HTTPResponse.Status)?
-    {
-        // HTTP/1.1 200 OK, HTTP/2 200
+    /// Parses a start line such as `HTTP/1.1 200 OK` or `HTTP/2 200`.
+    private static func startLine(
+        _ line: Range<Int>, of bytes: borrowing Span<UInt8>
+    ) -> (EngineResponse.HTTPVersion, HTTPResponse.Status)? {
         guard line.count >= 10 else { return nil }
         for (offset, byte) in "HTTP/".utf8.enumerated() {
             guard bytes[line.lowerBound + offset] == byte else { return nil }
@@ -59,7 +61,7 @@ struct ReplyHead {
             let third = digit(bytes[index + 3]), (1...9).contains(first)
         else { return nil }
         let reason = min(index + 5, line.upperBound)..<line.upperBound
-        let phrase = isPlain(bytes, reason) ? reasonPhrase(bytes, reason) : ""
+        let phrase = isPrintable(reason, of: bytes) ? text(reason, of: bytes) : ""
         return (
             EngineResponse.HTTPVersion(major: major, minor: minor),
             HTTPResponse.Status(
@@ -67,16 +69,15 @@ struct ReplyHead {
         )
     }
 
-    private static func reasonPhrase(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> String
-    {
+    private static func text(_ range: Range<Int>, of bytes: borrowing Span<UInt8>) -> String {
         if range.isEmpty { return "" }
         return unsafe bytes.extracting(range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)
         }
     }
 
-    /// Whether bytes hold no control character but the tab.
-    private static func isPlain(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Bool {
+    /// Whether a range contains no control character except tabs.
+    private static func isPrintable(_ range: Range<Int>, of bytes: borrowing Span<UInt8>) -> Bool {
         for position in range {
             let byte = bytes[position]
             guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
@@ -84,7 +85,7 @@ struct ReplyHead {
         return true
     }
 
-    private static func field(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> HTTPField? {
+    private static func field(_ line: Range<Int>, of bytes: borrowing Span<UInt8>) -> HTTPField? {
         var colon = line.lowerBound
         while colon < line.upperBound, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
         guard colon < line.upperBound else { return nil }
@@ -92,40 +93,36 @@ struct ReplyHead {
         var end = line.upperBound
         while start < end, isBlank(bytes[start]) { start += 1 }
         while end > start, isBlank(bytes[end - 1]) { end -= 1 }
-        guard isPlain(bytes, start..<end) else { return nil }
-        guard let name = name(bytes, line.lowerBound..<colon) else { return nil }
+        guard isPrintable(start..<end, of: bytes) else { return nil }
+        guard let name = name(line.lowerBound..<colon, of: bytes) else { return nil }
         return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { value in
-            // What is no ASCII may be no UTF-8 either: then it stays what it is, bytes.
+            // A value that isn't ASCII may not be UTF-8 either, so it is stored as bytes.
             unsafe value.allSatisfy { $0 < 0x80 }
                 ? unsafe HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
                 : unsafe HTTPField(name: name, value: value)
         }
     }
 
-    private static func name(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>)
-        -> HTTPField.Name?
-    {
+    private static func name(
+        _ range: Range<Int>, of bytes: borrowing Span<UInt8>
+    ) -> HTTPField.Name? {
         if range.count < common.count {
-            for known in common[range.count] where known.isAt(range.lowerBound, bytes) {
+            for known in common[range.count] where known.isAt(range.lowerBound, of: bytes) {
                 return known.name
             }
         }
-        var isASCII = true
-        for index in range where bytes[index] >= 0x80 { isASCII = false }
-        // String's own ==, which takes two Unicode forms for one, sees ASCII only.
-        guard isASCII else { return nil }
-        return unsafe bytes.extracting(range).withUnsafeBufferPointer {
-            unsafe HTTPField.Name(String(decoding: $0, as: UTF8.self))
-        }
+        // Only ASCII, because == of strings ignores the Unicode form.
+        for index in range where bytes[index] >= 0x80 { return nil }
+        return HTTPField.Name(text(range, of: bytes))
     }
 
-    /// A name that most replies hold, checked and made lower case once.
+    /// A common field name, which is created only once.
     private struct KnownName {
         let bytes: [UInt8]
         let name: HTTPField.Name
 
-        /// Whether it stands at a place of a header, for which a name of its length is there.
-        func isAt(_ position: Int, _ header: borrowing Span<UInt8>) -> Bool {
+        /// Whether the name is at a position of a header. The header must have as many bytes there.
+        func isAt(_ position: Int, of header: borrowing Span<UInt8>) -> Bool {
             for offset in bytes.indices where bytes[offset] != header[position + offset] {
                 return false
             }
@@ -133,7 +130,7 @@ struct ReplyHead {
         }
     }
 
-    /// The known names by their length.
+    /// The common field names by their length.
     private static let common: [[KnownName]] = {
         var byLength: [[KnownName]] = []
         for text in [

@@ -2,17 +2,18 @@ internal import HTTPTypes
 internal import SignetPinning
 internal import SignetTransport
 
-/// A reply's header as libcurl gave it; it is read on the caller's thread, so that the loop's thread
-/// goes on with other calls.
-final class Reply: Sendable {
+/// A response's header as libcurl delivered it. The caller's thread parses it, so that the loop's
+/// thread can continue with other calls.
+final class ReceivedResponse: Sendable {
     /// The start line and fields, line by line.
     let head: [UInt8]
     let timings: Timings
-    /// The verified chain; empty where nothing is pinned.
+    /// The verified chain; empty if nothing is pinned.
     let chain: [SeenCertificate]
-    /// The chain as sent, each certificate as DER; empty where nothing is to be reported.
+    /// The chain as the server sent it, each certificate as DER; empty if there is nothing to
+    /// report.
     let served: [[UInt8]]
-    /// Where the timings of the whole will be.
+    /// Receives the timings of the whole call.
     let record: TimingsRecord
 
     init(
@@ -26,16 +27,14 @@ final class Reply: Sendable {
         self.record = record
     }
 
-    /// The response that a call's caller gets.
+    /// Parses the header and judges the chain.
     ///
     /// - Throws: `TransportError`: `malformed-reply`, or the policy's refusal.
-    func response(to plan: RequestPlan, body: BodyBuffer) throws(TransportError) -> EngineResponse {
+    func engineResponse(
+        to plan: RequestPlan, body: BodyBuffer
+    ) throws(TransportError) -> EngineResponse {
         let lines = head
-        guard let head = ReplyHead(lines.span) else {
-            throw TransportError(
-                code: .malformedResponse,
-                message: "\(plan.host.uriText) sent a header that is no HTTP (RFC 9110)")
-        }
+        guard let head = ResponseHead(lines.span) else { throw Self.malformed(from: plan.host) }
         let verdict =
             plan.pins == nil
             ? nil
@@ -45,5 +44,12 @@ final class Reply: Sendable {
         return EngineResponse(
             response: head.response, body: ResponseBody(body), httpVersion: head.version,
             timings: timings, verdict: verdict, peerChain: chain, record: record)
+    }
+
+    /// The error of a header that isn't HTTP.
+    static func malformed(from host: HostName) -> TransportError {
+        TransportError(
+            code: .malformedReply,
+            message: "\(host.uriText) sent a header that is not valid HTTP (RFC 9110)")
     }
 }

@@ -1,0 +1,43 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+// Starts a transfer again if its connection ended before a response and it may be sent twice.
+#include "loop.h"
+
+static bool may_repeat(const signet_transfer *transfer) {
+    if (transfer->was_repeated || transfer->is_probe) return false;
+    if (transfer->refusal) return transfer->refusal == SIGNET_STALE;
+    // libcurl 7.88.1 retries by itself over HTTP/1.1, but not over HTTP/2, where a pooled connection
+    // may end or a GOAWAY may end the session. It doesn't tell the last stream's number of a GOAWAY.
+    bool has_ended = transfer->code == CURLE_HTTP2
+        || (transfer->code == CURLE_PARTIAL_FILE && transfer->is_reused);
+    return has_ended && transfer->was_http2 && transfer->is_repeatable && transfer->is_sent
+        && !transfer->has_head && transfer->head_total == 0;
+}
+
+bool signet_transfer_repeat(signet_transfer *transfer) {
+    if (!may_repeat(transfer)) return false;
+    int64_t left = transfer->time.deadline - signet_monotonic_milliseconds();
+    if (left <= 0 || !signet_transfer_rewind_upload(transfer)) return false;
+    CURL *easy = transfer->easy;
+    curl_multi_remove_handle(transfer->loop->multi, easy);
+    long connect = transfer->time.connect < left ? transfer->time.connect : (long)left;
+    transfer->time.limit = (long)left;
+    bool is_set = SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_TIMEOUT_MS, (long)left)
+        && SET(CURLOPT_CONNECTTIMEOUT_MS, connect);
+    signet_connection_leave(transfer);
+    signet_chain_release(transfer->chain);
+    signet_handshake_release(transfer->handshake);
+    transfer->chain = NULL;
+    transfer->handshake = NULL;
+    transfer->lost += signet_now_microseconds() - transfer->started;
+    transfer->was_repeated = true;
+    transfer->is_sent = transfer->was_http2 = transfer->upload.is_paused = false;
+    transfer->refusal = SIGNET_NO_REFUSAL;
+    transfer->code = CURLE_OK;
+    transfer->opened = -1;
+    if (is_set && signet_transfer_start(transfer)) return true;
+    transfer->refusal = SIGNET_NO_MEMORY;
+    transfer->is_started = false;
+    return false;
+}
