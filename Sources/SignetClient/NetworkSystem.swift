@@ -159,7 +159,7 @@ public final class NetworkSystem: Sendable {
     public func send<Call: Endpoint>(_ endpoint: Call) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
         let reply = try await call(
-            Call.service, RPCCall(Call.method, parameters), scenario: Call.scenario,
+            Call.service, RPCCall(Call.method, parameters: parameters), scenario: Call.scenario,
             isRepeatable: Call.isRepeatable)
         return try Self.success(of: reply, Call.success)
     }
@@ -175,7 +175,7 @@ public final class NetworkSystem: Sendable {
             try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
         }
         let reply = try await call(
-            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), rest),
+            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest),
             path: path.isEmpty ? nil : path,
             scenario: Call.scenario, isRepeatable: Call.isRepeatable)
         return try Self.success(of: reply, Call.success)

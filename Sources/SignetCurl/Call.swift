@@ -86,7 +86,7 @@ final class Call: Sendable {
     }
 
     static let noResponse = TransportError(
-        code: .malformedReply, message: "the call ended without a response")
+        code: .malformedResponse, message: "the call ended without a response")
 
     /// Wakes the caller with an outcome if it still waits.
     func complete(with outcome: Outcome) {

@@ -179,7 +179,7 @@ public import SignetTransport
     private mutating func checkLimits(of piece: [UInt8]) throws(TransportError) -> [UInt8] {
         guard piece.count <= limits.maximumSize - decodedCount else {
             throw TransportError(
-                code: .replyTooLarge,
+                code: .responseTooLarge,
                 message: "the response's decoded body has more than \(limits.maximumSize) bytes")
         }
         decodedCount += piece.count
@@ -188,7 +188,7 @@ public import SignetTransport
                 || decodedCount / max(limits.maximumRatio, 1) <= encodedCount
         else {
             throw TransportError(
-                code: .replyTooLarge,
+                code: .responseTooLarge,
                 message: "the response's \(encodedCount) bytes decode to more than"
                     + " \(limits.maximumRatio) times as many")
         }
@@ -204,7 +204,7 @@ public import SignetTransport
     }
 
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedReply, message: "the response's body \(problem)")
+        TransportError(code: .malformedResponse, message: "the response's body \(problem)")
     }
 }
 

@@ -108,7 +108,7 @@ final class EventLoop: Sendable {
         guard case .handshake(let result) = try await perform(plan, isProbe: true).receiveOutcome()
         else {
             throw TransportError(
-                code: .malformedReply, message: "the call ended without a handshake")
+                code: .malformedResponse, message: "the call ended without a handshake")
         }
         return result
     }

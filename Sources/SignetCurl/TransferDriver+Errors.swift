@@ -34,7 +34,7 @@ extension TransferDriver {
                 code: .cutOff, message: "\(host): the connection ended early: \(message)")
         case SIGNET_FAILED_MALFORMED:
             return TransportError(
-                code: .malformedReply, message: "\(host) sent an invalid response: \(message)")
+                code: .malformedResponse, message: "\(host) sent an invalid response: \(message)")
         case SIGNET_FAILED_TRUST_STORE:
             return TransportError(code: .trustStore, message: message)
         case SIGNET_FAILED_RESOURCES:
@@ -77,7 +77,7 @@ extension TransferDriver {
         case SIGNET_NO_TLS: error(.tls, "has an https URL, but the connection has no TLS")
         case SIGNET_HEAD_TOO_LARGE:
             error(
-                .replyTooLarge,
+                .responseTooLarge,
                 "sent a header of more than \(configuration.maximumHeaderSize) bytes or"
                     + " \(configuration.maximumHeaderFields) fields")
         case SIGNET_PROXY_HEAD_TOO_LARGE:
@@ -87,17 +87,17 @@ extension TransferDriver {
                     + " more than \(configuration.maximumHeaderSize) bytes")
         case SIGNET_FLOODED:
             error(
-                .malformedReply,
+                .malformedResponse,
                 "sent far more bytes than the response's header and body have: found empty frames,"
                     + " chunk extensions or the like")
         case SIGNET_BAD_LENGTH:
             error(
-                .malformedReply,
+                .malformedResponse,
                 "sent a Content-Length that is not a number of bytes, or two that differ; expected"
                     + " one (RFC 9112, section 6.3)")
         case SIGNET_BAD_CODING:
             error(
-                .malformedReply,
+                .malformedResponse,
                 "sent a Transfer-Encoding other than \"chunked\", or one with a Content-Length or"
                     + " outside HTTP/1.1 (RFC 9112, section 6.3)")
         case SIGNET_BODY_TOO_LARGE: TransferDriver.bodyTooLarge(for: plan)

@@ -302,7 +302,7 @@ struct TransferDriver {
         } else if result == SIGNET_OK {
             call.fail(
                 TransportError(
-                    code: .malformedReply, message: "the handshake showed no certificate chain"))
+                    code: .malformedResponse, message: "the handshake showed no certificate chain"))
         } else {
             call.fail(error(of: transfer, plan: call.plan))
         }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Names of single bytes.
 enum ASCII {
     static let tab: UInt8 = 0x09

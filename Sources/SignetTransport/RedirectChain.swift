@@ -86,7 +86,7 @@ public struct RedirectChain: Sendable {
         guard let location = locations.first else { return nil }
         guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
             throw failure(
-                .malformedReply, status: status, rule: "found Location fields that differ")
+                .malformedResponse, status: status, rule: "found Location fields that differ")
         }
         let to: WebURL
         do throws(TransportError) {

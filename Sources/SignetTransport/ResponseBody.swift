@@ -60,7 +60,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
         while let chunk = try await reading.buffer.next() {
             guard chunk.count <= limit - whole.count else {
                 throw TransportError(
-                    code: .replyTooLarge,
+                    code: .responseTooLarge,
                     message: "the response's body has more than \(limit) bytes")
             }
             if whole.isEmpty { whole = chunk } else { whole.append(contentsOf: chunk) }

@@ -61,9 +61,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// The connection ended before the response did.
         public static let cutOff = Code(value: .cutOff)
         /// The response isn't valid HTTP, or it is ambiguous and therefore refused.
-        public static let malformedReply = Code(value: .malformedReply)
+        public static let malformedResponse = Code(value: .malformedResponse)
         /// The response's body or header is larger than the limit.
-        public static let replyTooLarge = Code(value: .replyTooLarge)
+        public static let responseTooLarge = Code(value: .responseTooLarge)
         /// The response's body has an unknown content coding, or more than one.
         public static let unsupportedEncoding = Code(value: .unsupportedEncoding)
         /// The caller's task was cancelled.

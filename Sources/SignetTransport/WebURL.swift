@@ -218,6 +218,6 @@ extension WebURL {
     }
 
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedReply, message: "its Location \(problem)")
+        TransportError(code: .malformedResponse, message: "its Location \(problem)")
     }
 }

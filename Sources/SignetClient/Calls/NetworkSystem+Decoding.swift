@@ -15,7 +15,7 @@ extension NetworkSystem {
             return RawResponse(status: status, fields: fields, body: body)
         }
         limits.maximumSize = min(limits.maximumSize, limit)
-        var decoder = try ContentDecoder(response.response, answering: method, limits)
+        var decoder = try ContentDecoder(response.response, answering: method, limits: limits)
         guard decoder.decodes else {
             let body = try await response.body.collect(limit: limit)
             return RawResponse(status: status, fields: fields, body: body)

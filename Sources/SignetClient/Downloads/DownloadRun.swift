@@ -284,7 +284,7 @@ struct DownloadRun: ~Copyable {
             }
             guard !told.isEmpty else { return true }
             let digests = try BodyDigests(
-                byteCount: part.size, [.sha256: found, .sha512: try sha512.finish()])
+                byteCount: part.size, digests: [.sha256: found, .sha512: try sha512.finish()])
             var message = try SignableMessage(
                 response: HTTPResponse(
                     status: .ok, headerFields: [reprDigest: told.joined(separator: ", ")]))

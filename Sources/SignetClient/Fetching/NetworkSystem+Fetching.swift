@@ -184,7 +184,7 @@ extension NetworkSystem {
             // Asking for a configuration changes nothing.
             admission.rules.isRepeatable = true
             return try await self.complete(
-                RPCCall(plan.method, fetcher.parameters), path: plan.path, admission)
+                RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path, admission)
         }
         guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
             throw ClientError(

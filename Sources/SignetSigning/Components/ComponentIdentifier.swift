@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A component of a message that a signature covers (RFC 9421, section 2): a lower-case field name,
 /// or a derived component such as `@method`, with parameters.
 public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// One signature that a peer requests in Accept-Signature (RFC 9421, section 5.1).
 ///
 /// ```swift

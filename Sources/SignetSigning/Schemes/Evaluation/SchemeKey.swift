@@ -226,9 +226,9 @@ final class SchemeKey: Sendable {
         var links: [[UInt8]] = []
         for link in chain { links.append(try evaluator.expand(link)) }
         let key = try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
-            var current = try HMAC.tag(of: links[0].span, key: secret, digest)
+            var current = try Self.link(links[0], key: secret, digest: digest)
             for link in links.dropFirst() {
-                let next = try HMAC.tag(of: link.span, key: current.span, digest)
+                let next = try Self.link(link, key: current.span, digest: digest)
                 wipe(&current)
                 current = next
             }
@@ -242,5 +242,12 @@ final class SchemeKey: Sendable {
             derived.append((name, key))
         }
         return key
+    }
+
+    /// Returns the key that the next link of a chain makes of `key`.
+    private static func link(
+        _ text: [UInt8], key: Span<UInt8>, digest: DigestAlgorithm
+    ) throws(CryptoFailure) -> [UInt8] {
+        try HMAC.tag(of: text.span, key: key, digest)
     }
 }

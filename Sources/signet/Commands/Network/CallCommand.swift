@@ -140,7 +140,7 @@ struct CallCommand: AsyncParsableCommand {
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
         let parameters = try content.joined(given, for: described?.method(named: name.name))
-        let call = RPCCall(name, parameters, isNotification: isNotification)
+        let call = RPCCall(name, parameters: parameters, isNotification: isNotification)
         guard let described else { return call }
         do throws(RPCError) {
             return try described.checked(call, fields: given.fields, body: body)
