@@ -4,7 +4,7 @@ public struct PinFailure: Sendable, Hashable {
         var host: HostName
         var rule: PinRule?
         var seen: [SeenCertificate]
-        var mend: PinMend
+        var remedy: PinRemedy
         var served: [[UInt8]] = []
         var port: Int?
     }
@@ -31,7 +31,7 @@ public struct PinFailure: Sendable, Hashable {
     /// The verified chain, leaf first; empty where the call was refused before any connection.
     public var seen: [SeenCertificate] { values.seen }
     /// What most likely puts it right.
-    public var mend: PinMend { values.mend }
+    public var remedy: PinRemedy { values.remedy }
     /// The chain as the server sent it, each certificate as DER; empty where none was seen.
     public var served: [[UInt8]] {
         get { values.served }
@@ -47,15 +47,15 @@ public struct PinFailure: Sendable, Hashable {
     public var wanted: [Pin] { rule?.pins ?? [] }
 
     /// Takes the values of a refusal.
-    public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], mend: PinMend) {
-        place = .of(Values(host: host, rule: rule, seen: seen, mend: mend))
+    public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], remedy: PinRemedy) {
+        place = .of(Values(host: host, rule: rule, seen: seen, remedy: remedy))
     }
 }
 
 /// What most likely puts a refusal right. A person decides: a pin that does not match is also what an
 /// attack looks like.
-public struct PinMend: Sendable, Hashable {
-    /// What kind of mend it is; more may be added.
+public struct PinRemedy: Sendable, Hashable {
+    /// What kind of remedy it is; more may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case newKey = "new-key"
@@ -95,7 +95,7 @@ public struct PinMend: Sendable, Hashable {
         public var description: String { name }
     }
 
-    /// What kind of mend it is.
+    /// What kind of remedy it is.
     public let kind: Kind
     /// One line for people.
     public let advice: String
@@ -103,7 +103,7 @@ public struct PinMend: Sendable, Hashable {
     /// to give.
     public let entry: String?
 
-    /// Makes a mend.
+    /// Makes a remedy.
     public init(kind: Kind, advice: String, entry: String? = nil) {
         self.kind = kind
         self.advice = advice

@@ -149,30 +149,30 @@ public struct PinPolicy: Sendable, Hashable {
     ) -> PinError {
         let name = host.uriText
         let found: String
-        let mend: PinMend
+        let remedy: PinRemedy
         if let rule {
             let pattern = "(rule \(rule.pattern))"
             switch code {
             case .cleartextToPinnedHost:
                 found = "\(name) is pinned \(pattern) and never spoken to without TLS"
-                mend = PinMend(kind: .cleartext, advice: "use https")
+                remedy = PinRemedy(kind: .cleartext, advice: "use https")
             case .policyExpired:
                 found = "the pins of \(name) \(pattern) expired on \(rule.expires?.text ?? "-")"
-                mend = self.mend(ofExpired: rule, chain: chain)
+                remedy = self.remedy(ofExpired: rule, chain: chain)
             default:
                 found = "no pin matches for \(name) \(pattern)"
-                mend = self.mend(ofMismatchWith: chain, host: host, port: port, rule: rule)
+                remedy = self.remedy(ofMismatchWith: chain, host: host, port: port, rule: rule)
             }
         } else {
             found = "the pin policy does not list \(name)"
-            mend = self.mend(ofUnlisted: host, port: port, chain: chain)
+            remedy = self.remedy(ofUnlisted: host, port: port, chain: chain)
         }
         let seen =
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
         let wanted = rule.map { Self.list($0.pins) } ?? "none"
         return PinError(
-            code: code, message: "\(found)\(seen); wanted: \(wanted); mend: \(mend.text)",
-            failure: PinFailure(host: host, rule: rule, seen: chain, mend: mend))
+            code: code, message: "\(found)\(seen); wanted: \(wanted); remedy: \(remedy.text)",
+            failure: PinFailure(host: host, rule: rule, seen: chain, remedy: remedy))
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

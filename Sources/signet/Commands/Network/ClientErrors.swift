@@ -42,8 +42,8 @@ extension PinFailure {
             "chain": pinsJSON(seen), "wanted": .array(wanted.map { .string($0.text) }),
             "expires": rule?.expires.map { .string($0.text) } ?? .null,
             "mend": [
-                "kind": .string(mend.kind.name), "advice": .string(mend.advice),
-                "entry": mend.entry.map { .string($0) } ?? .null,
+                "kind": .string(remedy.kind.name), "advice": .string(remedy.advice),
+                "entry": remedy.entry.map { .string($0) } ?? .null,
             ],
         ]
     }

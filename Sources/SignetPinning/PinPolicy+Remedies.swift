@@ -1,17 +1,17 @@
 extension PinPolicy {
-    /// The mend for a chain of which no key is wanted.
-    func mend(
+    /// The remedy for a chain of which no key is wanted.
+    func remedy(
         ofMismatchWith chain: [SeenCertificate], host: HostName, port: Int?, rule: PinRule
-    ) -> PinMend {
+    ) -> PinRemedy {
         guard let leaf = chain.first else {
-            return PinMend(
+            return PinRemedy(
                 kind: .noChain,
                 advice: "no verified chain was seen; look at it with \(Self.show(host, port))")
         }
         for wanted in rule.pins {
             let lower = wanted.text.lowercased()
             if let twin = chain.first(where: { $0.pin.text.lowercased() == lower }) {
-                return PinMend(
+                return PinRemedy(
                     kind: .letterCase,
                     advice: "\(wanted.text) differs from the chain's pin in letter case alone; take"
                         + " the pin as it is made, not as it was typed",
@@ -19,7 +19,7 @@ extension PinPolicy {
             }
         }
         if rule.pins.allSatisfy(\.isNoKey) {
-            return PinMend(
+            return PinRemedy(
                 kind: .notAKey,
                 advice: "the rule's pins are placeholders, no hashes of keys; if this chain is the"
                     + " right one, take its pins",
@@ -29,30 +29,30 @@ extension PinPolicy {
             other.pattern != rule.pattern && chain.contains { other.pins.contains($0.pin) }
         }
         if let other {
-            return PinMend(
+            return PinRemedy(
                 kind: .otherRule,
                 advice:
                     "the pins of the rule \(other.pattern) match this chain: perhaps the pins of"
                     + " the two stand at each other's place, or one key now serves both; if so",
                 entry: rule.entry(pins: rule.pins + [leaf.pin]))
         }
-        return PinMend(
+        return PinRemedy(
             kind: .newKey,
             advice: "if \(host.uriText) changed its key on purpose, and only then, add its pin",
             entry: rule.entry(pins: rule.pins + [leaf.pin]))
     }
 
-    /// The mend for a host that no rule is for.
-    func mend(
+    /// The remedy for a host that no rule is for.
+    func remedy(
         ofUnlisted host: HostName, port: Int?, chain: [SeenCertificate]
-    ) -> PinMend {
+    ) -> PinRemedy {
         if host.kind == .name {
             let name = host.text
             let above = rules.filter {
                 $0.pattern.host.kind == .name && name.hasSuffix("." + $0.pattern.host.text)
             }.max { $0.pattern.host.text.utf8.count < $1.pattern.host.text.utf8.count }
             if let above {
-                return PinMend(
+                return PinRemedy(
                     kind: .reach,
                     advice:
                         "the rule \(above.pattern) does not reach \(host.uriText): add the host,"
@@ -60,7 +60,7 @@ extension PinPolicy {
                     entry: Self.entry(host, chain))
             }
         }
-        return PinMend(
+        return PinRemedy(
             kind: .unlisted,
             advice: "add its pins (\(Self.show(host, port))), exclude it, or say"
                 + " \"unlisted\":\"allow\"", entry: Self.entry(host, chain))
@@ -72,10 +72,10 @@ extension PinPolicy {
         return "signet pins show https://\(host.uriText)" + (port == 443 ? "" : ":\(port)")
     }
 
-    /// The mend for a rule whose last day is over.
-    func mend(ofExpired rule: PinRule, chain: [SeenCertificate]) -> PinMend {
+    /// The remedy for a rule whose last day is over.
+    func remedy(ofExpired rule: PinRule, chain: [SeenCertificate]) -> PinRemedy {
         let isMatch = chain.contains { rule.pins.contains($0.pin) }
-        return PinMend(
+        return PinRemedy(
             kind: .expired,
             advice: "renew \"expires\", or say \"afterExpiry\":\"allow\""
                 + (chain.isEmpty
