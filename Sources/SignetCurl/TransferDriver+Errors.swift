@@ -85,7 +85,7 @@ extension TransferDriver {
             return TransportError(
                 code: .pinMismatch,
                 message: "\(host): \(words)" + (finding.map { ": \($0.message)" } ?? ""),
-                pinFailure: finding?.failure)
+                pinRefusal: finding?.refusal)
         case SIGNET_NO_TLS:
             return TransportError(
                 code: .tls, message: "\(host): https was asked for, and the connection has no TLS")

@@ -103,13 +103,13 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Found, wanted and where, for people.
     public let message: String
     /// The same as values, where a policy refused a host.
-    public let failure: PinFailure?
+    public let refusal: PinRefusal?
 
     /// Makes an error.
-    public init(code: Code, message: String, failure: PinFailure? = nil) {
+    public init(code: Code, message: String, refusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
-        self.failure = failure
+        self.refusal = refusal
     }
 
     /// The message.

@@ -131,10 +131,10 @@ public struct PinPolicy: Sendable, Hashable {
         } else if let rule, decision.isPinned, !isMatch {
             finding = refusal(.pinMismatch, host, port, rule, chain)
         }
-        if var failure = finding?.failure, let known = finding {
-            failure.served = served
-            failure.port = port
-            finding = PinError(code: known.code, message: known.message, failure: failure)
+        if var refusal = finding?.refusal, let known = finding {
+            refusal.served = served
+            refusal.port = port
+            finding = PinError(code: known.code, message: known.message, refusal: refusal)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -172,7 +172,7 @@ public struct PinPolicy: Sendable, Hashable {
         let wanted = rule.map { Self.list($0.pins) } ?? "none"
         return PinError(
             code: code, message: "\(found)\(seen); wanted: \(wanted); remedy: \(remedy.text)",
-            failure: PinFailure(host: host, rule: rule, seen: chain, remedy: remedy))
+            refusal: PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy))
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

@@ -111,13 +111,13 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public let message: String
 
     /// What a policy's refusal is about, as values; nil for every other error.
-    public let pinFailure: PinFailure?
+    public let pinRefusal: PinRefusal?
 
     /// Makes an error.
-    public init(code: Code, message: String, pinFailure: PinFailure? = nil) {
+    public init(code: Code, message: String, pinRefusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
-        self.pinFailure = pinFailure
+        self.pinRefusal = pinRefusal
     }
 
     /// The message.
@@ -135,6 +135,6 @@ extension TransportError {
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: refusal.message, pinFailure: refusal.failure)
+        self.init(code: code, message: refusal.message, pinRefusal: refusal.failure)
     }
 }

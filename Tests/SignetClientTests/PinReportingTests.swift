@@ -159,7 +159,7 @@ import Testing
         let system = try await Self.start(url, policy, options)
         let error = await failure(system, "/refused")
         #expect(error?.code.name == "pin-mismatch", "\(error?.message ?? "a reply")")
-        #expect(error?.pinFailure?.remedy.kind == .noChain)
+        #expect(error?.pinRefusal?.remedy.kind == .noChain)
         await system.shutdown()
         let report = try #require(sink.reports.first)
         #expect(sink.reports.count == 1 && report.kind == .pinMismatch && report.isEnforced)

@@ -28,7 +28,7 @@ import Testing
             served: [[0x30, 0x00]], port: port)
         let finding = try #require(verdict.finding)
         return PinReport(
-            try #require(finding.failure), kind: finding.code, port: 1, isEnforced: isEnforced,
+            try #require(finding.refusal), kind: finding.code, port: 1, isEnforced: isEnforced,
             date: date)
     }
 

@@ -28,7 +28,7 @@ final class PinReporter: Sendable {
 
     /// Reports what a call met; returns at once.
     func submit(
-        _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool
+        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool
     ) {
         let report: PinReport? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -36,7 +36,7 @@ final class PinReporter: Sendable {
             // The clock is read in here: of two calls at once the gate would else see the later one's time
             // first, and take the other's for a clock that was set back.
             let report = PinReport(
-                failure, kind: kind, port: port, isEnforced: isEnforced, date: clock())
+                refusal, kind: kind, port: port, isEnforced: isEnforced, date: clock())
             if state.gate.admits(report) { return report }
             state.counts.repeated += 1
             return nil

@@ -29,22 +29,22 @@ public struct PinReport: Sendable, Hashable {
     /// Takes the values of a refusal or a finding.
     ///
     /// - Parameters:
-    ///   - failure: What was wrong.
+    ///   - refusal: What was wrong.
     ///   - kind: Its code.
-    ///   - port: The port, where the failure does not know it.
+    ///   - port: The port, where the refusal does not know it.
     ///   - isEnforced: Whether the call was refused.
     ///   - date: Unix seconds.
     public init(
-        _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool, date: Int64
+        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool, date: Int64
     ) {
         self.date = date
-        self.host = failure.host
-        self.port = failure.port ?? port
-        self.rule = failure.rule
+        self.host = refusal.host
+        self.port = refusal.port ?? port
+        self.rule = refusal.rule
         self.kind = kind
         self.isEnforced = isEnforced
-        self.chain = failure.seen
-        self.served = failure.served
+        self.chain = refusal.seen
+        self.served = refusal.served
     }
 
     /// The report without certificates, in the words of `signet pins check --json`.

@@ -1,5 +1,5 @@
 /// What a refusal is about, as values: the same that its message says in words.
-public struct PinFailure: Sendable, Hashable {
+public struct PinRefusal: Sendable, Hashable {
     private struct Values: Sendable, Hashable {
         var host: HostName
         var rule: PinRule?
