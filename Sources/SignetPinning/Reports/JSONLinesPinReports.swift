@@ -28,7 +28,7 @@ public final class JSONLinesPinReports: PinReportSink {
     public var name: String { path }
 
     /// Appends a line.
-    public func take(_ report: PinReport) async throws(PinError) {
+    public func receive(_ report: PinReport) async throws(PinError) {
         let line = JSONValue.object(report.json).serialized() + [UInt8(ascii: "\n")]
         let result = await withCheckedContinuation { continuation in
             queue.async { [path, maximumSize] in

@@ -75,5 +75,5 @@ public protocol PinReportSink: Sendable {
     /// Takes a report.
     ///
     /// - Throws: `PinError` with code `report-failed`.
-    func take(_ report: PinReport) async throws(PinError)
+    func receive(_ report: PinReport) async throws(PinError)
 }

@@ -7,7 +7,7 @@ internal import SignetCrypto
 /// one is over, so that a server with ever new certificates cannot make a flood. Refusals before any
 /// connection, whose host names a redirect can invent, fill at most half of it: the other half is for keys
 /// that a host has shown.
-public struct PinReportGate: Sendable {
+public struct PinReportRateLimiter: Sendable {
     private struct Kind: Hashable {
         let host: HostName
         let port: Int

@@ -6,13 +6,13 @@ public import SignetPinning
 /// A report is made where a host showed no wanted key, refused or only reported, and where a policy refused
 /// a host before any connection, also one that a redirect led to. It leaves once in `repeatsAfter` for each kind (host, port, rule, code,
 /// mode, chain), through a queue of its own for each sink: no call waits for it or fails by it.
-public struct PinReporting: Sendable {
+public struct PinReportOptions: Sendable {
     /// Whether reports are told to the system's logger.
     public var logs = true
     /// Where else they go, such as a `JSONLinesPinReports`.
     public var sinks: [any PinReportSink] = []
     /// Collectors that they are sent to.
-    public var posts: [PinReportPost] = []
+    public var collectors: [PinReportCollector] = []
     /// Seconds between two reports of a kind.
     public var repeatsAfter: Int64 = 86_400
     /// How many reports wait for one sink at most; more are dropped, counted, and told of in the next.
@@ -34,20 +34,20 @@ public struct PinReporting: Sendable {
 /// tells of it fails as every call to that host does; it is counted, logged and not sent again. Only `pins`
 /// help: they take the place of the policy's rule, in enforce mode and without an end, and no update of the
 /// policy changes them. Have them be of keys that outlive the policy's, one in reserve among them.
-public struct PinReportPost: Sendable {
+public struct PinReportCollector: Sendable {
     /// An https URL.
     public var url: String
     /// What it reads.
-    public var shape: PinReportShape
+    public var format: PinReportFormat
     /// Pins of the collector's host in place of the policy's.
     public var pins: [Pin] = []
     /// The time for one report.
     public var timeout: Duration = .seconds(10)
 
     /// Names a collector.
-    public init(url: String, shape: PinReportShape = .rfc7469) {
+    public init(url: String, format: PinReportFormat = .rfc7469) {
         self.url = url
-        self.shape = shape
+        self.format = format
     }
 }
 
@@ -76,23 +76,23 @@ public struct PinReportCounts: Sendable, Hashable {
 }
 
 /// A collector whose URL can be used.
-struct PreparedPost: Sendable {
-    let post: PinReportPost
+struct PreparedCollector: Sendable {
+    let collector: PinReportCollector
     let url: RequestURL
-    /// The policy of `post.pins`; nil without any.
+    /// The policy of `collector.pins`; nil without any.
     let policy: PinPolicy?
 
-    init(_ post: PinReportPost) throws(ClientError) {
-        self.post = post
-        url = try RequestURL(post.url)
+    init(_ collector: PinReportCollector) throws(ClientError) {
+        self.collector = collector
+        url = try RequestURL(collector.url)
         guard url.scheme == "https" else {
             throw .refusedURL("the URL for pin reports begins with https://")
         }
         let host = try url.host()
         do throws(PinError) {
             policy =
-                post.pins.isEmpty
-                ? nil : try PinPolicy(rules: [PinRule(host: host.text, pins: post.pins)])
+                collector.pins.isEmpty
+                ? nil : try PinPolicy(rules: [PinRule(host: host.text, pins: collector.pins)])
         } catch {
             throw .refusedURL(error.message)
         }

@@ -2,7 +2,7 @@ internal import SignetCrypto
 internal import SignetJSON
 
 /// The JSON that collectors of pin reports read.
-public struct PinReportShape: Sendable, Hashable {
+public struct PinReportFormat: Sendable, Hashable {
     /// The program, as TrustKit's collectors tell programs apart.
     public struct App: Sendable, Hashable {
         /// Such as `com.example.shop`.
@@ -37,11 +37,11 @@ public struct PinReportShape: Sendable, Hashable {
     private let value: Value
 
     /// RFC 7469, section 3.
-    public static let rfc7469 = PinReportShape(value: .rfc7469)
+    public static let rfc7469 = PinReportFormat(value: .rfc7469)
 
     /// What TrustKit 3 sends (github.com/datatheorem/TrustKit, TSKPinFailureReport).
-    public static func trustKit(_ app: App) -> PinReportShape {
-        PinReportShape(value: .trustKit(app))
+    public static func trustKit(_ app: App) -> PinReportFormat {
+        PinReportFormat(value: .trustKit(app))
     }
 
     /// A report in this shape.
