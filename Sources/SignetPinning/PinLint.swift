@@ -79,13 +79,13 @@ public enum PinLint {
         /// A rule that reaches every name below a host.
         private struct Claim {
             let key: String
-            let reach: PinRule.Pattern.Reach
+            let scope: PinRule.Pattern.Scope
             let pins: Set<JSONValue>
             let says: [String: JSONValue]
 
-            init(_ key: String, _ reach: PinRule.Pattern.Reach, _ members: JSONObject) {
+            init(_ key: String, _ scope: PinRule.Pattern.Scope, _ members: JSONObject) {
                 self.key = key
-                self.reach = reach
+                self.scope = scope
                 var says: [String: JSONValue] = [:]
                 for (name, value) in members where name != "includeSubdomains" && name != "pins" {
                     says[name] = value
@@ -96,8 +96,8 @@ public enum PinLint {
 
             /// `**.` decides before the host itself, and that before `*.`.
             func yields(to other: Claim) -> Bool {
-                switch (reach, other.reach) {
-                case (_, .anyLabels), (.oneLabel, .exact): true
+                switch (scope, other.scope) {
+                case (_, .anyDepth), (.oneLabel, .exact): true
                 default: false
                 }
             }
@@ -169,11 +169,11 @@ public enum PinLint {
                     add("duplicate-host", .error, "the same as \"\(twin)\" in another spelling")
                 }
                 let isWide =
-                    pattern.reach != .exact || value["includeSubdomains"]?.bool == true
+                    pattern.scope != .exact || value["includeSubdomains"]?.bool == true
                 if pattern.host.kind == .name, let members = value.object,
-                    pattern.reach == .anyLabels || value["includeSubdomains"]?.bool == true
+                    pattern.scope == .anyDepth || value["includeSubdomains"]?.bool == true
                 {
-                    lintReach(Claim(name, pattern.reach, members), below: pattern.host)
+                    lintScope(Claim(name, pattern.scope, members), below: pattern.host)
                 }
                 if isWide, suffixes.contains(pattern.host) {
                     add(
@@ -186,7 +186,7 @@ public enum PinLint {
             }
         }
 
-        private mutating func lintReach(_ claim: Claim, below host: HostName) {
+        private mutating func lintScope(_ claim: Claim, below host: HostName) {
             guard let other = reaching[host.text] else {
                 reaching[host.text] = claim
                 return
@@ -194,7 +194,7 @@ public enum PinLint {
             let (lost, decides) = claim.yields(to: other) ? (claim, other) : (other, claim)
             reaching[host.text] = decides
             let isSame = lost.pins == decides.pins && lost.says == decides.says
-            guard lost.reach != decides.reach, !isSame else { return }
+            guard lost.scope != decides.scope, !isSame else { return }
             let current = self.host
             defer { self.host = current }
             self.host = lost.key

@@ -142,7 +142,7 @@ public struct PinPlan: Sendable, Hashable {
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)
         let exact = policy.rules.filter {
-            $0.pattern.reach == .exact && $0.pattern.host.kind == .name
+            $0.pattern.scope == .exact && $0.pattern.host.kind == .name
         }
         let byParent = Dictionary(grouping: exact) { rule -> Substring in
             let name = rule.pattern.host.text

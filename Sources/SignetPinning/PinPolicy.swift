@@ -18,7 +18,7 @@ public struct PinPolicy: Sendable, Hashable {
 
     private let exact: [String: Int]
     private let oneLabel: [String: Int]
-    private let anyLabels: [String: Int]
+    private let anyDepth: [String: Int]
 
     /// Makes a policy of rules.
     ///
@@ -26,30 +26,30 @@ public struct PinPolicy: Sendable, Hashable {
     public init(rules: [PinRule], unlisted: Unlisted = .refuse) throws(PinError) {
         var exact: [String: Int] = [:]
         var oneLabel: [String: Int] = [:]
-        var anyLabels: [String: Int] = [:]
+        var anyDepth: [String: Int] = [:]
         var below: [String: Int] = [:]
         for (index, rule) in rules.enumerated() {
             let host = rule.pattern.host.text
             let twin =
-                switch rule.pattern.reach {
+                switch rule.pattern.scope {
                 case .exact: exact.updateValue(index, forKey: host)
                 case .oneLabel: oneLabel.updateValue(index, forKey: host)
-                case .anyLabels: anyLabels.updateValue(index, forKey: host)
+                case .anyDepth: anyDepth.updateValue(index, forKey: host)
                 }
             guard twin == nil else {
                 throw PinError(
                     code: .malformedPolicy,
                     message: "\(rule.pattern) stands twice (perhaps in two spellings)")
             }
-            if rule.includesSubdomains, rule.pattern.reach != .anyLabels {
-                if rule.pattern.reach == .exact || below[host] == nil { below[host] = index }
+            if rule.includesSubdomains, rule.pattern.scope != .anyDepth {
+                if rule.pattern.scope == .exact || below[host] == nil { below[host] = index }
             }
         }
         self.rules = rules
         self.unlisted = unlisted
         self.exact = exact
         self.oneLabel = oneLabel
-        self.anyLabels = anyLabels.merging(below) { star, _ in star }
+        self.anyDepth = anyDepth.merging(below) { star, _ in star }
     }
 
     /// The one rule that decides for a host, if there is any.
@@ -61,8 +61,8 @@ public struct PinPolicy: Sendable, Hashable {
         while true {
             let key = String(suffix)
             if dropped == 1, let index = oneLabel[key] { return rules[index] }
-            if let index = anyLabels[key],
-                dropped > 0 || rules[index].pattern.reach == .anyLabels
+            if let index = anyDepth[key],
+                dropped > 0 || rules[index].pattern.scope == .anyDepth
             {
                 return rules[index]
             }

@@ -19,17 +19,17 @@ public struct PinRule: Sendable, Hashable {
     /// Which hosts a rule is for.
     public struct Pattern: Sendable, Hashable, CustomStringConvertible {
         /// How much of a host stands before `host`.
-        public enum Reach: String, Sendable, Hashable {
+        public enum Scope: String, Sendable, Hashable {
             /// Nothing: the host itself.
             case exact = ""
             /// One label.
             case oneLabel = "*."
             /// Any number of labels, none too.
-            case anyLabels = "**."
+            case anyDepth = "**."
         }
 
         /// How much may stand before the host.
-        public let reach: Reach
+        public let scope: Scope
         /// The host or suffix in its one form.
         public let host: HostName
 
@@ -39,28 +39,28 @@ public struct PinRule: Sendable, Hashable {
         ///   elsewhere, or a wildcard before an address.
         public init(parsing text: String) throws(PinError) {
             let bytes = Array(text.utf8)
-            var reach = Reach.exact
+            var scope = Scope.exact
             if bytes.starts(with: "**.".utf8) {
-                reach = .anyLabels
+                scope = .anyDepth
             } else if bytes.starts(with: "*.".utf8) {
-                reach = .oneLabel
+                scope = .oneLabel
             }
-            let rest = bytes.dropFirst(reach.rawValue.utf8.count)
+            let rest = bytes.dropFirst(scope.rawValue.utf8.count)
             guard !rest.contains(UInt8(ascii: "*")) else {
                 throw HostName.refusal(
                     "a star stands only at the beginning, as \"*.\" (one label) or \"**.\" (none or"
                         + " more), before a name")
             }
             let host = try HostName.canonical(String(decoding: rest, as: UTF8.self))
-            guard reach == .exact || host.kind == .name else {
+            guard scope == .exact || host.kind == .name else {
                 throw HostName.refusal("a wildcard stands before a name, not before an IP address")
             }
-            self.reach = reach
+            self.scope = scope
             self.host = host
         }
 
         /// The canonical text.
-        public var description: String { reach.rawValue + host.text }
+        public var description: String { scope.rawValue + host.text }
     }
 
     /// Which hosts the rule is for.

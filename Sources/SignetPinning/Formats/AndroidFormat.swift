@@ -10,7 +10,8 @@ enum AndroidFormat {
 
     // MARK: - Reading
 
-    static func read(_ bytes: [UInt8], _ notes: inout Notes) throws(PinError) -> PinPolicy {
+    static func read(_ bytes: [UInt8], _ notes: inout ConversionNotes) throws(PinError) -> PinPolicy
+    {
         guard bytes.count <= PropertyList.sizeLimit else { throw malformed("more than 16 MiB") }
         let root = try XMLReader.read(bytes)
         guard root.name == "network-security-config" else {
@@ -33,7 +34,8 @@ enum AndroidFormat {
     }
 
     private static func readDomains(
-        _ element: XMLElement, _ outer: Inherited, _ rules: inout [PinRule], _ notes: inout Notes
+        _ element: XMLElement, _ outer: Inherited, _ rules: inout [PinRule],
+        _ notes: inout ConversionNotes
     ) throws(PinError) {
         var inherited = outer
         var domains: [XMLElement] = []
@@ -65,7 +67,7 @@ enum AndroidFormat {
     }
 
     private static func rule(
-        _ domain: XMLElement, _ inherited: Inherited, _ notes: inout Notes
+        _ domain: XMLElement, _ inherited: Inherited, _ notes: inout ConversionNotes
     ) throws(PinError) -> PinRule {
         guard domain.elements.isEmpty else { throw malformed("<domain> holds a name alone") }
         let host = String(
@@ -118,7 +120,9 @@ enum AndroidFormat {
 
     // MARK: - Writing
 
-    static func write(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+    static func write(_ policy: PinPolicy, _ notes: inout ConversionNotes) throws(PinError)
+        -> [UInt8]
+    {
         var text = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<network-security-config>\n"
         var hosts: Set<String> = []
         for rule in policy.rules {
@@ -143,7 +147,7 @@ enum AndroidFormat {
         return Array((text + "</network-security-config>\n").utf8)
     }
 
-    private static func pinSet(_ rule: PinRule, _ notes: inout Notes) -> String {
+    private static func pinSet(_ rule: PinRule, _ notes: inout ConversionNotes) -> String {
         var expiration = ""
         if let date = rule.expires, rule.afterExpiry == .allow {
             expiration = " expiration=\"\(date.text)\""

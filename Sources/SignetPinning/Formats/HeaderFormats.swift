@@ -2,7 +2,8 @@
 enum CurlFormat {
     private static let prefix = "sha256//"
 
-    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout Notes) throws(PinError)
+    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout ConversionNotes)
+        throws(PinError)
         -> PinPolicy
     {
         var pins = DistinctPins()
@@ -19,12 +20,12 @@ enum CurlFormat {
         return try PinPolicy(rules: [PinRule(host: host, pins: pins.pins)])
     }
 
-    static func write(_ rule: PinRule, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+    static func write(_ rule: PinRule, _ notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
         guard rule.mode == .enforce else {
             throw PinConversion.notExpressible("curl has no report mode")
         }
         notes.add("curl compares the leaf's key alone: pins of issuers match nothing there")
-        if rule.pattern.reach != .exact || rule.includesSubdomains {
+        if rule.pattern.scope != .exact || rule.includesSubdomains {
             notes.add("curl has pins for a call, not for \(rule.pattern) and what is below")
         }
         notes.addExpiry(of: rule, "curl")
@@ -50,7 +51,8 @@ enum HPKPFormat {
     private static let field = "public-key-pins"
     private static let reportField = "public-key-pins-report-only"
 
-    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout Notes) throws(PinError)
+    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout ConversionNotes)
+        throws(PinError)
         -> PinPolicy
     {
         var text = Array(try CurlFormat.trimmed(bytes).utf8)[...]
@@ -154,7 +156,7 @@ enum HPKPFormat {
     /// How long a browser is told to remember: 60 days, as the RFC's section 4.1 suggests at most.
     private static let maximumAge = 5_184_000
 
-    static func write(_ rule: PinRule, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+    static func write(_ rule: PinRule, _ notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
         let reachesBelow = try rule.reachesBelow("HPKP")
         guard rule.pattern.host.kind == .name else {
             throw PinConversion.notExpressible("browsers note no pins of addresses (RFC 7469)")

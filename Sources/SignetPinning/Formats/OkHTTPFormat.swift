@@ -7,7 +7,8 @@ enum OkHTTPFormat {
     // MARK: - Reading
 
     /// Finds the calls `.add("pattern", "sha256/…", …)` of Kotlin or Java code.
-    static func read(_ bytes: [UInt8], _ notes: inout Notes) throws(PinError) -> PinPolicy {
+    static func read(_ bytes: [UInt8], _ notes: inout ConversionNotes) throws(PinError) -> PinPolicy
+    {
         guard bytes.count <= PropertyList.sizeLimit, String(validating: bytes, as: UTF8.self) != nil
         else { throw CodeReader.malformed("it is not UTF-8, or more than 16 MiB", line: 1) }
         var order: [PinRule.Pattern] = []
@@ -45,10 +46,10 @@ enum OkHTTPFormat {
     private static let mostPins = 1_000_000
 
     /// The rules, each with the pins of the wider ones.
-    private static func joined(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
+    private static func joined(_ policy: PinPolicy, _ notes: inout ConversionNotes) throws(PinError)
         -> [PinRule]
     {
-        let index = ReachIndex(policy)
+        let index = RuleScopeIndex(policy)
         var rules: [PinRule] = []
         var room = mostPins
         for rule in policy.rules {
@@ -71,7 +72,7 @@ enum OkHTTPFormat {
     }
 
     private static func joined(
-        _ pins: [Pin], _ name: String, _ wider: [PinRule], _ notes: inout Notes
+        _ pins: [Pin], _ name: String, _ wider: [PinRule], _ notes: inout ConversionNotes
     ) -> [Pin] {
         var pins = pins
         var known = Set(pins)
@@ -88,13 +89,15 @@ enum OkHTTPFormat {
 
     /// Whether one of two rules of the same name reaches less than the other.
     private static func isNarrower(_ rule: PinRule, _ other: PinRule) -> Bool {
-        rule.pattern.host == other.pattern.host && other.pattern.reach == .anyLabels
+        rule.pattern.host == other.pattern.host && other.pattern.scope == .anyDepth
     }
 
     // MARK: - Writing
 
-    static func write(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
-        let index = ReachIndex(policy)
+    static func write(_ policy: PinPolicy, _ notes: inout ConversionNotes) throws(PinError)
+        -> [UInt8]
+    {
+        let index = RuleScopeIndex(policy)
         let pins = Dictionary(policy.rules.map { ($0.pattern, Set($0.pins)) }) { first, _ in first }
         var lines = ["CertificatePinner.Builder()"]
         for rule in policy.rules {
@@ -114,7 +117,7 @@ enum OkHTTPFormat {
                     "OkHttp would take the pins of \(wider.pattern) for \(rule.pattern) too, which"
                         + " the policy does not")
             }
-            guard rule.pattern.reach != .oneLabel || !rule.includesSubdomains else {
+            guard rule.pattern.scope != .oneLabel || !rule.includesSubdomains else {
                 throw PinConversion.notExpressible(
                     "OkHttp cannot say \(rule.pattern) with its subdomains and without"
                         + " \(rule.pattern.host)")

@@ -77,7 +77,7 @@ public enum PinConversion {
         _ bytes: [UInt8], as format: PinFormat, host: String? = nil,
         filesIn directory: String? = nil
     ) throws(PinError) -> Reading {
-        var notes = Notes()
+        var notes = ConversionNotes()
         let policy: PinPolicy
         switch format.value {
         case .signet: policy = try PinPolicy(parsing: bytes, filesIn: directory)
@@ -111,7 +111,7 @@ public enum PinConversion {
     public static func write(
         _ policy: PinPolicy, as format: PinFormat, host: String? = nil, binary: Bool = false
     ) throws(PinError) -> Writing {
-        var notes = Notes()
+        var notes = ConversionNotes()
         if policy.unlisted == .refuse, format != .signet, format.namesHosts {
             notes.add("\(format) leaves hosts that are not listed open; the policy refuses them")
         }
@@ -145,7 +145,7 @@ public enum PinConversion {
             let pattern = try PinRule.Pattern(parsing: host)
             rule =
                 pinned.first { $0.pattern == pattern }
-                ?? (pattern.reach == .exact ? policy.rule(for: pattern.host) : nil)
+                ?? (pattern.scope == .exact ? policy.rule(for: pattern.host) : nil)
         } else {
             guard pinned.count <= 1 else {
                 throw notExpressible(
@@ -166,7 +166,7 @@ public enum PinConversion {
 }
 
 /// What gets lost on the way, each said once.
-struct Notes {
+struct ConversionNotes {
     private(set) var lines: [String] = []
     private var known: Set<String> = []
 
@@ -197,9 +197,9 @@ extension PinRule {
     ///
     /// - Throws: `not-expressible` for one label.
     func reachesBelow(_ format: String) throws(PinError) -> Bool {
-        switch pattern.reach {
+        switch pattern.scope {
         case .exact: return includesSubdomains
-        case .anyLabels: return true
+        case .anyDepth: return true
         case .oneLabel:
             throw PinConversion.notExpressible(
                 "\(format) cannot say \(pattern) (one label): name the hosts, or use **.")
@@ -209,7 +209,7 @@ extension PinRule {
 
 /// Which rules of a policy reach the hosts of another: found by suffix, so that a policy of many rules
 /// is not gone through once for each of them.
-struct ReachIndex {
+struct RuleScopeIndex {
     private let rules: [PinRule]
     private let byHost: [String: [Int]]
 
@@ -229,14 +229,14 @@ struct ReachIndex {
     /// The rules with pins, of others than `rule`, that reach every host for which that rule decides.
     func rules(reachingAllOf rule: PinRule) -> [PinRule] {
         var found = below(rule)
-        if rule.pattern.reach == .exact, let apex = apex(rule) { found.append(apex) }
+        if rule.pattern.scope == .exact, let apex = apex(rule) { found.append(apex) }
         return found.sorted().map { rules[$0] }
     }
 
     /// The `*.` rule with pins that reaches of the hosts of a `**.` rule the name itself alone, for
     /// which no rule of its own decides.
     func rule(reachingTopOf rule: PinRule) -> PinRule? {
-        rule.pattern.reach == .anyLabels ? apex(rule).map { rules[$0] } : nil
+        rule.pattern.scope == .anyDepth ? apex(rule).map { rules[$0] } : nil
     }
 
     /// What reaches all names at and below the rule's.
@@ -259,22 +259,22 @@ struct ReachIndex {
     /// The `*.` rule of the name above, where `rule` decides for its own name.
     private func apex(_ rule: PinRule) -> Int? {
         let name = rule.pattern.host.text
-        guard rule.pattern.host.kind == .name, rule.pattern.reach != .oneLabel,
+        guard rule.pattern.host.kind == .name, rule.pattern.scope != .oneLabel,
             let dot = name.firstIndex(of: ".")
         else { return nil }
-        if rule.pattern.reach == .anyLabels,
-            byHost[name, default: []].contains(where: { rules[$0].pattern.reach == .exact })
+        if rule.pattern.scope == .anyDepth,
+            byHost[name, default: []].contains(where: { rules[$0].pattern.scope == .exact })
         {
             return nil
         }
         return byHost[String(name[name.index(after: dot)...]), default: []].first {
             let other = rules[$0]
-            return other.pattern.reach == .oneLabel && !other.isExclusion
+            return other.pattern.scope == .oneLabel && !other.isExclusion
                 && !Self.reachesBelow(other)
         }
     }
 
     private static func reachesBelow(_ rule: PinRule) -> Bool {
-        rule.includesSubdomains || rule.pattern.reach == .anyLabels
+        rule.includesSubdomains || rule.pattern.scope == .anyDepth
     }
 }

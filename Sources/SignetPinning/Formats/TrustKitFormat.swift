@@ -19,7 +19,9 @@ enum TrustKitFormat {
 
     // MARK: - Reading
 
-    static func policy(_ list: JSONValue, _ notes: inout Notes) throws(PinError) -> PinPolicy {
+    static func policy(_ list: JSONValue, _ notes: inout ConversionNotes) throws(PinError)
+        -> PinPolicy
+    {
         guard let top = list.object else { throw malformed("a dictionary is wanted") }
         let settings = try top["TSKConfiguration"].map { (value) throws(PinError) in
             try object(value, "\"TSKConfiguration\"")
@@ -47,7 +49,7 @@ enum TrustKitFormat {
         return try PinPolicy(rules: rules)
     }
 
-    private static func rule(_ host: String, _ value: JSONValue, _ notes: inout Notes)
+    private static func rule(_ host: String, _ value: JSONValue, _ notes: inout ConversionNotes)
         throws(PinError) -> PinRule
     {
         let members = try object(value, "the domain's policy")
@@ -127,21 +129,23 @@ enum TrustKitFormat {
 
     // MARK: - Writing
 
-    static func propertyList(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
+    static func propertyList(_ policy: PinPolicy, _ notes: inout ConversionNotes) throws(PinError)
         -> JSONValue
     {
         ["TSKConfiguration": .object(try configuration(policy, &notes))]
     }
 
-    static func jsonText(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+    static func jsonText(_ policy: PinPolicy, _ notes: inout ConversionNotes) throws(PinError)
+        -> [UInt8]
+    {
         JSONValue.object(try configuration(policy, &notes)).serialized(.pretty)
             + [UInt8(ascii: "\n")]
     }
 
-    private static func configuration(_ policy: PinPolicy, _ notes: inout Notes)
+    private static func configuration(_ policy: PinPolicy, _ notes: inout ConversionNotes)
         throws(PinError) -> JSONObject
     {
-        let index = ReachIndex(policy)
+        let index = RuleScopeIndex(policy)
         var domains = JSONObject()
         for rule in policy.rules {
             let name = rule.pattern.host.text

@@ -56,7 +56,7 @@ public struct PinReportFormat: Sendable, Hashable {
             "hostname": .string(report.host.text), "port": .number(JSONNumber(report.port)),
             "noted-hostname": .string(rule.pattern.host.text),
             "include-subdomains": .bool(
-                rule.includesSubdomains || rule.pattern.reach != .exact),
+                rule.includesSubdomains || rule.pattern.scope != .exact),
             "validated-certificate-chain": Self.pem(report.chain.map(\.der)),
             "known-pins": .array(
                 rule.pins.map { .string("pin-sha256=\"\($0.base64)\"") }),
