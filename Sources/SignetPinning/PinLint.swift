@@ -255,7 +255,7 @@ public enum PinLint {
                     add(code, .error, "\(place) \(message)")
                     continue
                 }
-                if pin.isHashOfNothing {
+                if pin.isHashOfEmptyInput {
                     add(
                         "empty-input-hash", .error,
                         "\(place) is the hash of nothing: the command that made it read no key")

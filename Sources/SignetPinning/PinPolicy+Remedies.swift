@@ -18,7 +18,7 @@ extension PinPolicy {
                     entry: rule.entry(pins: rule.pins.map { $0 == wanted ? twin.pin : $0 }))
             }
         }
-        if rule.pins.allSatisfy(\.isNoKey) {
+        if rule.pins.allSatisfy(\.matchesNoKey) {
             return PinRemedy(
                 kind: .notAKey,
                 advice: "the rule's pins are placeholders, no hashes of keys; if this chain is the"

@@ -192,8 +192,3 @@ enum TrustKitFormat {
         return ["TSKSwizzleNetworkDelegates": false, "TSKPinnedDomains": .object(domains)]
     }
 }
-
-extension Pin {
-    /// The digest's base64 alone.
-    var base64: String { String(text.dropFirst(Pin.prefix.count)) }
-}
