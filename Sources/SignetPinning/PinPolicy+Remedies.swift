@@ -1,29 +1,30 @@
 extension PinPolicy {
-    /// The remedy for a chain of which no key is wanted.
+    /// Returns the remedy for a chain in which no key is pinned.
     func remedy(
-        ofMismatchWith chain: [SeenCertificate], host: HostName, port: Int?, rule: PinRule
+        forMismatchWith chain: [SeenCertificate], host: HostName, port: Int?, rule: PinRule
     ) -> PinRemedy {
         guard let leaf = chain.first else {
             return PinRemedy(
                 kind: .noChain,
-                advice: "no verified chain was seen; look at it with \(Self.show(host, port))")
+                advice: "no verified chain was seen; inspect it with"
+                    + " \(Self.showCommand(for: host, port: port))")
         }
         for wanted in rule.pins {
             let lower = wanted.text.lowercased()
-            if let twin = chain.first(where: { $0.pin.text.lowercased() == lower }) {
+            if let similar = chain.first(where: { $0.pin.text.lowercased() == lower }) {
                 return PinRemedy(
                     kind: .letterCase,
-                    advice: "\(wanted.text) differs from the chain's pin in letter case alone; take"
-                        + " the pin as it is made, not as it was typed",
-                    entry: rule.entry(pins: rule.pins.map { $0 == wanted ? twin.pin : $0 }))
+                    advice: "\(wanted.text) differs from the chain's pin only in letter case; copy"
+                        + " the pin instead of typing it",
+                    entry: rule.entry(pins: rule.pins.map { $0 == wanted ? similar.pin : $0 }))
             }
         }
         if rule.pins.allSatisfy(\.matchesNoKey) {
             return PinRemedy(
                 kind: .notAKey,
-                advice: "the rule's pins are placeholders, no hashes of keys; if this chain is the"
-                    + " right one, take its pins",
-                entry: rule.entry(pins: Self.suggestion(chain)))
+                advice: "the rule's pins are placeholders, not hashes of keys; if this chain is the"
+                    + " right one, use its pins",
+                entry: rule.entry(pins: Self.suggestedPins(of: chain)))
         }
         let other = rules.first { other in
             other.pattern != rule.pattern && chain.contains { other.pins.contains($0.pin) }
@@ -33,18 +34,18 @@ extension PinPolicy {
                 kind: .otherRule,
                 advice:
                     "the pins of the rule \(other.pattern) match this chain: perhaps the pins of"
-                    + " the two stand at each other's place, or one key now serves both; if so",
+                    + " the two rules were swapped, or both hosts now use one key; if so, add its pin",
                 entry: rule.entry(pins: rule.pins + [leaf.pin]))
         }
         return PinRemedy(
             kind: .newKey,
-            advice: "if \(host.uriText) changed its key on purpose, and only then, add its pin",
+            advice: "add the new key's pin only if \(host.uriText) changed its key on purpose",
             entry: rule.entry(pins: rule.pins + [leaf.pin]))
     }
 
-    /// The remedy for a host that no rule is for.
+    /// Returns the remedy for a host without a rule.
     func remedy(
-        ofUnlisted host: HostName, port: Int?, chain: [SeenCertificate]
+        forUnlisted host: HostName, port: Int?, chain: [SeenCertificate]
     ) -> PinRemedy {
         if host.kind == .name {
             let name = host.text
@@ -54,30 +55,29 @@ extension PinPolicy {
             if let above {
                 return PinRemedy(
                     kind: .reach,
-                    advice:
-                        "the rule \(above.pattern) does not reach \(host.uriText): add the host,"
-                        + " or say \"includeSubdomains\":true there",
-                    entry: Self.entry(host, chain))
+                    advice: "the rule \(above.pattern) doesn't cover \(host.uriText): add the host,"
+                        + " or set \"includeSubdomains\":true there",
+                    entry: Self.entry(for: host, chain: chain))
             }
         }
         return PinRemedy(
             kind: .unlisted,
-            advice: "add its pins (\(Self.show(host, port))), exclude it, or say"
-                + " \"unlisted\":\"allow\"", entry: Self.entry(host, chain))
+            advice: "add its pins (\(Self.showCommand(for: host, port: port))), exclude it, or set"
+                + " \"unlisted\":\"allow\"", entry: Self.entry(for: host, chain: chain))
     }
 
-    /// The command that shows a host's pins.
-    private static func show(_ host: HostName, _ port: Int?) -> String {
+    /// Returns the command that prints a host's pins.
+    private static func showCommand(for host: HostName, port: Int?) -> String {
         let port = port ?? 443
         return "signet pins show https://\(host.uriText)" + (port == 443 ? "" : ":\(port)")
     }
 
-    /// The remedy for a rule whose last day is over.
-    func remedy(ofExpired rule: PinRule, chain: [SeenCertificate]) -> PinRemedy {
+    /// Returns the remedy for an expired rule.
+    func remedy(forExpired rule: PinRule, chain: [SeenCertificate]) -> PinRemedy {
         let isMatch = chain.contains { rule.pins.contains($0.pin) }
         return PinRemedy(
             kind: .expired,
-            advice: "renew \"expires\", or say \"afterExpiry\":\"allow\""
+            advice: "set a later \"expires\", or set \"afterExpiry\":\"allow\""
                 + (chain.isEmpty
                     ? ""
                     : isMatch
@@ -85,13 +85,13 @@ extension PinPolicy {
         )
     }
 
-    /// The keys of a chain that are worth pinning: the leaf's and its issuer's.
-    private static func suggestion(_ chain: [SeenCertificate]) -> [Pin] {
+    /// Returns the pins of a chain that are worth pinning: the leaf's and its issuer's.
+    private static func suggestedPins(of chain: [SeenCertificate]) -> [Pin] {
         chain.prefix(2).map(\.pin)
     }
 
-    private static func entry(_ host: HostName, _ chain: [SeenCertificate]) -> String? {
-        let pins = suggestion(chain)
+    private static func entry(for host: HostName, chain: [SeenCertificate]) -> String? {
+        let pins = suggestedPins(of: chain)
         guard !pins.isEmpty, let rule = try? PinRule(host: host.text, pins: pins) else {
             return nil
         }
