@@ -34,7 +34,7 @@ extension PinPolicy {
                 kind: .otherRule,
                 advice:
                     "the pins of the rule \(other.pattern) match this chain: perhaps the pins of"
-                    + " the two rules were swapped, or both hosts now use one key; if so, add its pin",
+                    + " the two rules were swapped, or both hosts use one key now; if so",
                 entry: rule.entry(pins: rule.pins + [leaf.pin]))
         }
         return PinRemedy(
