@@ -1,67 +1,81 @@
 internal import SignetCrypto
 public import SignetPinning
 
-/// Where reports of pins that did not match go, and how many of them.
+/// The destinations and limits of reports about pins that didn't match.
 ///
-/// A report is made where a host showed no wanted key, refused or only reported, and where a policy refused
-/// a host before any connection, also one that a redirect led to. It leaves once in `repeatsAfter` for each kind (host, port, rule, code,
-/// mode, chain), through a queue of its own for each sink: no call waits for it or fails by it.
+/// ```swift
+/// var options = NetworkSystem.Options()
+/// options.pinReports.sinks = [JSONLinesPinReports(path: "/var/log/shop/pins.jsonl")]
+/// var collector = PinReportCollector(url: "https://reports.example.com/hpkp")
+/// collector.pins = [
+///     try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="),
+///     try Pin(parsing: "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="),
+/// ]
+/// options.pinReports.collectors = [collector]
+/// ```
+///
+/// A report is created if a host uses no pinned key, in enforce mode and in report mode, and if a
+/// policy refuses a host before any connection, also after a redirect. Reports of the same kind
+/// (host, port, rule, code, mode and chain) are sent once in `repeatsAfter`. Each sink has its own
+/// queue, so reports neither delay calls nor make them fail.
 public struct PinReportOptions: Sendable {
-    /// Whether reports are told to the system's logger.
+    /// Whether reports are written to the system's logger.
     public var logs = true
-    /// Where else they go, such as a `JSONLinesPinReports`.
+    /// Other destinations, such as a `JSONLinesPinReports`.
     public var sinks: [any PinReportSink] = []
-    /// Collectors that they are sent to.
+    /// The collectors that reports are sent to.
     public var collectors: [PinReportCollector] = []
     /// Seconds between two reports of a kind.
     public var repeatsAfter: Int64 = 86_400
-    /// How many reports wait for one sink at most; more are dropped, counted, and told of in the next.
+    /// The most reports that wait for one sink. Further ones are dropped, and the next report has
+    /// their number.
     public var queueLimit = 256
-    /// How long `shutdown` waits for reports that have not left.
+    /// The longest time that `shutdown` waits for reports to be sent.
     public var flushTime: Duration = .seconds(2)
 
-    /// The log alone.
+    /// Creates options that only write reports to the log.
     public init() {}
 }
 
-/// A collector of pin reports.
+/// A server that collects pin reports.
 ///
-/// Its host is judged by `pins`, or without any by the policy's rule for it (RFC 7469, section 2.1.4); a host
-/// without a rule by CA, dates and name alone, also where the policy refuses unlisted hosts. What becomes of
-/// a report to it never makes another report.
+/// Its host is checked against `pins`, or, if they are empty, against the policy's rule for it (RFC
+/// 7469, section 2.1.4). A host without a rule is trusted by CA and host name alone, even if the
+/// policy refuses unlisted hosts. Sending a report never causes another report.
 ///
-/// Where the policy's rule for the collector's host is itself what is wrong, or has expired, the report that
-/// tells of it fails as every call to that host does; it is counted, logged and not sent again. Only `pins`
-/// help: they take the place of the policy's rule, in enforce mode and without an end, and no update of the
-/// policy changes them. Have them be of keys that outlive the policy's, one in reserve among them.
+/// If the policy's rule for the collector's host is wrong or has expired, reports to it fail as all
+/// calls to that host do; they are counted and logged, and not sent again. To receive them
+/// nevertheless, set `pins`. They replace the policy's rule, are enforced without expiration, and
+/// aren't changed by policy updates. Use keys that outlive the policy's, including a backup key.
 public struct PinReportCollector: Sendable {
     /// An https URL.
     public var url: String
-    /// What it reads.
+    /// The format that the collector reads.
     public var format: PinReportFormat
-    /// Pins of the collector's host in place of the policy's.
+    /// Pins of the collector's host that replace the policy's.
     public var pins: [Pin] = []
-    /// The time for one report.
+    /// The timeout for one report.
     public var timeout: Duration = .seconds(10)
 
-    /// Names a collector.
+    /// Creates a collector.
     public init(url: String, format: PinReportFormat = .rfc7469) {
         self.url = url
         self.format = format
     }
 }
 
-/// What became of pin reports so far.
+/// The numbers of pin reports so far.
 public struct PinReportCounts: Sendable, Hashable {
     /// Findings and refusals.
     public internal(set) var made = 0
-    /// Those of a kind that was reported shortly before, or past the number of kinds that is remembered.
+    /// Reports that weren't admitted: of a kind that was reported shortly before, or beyond the
+    /// number of remembered kinds.
     public internal(set) var repeated = 0
-    /// Reports that a sink took; one may go to several.
+    /// Reports that a sink accepted, counted once for each sink.
     public internal(set) var delivered = 0
-    /// Reports that a sink did not take.
+    /// Reports that a sink refused.
     public internal(set) var failed = 0
-    /// Reports that a sink was too slow for, or that were left at the end.
+    /// Reports that were dropped because a sink was too slow, or at shutdown.
     public internal(set) var dropped = 0
 
     static func + (left: PinReportCounts, right: PinReportCounts) -> PinReportCounts {
@@ -75,18 +89,18 @@ public struct PinReportCounts: Sendable, Hashable {
     }
 }
 
-/// A collector whose URL can be used.
+/// A collector with its parsed URL and policy.
 struct PreparedCollector: Sendable {
     let collector: PinReportCollector
     let url: RequestURL
-    /// The policy of `collector.pins`; nil without any.
+    /// The policy of `collector.pins`; nil if they are empty.
     let policy: PinPolicy?
 
     init(_ collector: PinReportCollector) throws(ClientError) {
         self.collector = collector
         url = try RequestURL(collector.url)
         guard url.scheme == "https" else {
-            throw .refusedURL("the URL for pin reports begins with https://")
+            throw .refusedURL("the URL for pin reports must start with https://")
         }
         let host = try url.host()
         do throws(PinError) {
