@@ -36,7 +36,7 @@ package struct URLParts: Sendable, Hashable {
         path = String(decoding: rest[slash...], as: UTF8.self)
     }
 
-    /// Returns the name of a character that makes a URL malformed, or nil if there is none.
+    /// Returns the name of a character that makes a URL malformed, or nil.
     ///
     /// Clients disagree about the host of a URL with a backslash, and some drop tabs and line
     /// breaks before they look for it. Such a URL is never repaired.
