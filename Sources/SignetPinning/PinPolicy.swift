@@ -198,9 +198,9 @@ public struct PinPolicy: Sendable, Hashable {
         }
         let seen =
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
-        let wanted = rule.map { Self.list($0.pins) } ?? "none"
+        let wanted = rule.map { "; expected: \(Self.list($0.pins))" } ?? ""
         return PinError(
-            code: code, message: "\(found)\(seen); expected: \(wanted); remedy: \(remedy.text)",
+            code: code, message: "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
             refusal: PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy))
     }
 

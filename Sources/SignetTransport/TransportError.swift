@@ -126,15 +126,15 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
 extension TransportError {
     /// A policy's refusal as a transport's error.
-    package init(_ refusal: PinError) {
+    package init(_ error: PinError) {
         let code: Code =
-            switch refusal.code {
+            switch error.code {
             case .unlistedHost: .unlistedHost
             case .policyExpired: .policyExpired
             case .cleartextToPinnedHost: .cleartextToPinnedHost
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: refusal.message, pinRefusal: refusal.failure)
+        self.init(code: code, message: error.message, pinRefusal: error.refusal)
     }
 }
