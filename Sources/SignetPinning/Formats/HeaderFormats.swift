@@ -7,7 +7,7 @@ enum CurlFormat {
         -> PinPolicy
     {
         var pins = DistinctPins()
-        for part in try trimmed(bytes).split(separator: ";", omittingEmptySubsequences: false) {
+        for part in try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false) {
             guard part.hasPrefix(prefix) else {
                 throw PinError(
                     code: .malformedInput,
@@ -33,16 +33,14 @@ enum CurlFormat {
     }
 
     /// Returns the only line without the white space around it.
-    static func trimmed(_ bytes: [UInt8]) throws(PinError) -> String {
-        let start = bytes.firstIndex { !XMLReader.isSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !XMLReader.isSpace($0) }.map { $0 + 1 } ?? start
-        let line = bytes[start..<end]
-        guard !line.isEmpty, line.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+    static func line(in bytes: [UInt8]) throws(PinError) -> String {
+        let line = XMLReader.trimmed(bytes)
+        guard !line.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
             throw PinError(
                 code: .malformedInput,
                 message: "expected one line of printable ASCII that isn't empty")
         }
-        return String(decoding: line, as: UTF8.self)
+        return line
     }
 }
 
@@ -55,7 +53,7 @@ enum HPKPFormat {
         throws(PinError)
         -> PinPolicy
     {
-        var text = Array(try CurlFormat.trimmed(bytes).utf8)[...]
+        var text = Array(try CurlFormat.line(in: bytes).utf8)[...]
         var mode = PinRule.Mode.enforce
         for (name, itsMode) in [(reportField, PinRule.Mode.report), (field, .enforce)] {
             let start = text.prefix(name.utf8.count + 1)

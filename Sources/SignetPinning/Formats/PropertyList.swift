@@ -61,12 +61,12 @@ enum XMLPropertyList {
             }
             return .bool(element.name == "true")
         case "integer":
-            guard let number = Int64(trimmed(element.text)) else {
+            guard let number = Int64(XMLReader.trimmed(element.text.utf8)) else {
                 throw PropertyList.malformed("found an <integer> that isn't an integer")
             }
             return .number(JSONNumber(number))
         case "real":
-            guard let number = Double(trimmed(element.text)), number.isFinite else {
+            guard let number = Double(XMLReader.trimmed(element.text.utf8)), number.isFinite else {
                 throw PropertyList.malformed("found a <real> that isn't a finite number")
             }
             return .init(floatLiteral: number)
@@ -96,13 +96,6 @@ enum XMLPropertyList {
         }
         guard key == nil else { throw PropertyList.malformed("found a key without a value") }
         return try PropertyList.dictionary(entries)
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        let bytes = Array(text.utf8)
-        let start = bytes.firstIndex { !XMLReader.isSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !XMLReader.isSpace($0) }.map { $0 + 1 } ?? start
-        return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
     /// Writes the types of TrustKit's configuration: dictionaries, arrays, strings and booleans.

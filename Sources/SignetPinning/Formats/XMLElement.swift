@@ -66,6 +66,13 @@ struct XMLReader {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
+    /// Returns a text without the white space around it.
+    static func trimmed(_ bytes: some BidirectionalCollection<UInt8>) -> String {
+        let rest = bytes.drop(while: isSpace)
+        let end = rest.lastIndex { !isSpace($0) }.map(rest.index(after:)) ?? rest.startIndex
+        return String(decoding: rest[..<end], as: UTF8.self)
+    }
+
     private func malformed(_ what: String) -> PinError {
         PinError(code: .malformedInput, message: "invalid XML: \(what) (byte \(index))")
     }
