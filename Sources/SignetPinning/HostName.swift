@@ -16,7 +16,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     /// The canonical text: ASCII, without brackets.
     public let text: String
-    /// Whether the host is a name or an address.
+    /// The kind of the host.
     public let kind: Kind
 
     init(text: String, kind: Kind) {
@@ -36,10 +36,10 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// Returns the canonical form of a host that comes from a URL or a policy.
     ///
     /// Decodes percent escapes, maps full-width letters and ideographic dots, drops one trailing
-    /// dot, lowers the case, and encodes labels of well-known scripts as A-labels (RFC 3492).
-    /// Rewrites all spellings of IPv4 addresses that resolvers accept (`127.1`, `2130706433`,
-    /// `0x7f.1`, `0177.1`, `[::ffff:127.0.0.1]`) in dotted decimal. Refuses every host whose
-    /// mapping is ambiguous.
+    /// dot, changes letters to lower case, and encodes labels of well-known scripts as A-labels
+    /// (RFC 3492). Rewrites all spellings of IPv4 addresses that resolvers accept (`127.1`,
+    /// `2130706433`, `0x7f.1`, `0177.1`, `[::ffff:127.0.0.1]`) in dotted decimal. Refuses every
+    /// host whose mapping is ambiguous.
     ///
     /// - Parameter text: A host without scheme, user info, port and path.
     /// - Throws: `PinError` with code `bad-host`.

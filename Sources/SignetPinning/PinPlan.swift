@@ -142,7 +142,7 @@ public struct PinPlan: Sendable, Hashable {
     ///   - policy: The policy.
     ///   - materials: Certificates, requests and keys, also those that aren't in use yet.
     ///   - now: Unix time in seconds.
-    ///   - horizon: The number of seconds before an end in which it counts as soon.
+    ///   - horizon: Seconds from now. What ends within them is reported as ending soon.
     public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)

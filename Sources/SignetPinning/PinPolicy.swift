@@ -29,9 +29,9 @@
 /// | `**.example.com` | `example.com` and every name below it |
 ///
 /// Only the most specific rule decides about a host. A rule for the host itself comes first. Then
-/// rules for a longer suffix precede those for a shorter one; for the same suffix `*.` precedes
-/// `**.` and `includesSubdomains`. A policy is immutable: each call uses one policy from its start
-/// to its end.
+/// rules for a longer suffix precede those for a shorter one. For the same suffix, `*.` precedes
+/// `**.`, which precedes `includesSubdomains`. A policy is immutable: each call uses one policy
+/// from its start to its end.
 public struct PinPolicy: Sendable, Hashable {
     /// The treatment of hosts without a rule.
     public enum Unlisted: String, Sendable, Hashable {

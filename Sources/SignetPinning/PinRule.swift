@@ -63,9 +63,9 @@ public struct PinRule: Sendable, Hashable {
         public var description: String { scope.rawValue + host.text }
     }
 
-    /// Which hosts the rule is for.
+    /// The pattern of the rule's hosts.
     public let pattern: Pattern
-    /// The pins, any of which may match; empty for an exclusion.
+    /// The pins, one of which must match; empty for an exclusion.
     public let pins: [Pin]
     /// Whether the rule also covers every name below the host.
     public let includesSubdomains: Bool

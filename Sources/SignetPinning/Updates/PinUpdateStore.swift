@@ -26,9 +26,9 @@ internal import SignetCrypto
 /// pins.
 ///
 /// A document's expiration limits how long it can be accepted, not how long it is used. An accepted
-/// policy stays in use until a newer one is accepted, also after a restart. Otherwise an attacker
-/// could restore pins that it removed by withholding newer documents. A program with newer built-in
-/// pins sets `builtInSerial`.
+/// policy stays in use until a newer one is accepted, also after a restart. If expired policies
+/// were dropped, an attacker who withholds newer documents could bring back the pins that those
+/// policies removed. A program with newer built-in pins sets `builtInSerial`.
 public struct PinUpdateStore: Sendable {
     /// The file's path.
     public let path: String
