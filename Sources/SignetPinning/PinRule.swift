@@ -48,8 +48,8 @@ public struct PinRule: Sendable, Hashable {
             let rest = bytes.dropFirst(scope.rawValue.utf8.count)
             guard !rest.contains(UInt8(ascii: "*")) else {
                 throw HostName.refusal(
-                    "a star is allowed only at the start, as \"*.\" (one label) or \"**.\" (any number"
-                        + " of labels)")
+                    "a star is allowed only at the start, as \"*.\" (one label) or \"**.\""
+                        + " (any number of labels)")
             }
             let host = try HostName.canonical(String(decoding: rest, as: UTF8.self))
             guard scope == .exact || host.kind == .name else {

@@ -9,8 +9,8 @@ enum Punycode {
         for scalar in label {
             guard let mapped = mapped(scalar) else {
                 throw HostName.refusal(
-                    "the host has a label with U+\(hex(scalar)), whose mapping is ambiguous: write the"
-                        + " label in ASCII (as an A-label, \"xn--…\")")
+                    "the host has a label with U+\(hex(scalar)), whose mapping is ambiguous:"
+                        + " write the label in ASCII (as an A-label, \"xn--…\")")
             }
             scalars.append(mapped)
         }

@@ -162,8 +162,8 @@ enum AndroidFormat {
         if let date = rule.expires, rule.afterExpiry == .allow {
             expiration = " expiration=\"\(date.text)\""
             notes.add(
-                "\(rule.pattern): Android's pins expire at the start of \(date), the policy's at its end"
-            )
+                "\(rule.pattern): Android's pins expire at the start of \(date), the policy's at its"
+                    + " end")
         } else {
             notes.addExpiry(of: rule, in: "Android")
         }

@@ -87,8 +87,8 @@ enum OkHTTPFormat {
             guard !more.isEmpty else { continue }
             pins += more
             notes.add(
-                "\(name) gets the pins of \(wider.pattern) too: OkHttp accepts a key that any matching"
-                    + " pattern pins")
+                "\(name) gets the pins of \(wider.pattern) too: OkHttp accepts a key that"
+                    + " any matching pattern pins")
         }
         return pins
     }
@@ -120,8 +120,8 @@ enum OkHTTPFormat {
             let own = pins[rule.pattern] ?? []
             if let wider = around.first(where: { pins[$0.pattern]?.isSubset(of: own) != true }) {
                 throw PinConversion.notExpressible(
-                    "OkHttp would also accept the pins of \(wider.pattern) for \(rule.pattern), which"
-                        + " the policy doesn't")
+                    "OkHttp would also accept the pins of \(wider.pattern) for \(rule.pattern),"
+                        + " which the policy doesn't")
             }
             guard rule.pattern.scope != .oneLabel || !rule.includesSubdomains else {
                 throw PinConversion.notExpressible(

@@ -156,8 +156,8 @@ public enum PinConversion {
         } else {
             guard pinned.count <= 1 else {
                 throw notExpressible(
-                    "\(format) has the pins of one host, and the policy has \(pinned.count) rules with"
-                        + " pins: choose one with --host")
+                    "\(format) has the pins of one host, and the policy has \(pinned.count)"
+                        + " rules with pins: choose one with --host")
             }
             rule = pinned.first
         }

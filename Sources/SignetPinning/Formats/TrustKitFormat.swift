@@ -181,8 +181,8 @@ enum TrustKitFormat {
             if let date = rule.expires, rule.afterExpiry == .allow {
                 members["TSKExpirationDate"] = .string(date.text)
                 notes.add(
-                    "\(name): TrustKit's pins expire at the start of \(date), the policy's at its end"
-                )
+                    "\(name): TrustKit's pins expire at the start of \(date), the policy's at its"
+                        + " end")
             } else {
                 notes.addExpiry(of: rule, in: "TrustKit")
             }

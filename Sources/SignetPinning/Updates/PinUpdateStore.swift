@@ -138,16 +138,16 @@ public struct PinUpdateStore: Sendable {
         PinError(
             code: .stateTampered,
             message:
-                "\(printable(path)): \(what); find out why, then remove this file, after which any signed"
-                + " policy that hasn't expired is accepted again")
+                "\(printable(path)): \(what); find out why, then remove this file, after which"
+                + " any signed policy that hasn't expired is accepted again")
     }
 
     private static func rolledBack(_ new: VerifiedPinPolicy, knownSerial known: Int64) -> PinError {
         PinError(
             code: .rolledBack,
             message: new.serial == known
-                ? "another pin policy with the serial number \(new.serial) was accepted before: give"
-                    + " the next one a higher number"
+                ? "another pin policy with the serial number \(new.serial) was accepted before:"
+                    + " give the next one a higher number"
                 : "the pin policy \(new.serial) is older than the one in use, \(known)")
     }
 

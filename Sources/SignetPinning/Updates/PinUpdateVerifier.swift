@@ -149,8 +149,7 @@ public struct PinUpdateVerifier: Sendable {
                 let id = names["kid"]?.string
             else {
                 throw SignedPinPolicy.malformed(
-                    "the protected header must have alg EdDSA, typ \(SignedPinPolicy.type) and a kid"
-                )
+                    "the protected header must have alg EdDSA, typ \(SignedPinPolicy.type) and kid")
             }
             keyID = id
             self.payload = body
