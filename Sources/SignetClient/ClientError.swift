@@ -72,12 +72,12 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The reply's body where its status is not 2xx and it is no reply of the protocol; never printed.
     public let replyBody: [UInt8]
     /// What a pin policy's refusal is about, as values, where one refused the host.
-    public let pinFailure: PinFailure?
+    public let pinRefusal: PinRefusal?
 
     package init(
         _ kind: Kind, _ code: Code, _ message: String, status: Int? = nil,
         serverError: RPCServerError? = nil, problem: ProblemDetails? = nil,
-        replyBody: [UInt8] = [], pinFailure: PinFailure? = nil
+        replyBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
     ) {
         self.kind = kind
         self.code = code
@@ -86,7 +86,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         self.serverError = serverError
         self.problem = problem
         self.replyBody = replyBody
-        self.pinFailure = pinFailure
+        self.pinRefusal = pinRefusal
     }
 
     /// Code and message.
@@ -121,7 +121,7 @@ extension ClientError {
             case .bodyLength, .bodyFailed, .bodyChanged, .bodyNotReplayable: .processing
             default: .noReply
             }
-        self.init(kind, Code(error.code.name), error.message, pinFailure: error.pinFailure)
+        self.init(kind, Code(error.code.name), error.message, pinRefusal: error.pinRefusal)
     }
 
     init(_ error: SigningError) {

@@ -31,7 +31,7 @@ extension NetworkSystem {
         /// Where the system tells what it does; no value, key or body is ever told.
         public var logger = Logger(label: "signet.client")
         /// Where reports of pins that did not match go; the log alone by default.
-        public var pinReports = PinReporting()
+        public var pinReports = PinReportOptions()
         /// Where signed pin policies come from; nil for none.
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.

@@ -39,18 +39,18 @@ public final class NetworkSystem: Sendable {
 
     private init(
         engine: any HTTPEngine, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?,
-        posts: [PreparedPost], updates: PinUpdates?
+        collectors: [PreparedCollector], updates: PinUpdates?
     ) {
         let box = SnapshotBox(snapshot)
         self.engine = engine
         self.box = box
         self.updates = updates
         var sinks: [any PinReportSink] = options.pinReports.sinks
-        if options.pinReports.logs { sinks.append(LoggedPinReports(logger: options.logger)) }
-        for post in posts {
+        if options.pinReports.logs { sinks.append(LogPinReportSink(logger: options.logger)) }
+        for collector in collectors {
             sinks.append(
-                PostedPinReports(
-                    target: post, engine: engine, box: box, connectTo: options.connectTo))
+                HTTPPinReportSink(
+                    target: collector, engine: engine, box: box, connectTo: options.connectTo))
         }
         self.reporter = PinReporter(
             options.pinReports, sinks, logger: options.logger, clock: options.clock)
@@ -106,8 +106,10 @@ public final class NetworkSystem: Sendable {
     static func started(
         _ snapshot: SystemSnapshot, _ options: Options, fetcher: Fetcher? = nil
     ) throws(ClientError) -> NetworkSystem {
-        var posts: [PreparedPost] = []
-        for post in options.pinReports.posts { posts.append(try PreparedPost(post)) }
+        var collectors: [PreparedCollector] = []
+        for collector in options.pinReports.collectors {
+            collectors.append(try PreparedCollector(collector))
+        }
         let updates = try options.pinUpdates.map { plan throws(ClientError) in
             try PinUpdates(plan)
         }
@@ -124,7 +126,8 @@ public final class NetworkSystem: Sendable {
             throw ClientError(error)
         }
         let system = NetworkSystem(
-            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher, posts: posts,
+            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher,
+            collectors: collectors,
             updates: updates)
         if fetcher == nil { system.logStart(system.startReport) }
         return system
@@ -134,7 +137,7 @@ public final class NetworkSystem: Sendable {
     ///
     /// Returns when every call has ended; each that was cut short has thrown `not-running`.
     ///
-    /// Pin reports that have not left get their own time (``PinReporting/flushTime``).
+    /// Pin reports that have not left get their own time (``PinReportOptions/flushTime``).
     ///
     /// - Parameter gracePeriod: How long calls under way may go on.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {

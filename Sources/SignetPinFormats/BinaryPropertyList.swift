@@ -1,15 +1,17 @@
 internal import SignetPinning
 internal import SignetJSON
 
-/// Binary property lists, version 00: a header, objects, a table of their places, and a trailer that
-/// tells where it begins (documented in CFBinaryPList.c of Apple's CoreFoundation).
+/// Reads and writes binary property lists, version 00: a header, the objects, a table of their
+/// offsets, and a trailer with the offset of the table (documented in CFBinaryPList.c of Apple's
+/// CoreFoundation).
 struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsets: [Int]
     private let referenceSize: Int
-    /// How many more values may be met: references can name one object very often.
+    /// The number of values that may still be read. Without a limit, many references to one object
+    /// would need too much memory.
     private var remaining = 100_000
-    /// How many more bytes of strings may be copied, for the same reason.
+    /// The bytes of strings that may still be copied, for the same reason.
     private var room = 2 * PropertyList.sizeLimit
 
     private static let maximumDepth = 64
@@ -23,7 +25,7 @@ struct BinaryPropertyList {
 
     private init(_ bytes: [UInt8]) throws(PinError) {
         guard bytes.starts(with: "bplist00".utf8), bytes.count >= 8 + 1 + 1 + 32 else {
-            throw PropertyList.malformed("a binary list of version 00 is wanted, whole")
+            throw PropertyList.malformed("expected a complete binary list of version 00")
         }
         let trailer = bytes.count - 32
         let offsetSize = Int(bytes[trailer + 6])
@@ -35,13 +37,13 @@ struct BinaryPropertyList {
             count <= UInt64(bytes.count), top < count, table >= 9,
             table <= UInt64(trailer),
             UInt64(trailer) - table >= count * UInt64(offsetSize)
-        else { throw PropertyList.malformed("the binary list's trailer does not fit it") }
+        else { throw PropertyList.malformed("the binary list's trailer doesn't match its size") }
         var offsets: [Int] = []
         for index in 0..<Int(count) {
             let start = Int(table) + index * offsetSize
             let offset = Self.number(bytes[start..<(start + offsetSize)])
             guard offset >= 8, offset < table else {
-                throw PropertyList.malformed("an object of the binary list lies outside it")
+                throw PropertyList.malformed("an offset of the binary list is outside of it")
             }
             offsets.append(Int(offset))
         }
@@ -54,9 +56,9 @@ struct BinaryPropertyList {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private func slice(_ start: Int, _ count: Int) throws(PinError) -> ArraySlice<UInt8> {
+    private func slice(from start: Int, count: Int) throws(PinError) -> ArraySlice<UInt8> {
         guard count >= 0, start <= bytes.count, count <= bytes.count - start else {
-            throw PropertyList.malformed("an object of the binary list is cut short")
+            throw PropertyList.malformed("an object of the binary list is incomplete")
         }
         return bytes[start..<(start + count)]
     }
@@ -65,7 +67,7 @@ struct BinaryPropertyList {
         remaining -= 1
         guard index < offsets.count, depth <= Self.maximumDepth, remaining > 0 else {
             throw PropertyList.malformed(
-                "the binary list is too deep, too large or goes in a circle")
+                "the binary list is too deep, too large or circular")
         }
         let start = offsets[index]
         let marker = bytes[start]
@@ -73,13 +75,13 @@ struct BinaryPropertyList {
         case 0x0 where marker == 0x08 || marker == 0x09: return .bool(marker == 0x09)
         case 0x1: return .number(JSONNumber(try integer(at: start)))
         case 0x2, 0x3:
-            // Reals and dates mean nothing here; they are only passed over.
-            _ = try slice(start + 1, 1 << Int(marker & 0xF))
+            // Reals and dates aren't needed, only skipped.
+            _ = try slice(from: start + 1, count: 1 << Int(marker & 0xF))
             return .string("")
         case 0x4, 0x5, 0x6, 0xA, 0xD: break
-        default: throw PropertyList.malformed("an object of the binary list is of no known kind")
+        default: throw PropertyList.malformed("unknown type of an object in the binary list")
         }
-        let (count, body) = try counted(start)
+        let (count, body) = try length(at: start)
         if marker >> 4 == 0x5 || marker >> 4 == 0x6 {
             room -= count
             guard room >= 0 else {
@@ -88,36 +90,36 @@ struct BinaryPropertyList {
         }
         switch marker >> 4 {
         case 0x4:
-            _ = try slice(body, count)
+            _ = try slice(from: body, count: count)
             return .string("")
         case 0x5:
-            let text = try slice(body, count)
+            let text = try slice(from: body, count: count)
             guard text.allSatisfy({ $0 < 0x80 }) else {
-                throw PropertyList.malformed("a string that is not ASCII")
+                throw PropertyList.malformed("found a string that isn't ASCII")
             }
             return .string(String(decoding: text, as: UTF8.self))
         case 0x6:
-            let text = try slice(body, count * 2)
+            let text = try slice(from: body, count: count * 2)
             let units = stride(from: text.startIndex, to: text.endIndex, by: 2).map {
                 UInt16(text[$0]) << 8 | UInt16(text[$0 + 1])
             }
             guard let string = String(validating: units, as: UTF16.self) else {
-                throw PropertyList.malformed("a string that is not UTF-16")
+                throw PropertyList.malformed("found a string that isn't UTF-16")
             }
             return .string(string)
         case 0xA:
             var values: [JSONValue] = []
-            for reference in try references(body, count) {
+            for reference in try references(from: body, count: count) {
                 values.append(try value(reference, depth: depth + 1))
             }
             return .array(values)
         default:
-            let names = try references(body, count)
-            let places = try references(body + count * referenceSize, count)
+            let names = try references(from: body, count: count)
+            let places = try references(from: body + count * referenceSize, count: count)
             var entries: [(String, JSONValue)] = []
             for (name, place) in zip(names, places) {
                 guard case .string(let key) = try value(name, depth: depth + 1) else {
-                    throw PropertyList.malformed("a key that is no string")
+                    throw PropertyList.malformed("found a key that isn't a string")
                 }
                 entries.append((key, try value(place, depth: depth + 1)))
             }
@@ -125,40 +127,42 @@ struct BinaryPropertyList {
         }
     }
 
-    private func references(_ start: Int, _ count: Int) throws(PinError) -> [Int] {
+    private func references(from start: Int, count: Int) throws(PinError) -> [Int] {
         guard count <= bytes.count else {
-            throw PropertyList.malformed("an object of the binary list is cut short")
+            throw PropertyList.malformed("an object of the binary list is incomplete")
         }
-        let all = try slice(start, count * referenceSize)
+        let all = try slice(from: start, count: count * referenceSize)
         return try (0..<count).map { (item) throws(PinError) -> Int in
             let start = all.startIndex + item * referenceSize
             let number = Self.number(all[start..<(start + referenceSize)])
             guard number < UInt64(offsets.count) else {
-                throw PropertyList.malformed("a reference to no object of the binary list")
+                throw PropertyList.malformed("a reference of the binary list has no object")
             }
             return Int(number)
         }
     }
 
-    /// How many elements an object has, and where they begin.
-    private func counted(_ start: Int) throws(PinError) -> (count: Int, body: Int) {
+    /// Returns the number of an object's elements, and the offset of the first.
+    private func length(at start: Int) throws(PinError) -> (count: Int, body: Int) {
         let low = Int(bytes[start] & 0xF)
         if low < 0xF { return (low, start + 1) }
-        let marker = try slice(start + 1, 1).first ?? 0
+        let marker = try slice(from: start + 1, count: 1).first ?? 0
         guard marker >> 4 == 1 else {
-            throw PropertyList.malformed("a length that is no integer")
+            throw PropertyList.malformed("found a length that isn't an integer")
         }
         let count = try integer(at: start + 1)
         guard count >= 0, count <= Int64(bytes.count) else {
-            throw PropertyList.malformed("an object of the binary list is cut short")
+            throw PropertyList.malformed("an object of the binary list is incomplete")
         }
         return (Int(count), start + 2 + (1 << Int(marker & 0xF)))
     }
 
     private func integer(at start: Int) throws(PinError) -> Int64 {
         let size = Int(bytes[start] & 0xF)
-        guard size <= 3 else { throw PropertyList.malformed("an integer of more than 64 bits") }
-        return Int64(bitPattern: Self.number(try slice(start + 1, 1 << size)))
+        guard size <= 3 else {
+            throw PropertyList.malformed("found an integer of more than 64 bits")
+        }
+        return Int64(bitPattern: Self.number(try slice(from: start + 1, count: 1 << size)))
     }
 
     // MARK: - Writing
@@ -167,11 +171,12 @@ struct BinaryPropertyList {
     static func write(_ list: JSONValue) -> [UInt8] {
         var objects: [[UInt8]] = []
         let referenceSize = 4
-        func big(_ number: Int, _ size: Int) -> [UInt8] {
+        func bigEndian(_ number: Int, size: Int) -> [UInt8] {
             (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         }
-        func head(_ kind: UInt8, _ count: Int) -> [UInt8] {
-            count < 15 ? [kind << 4 | UInt8(count)] : [kind << 4 | 0xF, 0x12] + big(count, 4)
+        func head(_ kind: UInt8, count: Int) -> [UInt8] {
+            count < 15
+                ? [kind << 4 | UInt8(count)] : [kind << 4 | 0xF, 0x12] + bigEndian(count, size: 4)
         }
         func add(_ value: JSONValue) -> Int {
             let place = objects.count
@@ -179,18 +184,18 @@ struct BinaryPropertyList {
             switch value {
             case .bool(let flag): objects[place] = [flag ? 0x09 : 0x08]
             case .array(let values):
-                let references = values.flatMap { big(add($0), referenceSize) }
-                objects[place] = head(0xA, values.count) + references
+                let references = values.flatMap { bigEndian(add($0), size: referenceSize) }
+                objects[place] = head(0xA, count: values.count) + references
             case .object(let object):
-                let names = object.flatMap { big(add(.string($0.name)), referenceSize) }
-                let values = object.flatMap { big(add($0.value), referenceSize) }
-                objects[place] = head(0xD, object.count) + names + values
+                let names = object.flatMap { bigEndian(add(.string($0.name)), size: referenceSize) }
+                let values = object.flatMap { bigEndian(add($0.value), size: referenceSize) }
+                objects[place] = head(0xD, count: object.count) + names + values
             case .string(let text):
                 let units = Array(text.utf16)
                 objects[place] =
                     text.utf8.allSatisfy { $0 < 0x80 }
-                    ? head(0x5, units.count) + Array(text.utf8)
-                    : head(0x6, units.count) + units.flatMap { big(Int($0), 2) }
+                    ? head(0x5, count: units.count) + Array(text.utf8)
+                    : head(0x6, count: units.count) + units.flatMap { bigEndian(Int($0), size: 2) }
             case .number, .null: objects[place] = [0x50]
             }
             return place
@@ -199,12 +204,13 @@ struct BinaryPropertyList {
         var bytes = Array("bplist00".utf8)
         var table: [UInt8] = []
         for object in objects {
-            table += big(bytes.count, 4)
+            table += bigEndian(bytes.count, size: 4)
             bytes += object
         }
         let start = bytes.count
         bytes += table
-        return bytes + [0, 0, 0, 0, 0, 0, 4, UInt8(referenceSize)] + big(objects.count, 8)
-            + big(0, 8) + big(start, 8)
+        return bytes + [0, 0, 0, 0, 0, 0, 4, UInt8(referenceSize)]
+            + bigEndian(objects.count, size: 8)
+            + bigEndian(0, size: 8) + bigEndian(start, size: 8)
     }
 }

@@ -5,46 +5,45 @@ internal import SignetBase
 enum CurlFormat {
     private static let prefix = "sha256//"
 
-    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout Notes) throws(PinError)
+    static func read(_ bytes: [UInt8], host: String, notes: inout ConversionNotes)
+        throws(PinError)
         -> PinPolicy
     {
         var pins = DistinctPins()
-        for part in try trimmed(bytes).split(separator: ";", omittingEmptySubsequences: false) {
+        for part in try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false) {
             guard part.hasPrefix(prefix) else {
                 throw PinError(
                     code: .malformedInput,
-                    message: "pins of curl begin with \"sha256//\"; anything else is a file's name"
-                        + " to it")
+                    message: "curl's pins start with \"sha256//\"; anything else is a file name")
             }
             pins.add(try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count)))
         }
-        notes.add("curl compares the leaf's key alone, a policy any key of the verified chain")
+        notes.add("curl compares only the leaf's key, a policy any key of the verified chain")
         return try PinPolicy(rules: [PinRule(host: host, pins: pins.pins)])
     }
 
-    static func write(_ rule: PinRule, _ notes: inout Notes) throws(PinError) -> [UInt8] {
+    static func write(_ rule: PinRule, notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
         guard rule.mode == .enforce else {
             throw PinConversion.notExpressible("curl has no report mode")
         }
-        notes.add("curl compares the leaf's key alone: pins of issuers match nothing there")
-        if rule.pattern.reach != .exact || rule.includesSubdomains {
-            notes.add("curl has pins for a call, not for \(rule.pattern) and what is below")
+        notes.add("curl compares only the leaf's key: pins of issuers match nothing there")
+        if rule.pattern.scope != .exact || rule.includesSubdomains {
+            notes.add("curl has pins for one call, not for all hosts of \(rule.pattern)")
         }
-        notes.addExpiry(of: rule, "curl")
+        notes.addExpiry(of: rule, in: "curl")
         return Array(
             (rule.pins.map { prefix + $0.base64 }.joined(separator: ";") + "\n").utf8)
     }
 
-    /// One line without what is around it.
-    static func trimmed(_ bytes: [UInt8]) throws(PinError) -> String {
-        let start = bytes.firstIndex { !XMLReader.isSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !XMLReader.isSpace($0) }.map { $0 + 1 } ?? start
-        let line = bytes[start..<end]
-        guard !line.isEmpty, line.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+    /// Returns the only line without the white space around it.
+    static func line(in bytes: [UInt8]) throws(PinError) -> String {
+        let line = XMLReader.trimmed(bytes)
+        guard !line.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
             throw PinError(
-                code: .malformedInput, message: "one line of ASCII is wanted, and not an empty one")
+                code: .malformedInput,
+                message: "expected one line of printable ASCII that isn't empty")
         }
-        return String(decoding: line, as: UTF8.self)
+        return line
     }
 }
 
@@ -53,10 +52,11 @@ enum HPKPFormat {
     private static let field = "public-key-pins"
     private static let reportField = "public-key-pins-report-only"
 
-    static func read(_ bytes: [UInt8], _ host: String, _ notes: inout Notes) throws(PinError)
+    static func read(_ bytes: [UInt8], host: String, notes: inout ConversionNotes)
+        throws(PinError)
         -> PinPolicy
     {
-        var text = Array(try CurlFormat.trimmed(bytes).utf8)[...]
+        var text = Array(try CurlFormat.line(in: bytes).utf8)[...]
         var mode = PinRule.Mode.enforce
         for (name, itsMode) in [(reportField, PinRule.Mode.report), (field, .enforce)] {
             let start = text.prefix(name.utf8.count + 1)
@@ -68,26 +68,26 @@ enum HPKPFormat {
         }
         var pins = DistinctPins()
         var seen: Set<String> = []
-        var reachesBelow = false
+        var includesBelow = false
         for (name, value) in try directives(text) {
             if name == "pin-sha256" {
                 pins.add(try Pin(parsing: Pin.prefix + (value ?? "")))
                 continue
             }
-            guard seen.insert(name).inserted else { throw malformed("\(name) stands twice") }
+            guard seen.insert(name).inserted else { throw malformed("duplicate \(name)") }
             switch name {
             case "max-age":
                 guard let value, !value.isEmpty, value.utf8.count <= 18,
                     value.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") })
-                else { throw malformed("max-age is a number of seconds") }
+                else { throw malformed("max-age must be a number of seconds") }
                 guard Int64(value) != 0 else {
                     throw malformed("max-age=0 tells browsers to forget the pins")
                 }
                 notes.add(
-                    "max-age is left out: it says how long a browser remembers, not till when")
+                    "max-age is left out: it is a duration from each visit, not a date")
             case "includesubdomains":
-                guard value == nil else { throw malformed("includeSubDomains has no value") }
-                reachesBelow = true
+                guard value == nil else { throw malformed("includeSubDomains can't have a value") }
+                includesBelow = true
             case "report-uri": notes.add("report-uri has no counterpart and is left out")
             default: notes.add("\(name) has no counterpart and is left out")
             }
@@ -95,15 +95,15 @@ enum HPKPFormat {
         guard mode == .report || seen.contains("max-age") else {
             throw malformed("max-age is missing, so browsers ignore the field")
         }
-        guard !pins.pins.isEmpty else { throw malformed("it has no pin-sha256") }
+        guard !pins.pins.isEmpty else { throw malformed("missing pin-sha256") }
         return try PinPolicy(
             rules: [
                 PinRule(
-                    host: host, pins: pins.pins, includesSubdomains: reachesBelow, mode: mode)
+                    host: host, pins: pins.pins, includesSubdomains: includesBelow, mode: mode)
             ])
     }
 
-    /// Names in lower case, and values without their quotes.
+    /// Returns the directives' names in lower case, and their values without quotes.
     private static func directives(_ text: ArraySlice<UInt8>) throws(PinError)
         -> [(String, String?)]
     {
@@ -132,7 +132,7 @@ enum HPKPFormat {
                         let end = text[(index + 1)...].firstIndex(where: {
                             $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
                         }), text[end] == UInt8(ascii: "\"")
-                    else { throw malformed("a quoted value does not end, or holds an escape") }
+                    else { throw malformed("a quoted value isn't closed, or has an escape") }
                     value = String(decoding: text[(index + 1)..<end], as: UTF8.self)
                     index = end + 1
                 } else {
@@ -140,37 +140,41 @@ enum HPKPFormat {
                 }
                 skipSpace()
             }
-            guard !name.isEmpty || value == nil else { throw malformed("a value without a name") }
+            guard !name.isEmpty || value == nil else {
+                throw malformed("found a value without a name")
+            }
             if !name.isEmpty { directives.append((name, value)) }
             if index == text.endIndex { return directives }
             guard text[index] == UInt8(ascii: ";") else {
-                throw malformed("directives stand between semicolons")
+                throw malformed("expected a semicolon between directives")
             }
             index += 1
         }
     }
 
     private static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "no Public-Key-Pins field: \(what)")
+        PinError(code: .malformedInput, message: "invalid Public-Key-Pins field: \(what)")
     }
 
-    /// How long a browser is told to remember: 60 days, as the RFC's section 4.1 suggests at most.
+    /// The seconds that browsers keep the pins: 60 days, the most that section 4.1 of the RFC
+    /// suggests.
     private static let maximumAge = 5_184_000
 
-    static func write(_ rule: PinRule, _ notes: inout Notes) throws(PinError) -> [UInt8] {
-        let reachesBelow = try rule.reachesBelow("HPKP")
+    static func write(_ rule: PinRule, notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
+        let includesBelow = try rule.includesBelow(in: "HPKP")
         guard rule.pattern.host.kind == .name else {
-            throw PinConversion.notExpressible("browsers note no pins of addresses (RFC 7469)")
+            throw PinConversion.notExpressible(
+                "browsers don't keep pins of IP addresses (RFC 7469)")
         }
         if Set(rule.pins).count < 2 {
             notes.add("browsers ignore the field without a backup pin (RFC 7469, section 2.5)")
         }
-        notes.addExpiry(of: rule, "HPKP")
-        notes.add("max-age=\(maximumAge) (60 days) was chosen: the policy says nothing of it")
+        notes.addExpiry(of: rule, in: "HPKP")
+        notes.add("max-age=\(maximumAge) (60 days) was chosen, because policies don't have it")
         let name = rule.mode == .report ? "Public-Key-Pins-Report-Only" : "Public-Key-Pins"
         let parts =
             rule.pins.map { "pin-sha256=\"\($0.base64)\"" } + ["max-age=\(maximumAge)"]
-            + (reachesBelow ? ["includeSubDomains"] : [])
+            + (includesBelow ? ["includeSubDomains"] : [])
         return Array("\(name): \(parts.joined(separator: "; "))\n".utf8)
     }
 }

@@ -3,14 +3,17 @@ internal import SignetJSON
 
 /// Code that builds OkHttp's `CertificatePinner` (square.github.io/okhttp, CertificatePinner).
 ///
-/// OkHttp takes a key that *any* matching pattern wants, a policy one that the most specific rule wants.
+/// OkHttp accepts a key that *any* matching pattern pins, a policy one that the most specific rule
+/// pins.
 enum OkHTTPFormat {
     // MARK: - Reading
 
     /// Finds the calls `.add("pattern", "sha256/…", …)` of Kotlin or Java code.
-    static func read(_ bytes: [UInt8], _ notes: inout Notes) throws(PinError) -> PinPolicy {
+    static func read(_ bytes: [UInt8], notes: inout ConversionNotes) throws(PinError) -> PinPolicy {
         guard bytes.count <= PropertyList.sizeLimit, String(validating: bytes, as: UTF8.self) != nil
-        else { throw CodeReader.malformed("it is not UTF-8, or more than 16 MiB", line: 1) }
+        else {
+            throw CodeReader.malformed("the file isn't UTF-8, or has more than 16 MiB", line: 1)
+        }
         var order: [PinRule.Pattern] = []
         var pins: [PinRule.Pattern: DistinctPins] = [:]
         for call in try CodeReader.calls(in: bytes) {
@@ -31,48 +34,52 @@ enum OkHTTPFormat {
             }
         }
         guard !order.isEmpty else {
-            throw CodeReader.malformed("no .add(\"host\", \"sha256/…\") was found", line: 1)
+            throw CodeReader.malformed("found no .add(\"host\", \"sha256/…\")", line: 1)
         }
         var rules: [PinRule] = []
         for pattern in order {
             rules.append(try PinRule(host: pattern.description, pins: pins[pattern]?.pins ?? []))
         }
-        notes.addUnlisted("OkHttp")
-        return try PinPolicy(rules: joined(try PinPolicy(rules: rules), &notes))
+        notes.addUnlisted(in: "OkHttp")
+        return try PinPolicy(rules: merged(try PinPolicy(rules: rules), notes: &notes))
     }
 
-    /// The most pins that the rules may have once each has those of the wider ones too: many names below
-    /// one with many pins would take any amount of memory.
-    private static let mostPins = 1_000_000
+    /// The most pins of all rules after each got those of the wider ones. Without a limit, many
+    /// names below a name with many pins would need too much memory.
+    private static let maximumPinCount = 1_000_000
 
-    /// The rules, each with the pins of the wider ones.
-    private static func joined(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
+    /// Returns the rules, each with the pins of the wider ones added.
+    private static func merged(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
         -> [PinRule]
     {
-        let index = ReachIndex(policy)
+        let index = RuleScopeIndex(policy)
         var rules: [PinRule] = []
-        var room = mostPins
+        var room = maximumPinCount
         for rule in policy.rules {
-            let wider = index.rules(reachingAllOf: rule).filter { !isNarrower($0, rule) }
-            let pins = joined(rule.pins, rule.pattern.description, wider, &notes)
+            let wider = index.rules(coveringAllOf: rule).filter { !isNarrower($0, than: rule) }
+            let pins = merged(
+                rule.pins, of: rule.pattern.description, withPinsOf: wider, notes: &notes)
             rules.append(try PinRule(host: rule.pattern.description, pins: pins))
             room -= pins.count
             guard room >= 0 else {
                 throw PinError(
                     code: .malformedInput,
-                    message: "with the pins of the wider patterns the rules have more than"
-                        + " \(mostPins) pins")
+                    message: "with the pins of the wider patterns, the rules have more than"
+                        + " \(maximumPinCount) pins")
             }
-            if let above = index.rule(reachingTopOf: rule) {
+            if let above = index.rule(coveringTopOf: rule) {
                 let host = rule.pattern.host.text
-                rules.append(try PinRule(host: host, pins: joined(pins, host, [above], &notes)))
+                rules.append(
+                    try PinRule(
+                        host: host, pins: merged(pins, of: host, withPinsOf: [above], notes: &notes)
+                    ))
             }
         }
         return rules
     }
 
-    private static func joined(
-        _ pins: [Pin], _ name: String, _ wider: [PinRule], _ notes: inout Notes
+    private static func merged(
+        _ pins: [Pin], of name: String, withPinsOf wider: [PinRule], notes: inout ConversionNotes
     ) -> [Pin] {
         var pins = pins
         var known = Set(pins)
@@ -81,21 +88,23 @@ enum OkHTTPFormat {
             guard !more.isEmpty else { continue }
             pins += more
             notes.add(
-                "\(name) gets the pins of \(wider.pattern) too: OkHttp takes a key that any matching"
-                    + " pattern wants")
+                "\(name) gets the pins of \(wider.pattern) too: OkHttp accepts a key that"
+                    + " any matching pattern pins")
         }
         return pins
     }
 
-    /// Whether one of two rules of the same name reaches less than the other.
-    private static func isNarrower(_ rule: PinRule, _ other: PinRule) -> Bool {
-        rule.pattern.host == other.pattern.host && other.pattern.reach == .anyLabels
+    /// Whether a rule covers fewer hosts than another of the same name.
+    private static func isNarrower(_ rule: PinRule, than other: PinRule) -> Bool {
+        rule.pattern.host == other.pattern.host && other.pattern.scope == .anyDepth
     }
 
     // MARK: - Writing
 
-    static func write(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
-        let index = ReachIndex(policy)
+    static func write(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
+        -> [UInt8]
+    {
+        let index = RuleScopeIndex(policy)
         let pins = Dictionary(policy.rules.map { ($0.pattern, Set($0.pins)) }) { first, _ in first }
         var lines = ["CertificatePinner.Builder()"]
         for rule in policy.rules {
@@ -112,15 +121,15 @@ enum OkHTTPFormat {
             let own = pins[rule.pattern] ?? []
             if let wider = around.first(where: { pins[$0.pattern]?.isSubset(of: own) != true }) {
                 throw PinConversion.notExpressible(
-                    "OkHttp would take the pins of \(wider.pattern) for \(rule.pattern) too, which"
-                        + " the policy does not")
+                    "OkHttp would also accept the pins of \(wider.pattern) for \(rule.pattern),"
+                        + " which the policy doesn't")
             }
-            guard rule.pattern.reach != .oneLabel || !rule.includesSubdomains else {
+            guard rule.pattern.scope != .oneLabel || !rule.includesSubdomains else {
                 throw PinConversion.notExpressible(
-                    "OkHttp cannot say \(rule.pattern) with its subdomains and without"
+                    "OkHttp can't express \(rule.pattern) with its subdomains and without"
                         + " \(rule.pattern.host)")
             }
-            notes.addExpiry(of: rule, "OkHttp")
+            notes.addExpiry(of: rule, in: "OkHttp")
             let pattern =
                 rule.includesSubdomains ? "**.\(rule.pattern.host)" : rule.pattern.description
             for pin in rule.pins {
@@ -175,7 +184,7 @@ struct CodeReader {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The call's arguments, or nil where it is another `add`, such as a list's.
+    /// Reads the call's arguments. Returns nil for another function `add`, such as a list's.
     private mutating func arguments() throws(PinError) -> Call? {
         let start = line
         guard try next() == .mark(UInt8(ascii: "(")) else { return nil }
@@ -183,7 +192,7 @@ struct CodeReader {
         var depth = 1
         while depth > 0 {
             guard let token = try next() else {
-                throw Self.malformed("a call of add does not end", line: start)
+                throw Self.malformed("a call of add isn't closed", line: start)
             }
             switch token {
             case .mark(UInt8(ascii: "(")): depth += 1
@@ -205,7 +214,7 @@ struct CodeReader {
         }
         guard groups.count < 2 else {
             throw Self.malformed(
-                "the arguments of add are not all plain strings: write them out", line: start)
+                "the arguments of add must be string literals", line: start)
         }
         return nil
     }
@@ -222,7 +231,7 @@ struct CodeReader {
             } else if rest.starts(with: "/*".utf8) {
                 try comment()
             } else if rest.starts(with: "\"\"\"".utf8) {
-                throw Self.malformed("raw strings are not read", line: line)
+                throw Self.malformed("raw strings aren't supported", line: line)
             } else if byte == UInt8(ascii: "\"") {
                 return .text(try string())
             } else if byte == UInt8(ascii: "'") {
@@ -256,7 +265,7 @@ struct CodeReader {
             if bytes[index] == UInt8(ascii: "\n") { line += 1 }
             index += 1
         }
-        throw Self.malformed("a comment does not end", line: start)
+        throw Self.malformed("a comment isn't closed", line: start)
     }
 
     private mutating func character() throws(PinError) {
@@ -266,7 +275,7 @@ struct CodeReader {
             index += byte == UInt8(ascii: "\\") ? 2 : 1
             if byte == UInt8(ascii: "'") { return }
         }
-        throw Self.malformed("a character does not end", line: line)
+        throw Self.malformed("a character literal isn't closed", line: line)
     }
 
     private mutating func string() throws(PinError) -> String {
@@ -278,7 +287,7 @@ struct CodeReader {
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
-                // No host and no pin needs an escape; what it stands for is of no account elsewhere.
+                // Hosts and pins need no escapes, and other strings don't matter.
                 text.append(0)
                 index += 1
             case UInt8(ascii: "$"):
@@ -286,6 +295,6 @@ struct CodeReader {
             default: text.append(byte)
             }
         }
-        throw Self.malformed("a string does not end", line: line)
+        throw Self.malformed("a string isn't closed", line: line)
     }
 }

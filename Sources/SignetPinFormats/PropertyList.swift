@@ -1,29 +1,29 @@
 internal import SignetPinning
 internal import SignetJSON
 
-/// Apple's property lists, read as the JSON values that they are alike.
+/// Reads Apple's property lists as JSON values.
 enum PropertyList {
-    /// The largest list that is read.
+    /// The largest list that is read, in bytes.
     static let sizeLimit = 16 << 20
 
     /// Reads a list, binary or XML.
     ///
     /// - Throws: `PinError` with code `malformed-input`.
     static func read(_ bytes: [UInt8]) throws(PinError) -> JSONValue {
-        guard bytes.count <= sizeLimit else { throw malformed("more than 16 MiB") }
+        guard bytes.count <= sizeLimit else { throw malformed("found more than 16 MiB") }
         if bytes.starts(with: "bplist".utf8) { return try BinaryPropertyList.read(bytes) }
         return try XMLPropertyList.read(bytes)
     }
 
     static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "no property list that is taken: \(what)")
+        PinError(code: .malformedInput, message: "invalid property list: \(what)")
     }
 
-    /// A dictionary, in which no key stands twice.
+    /// Creates a dictionary, and refuses duplicate keys.
     static func dictionary(_ entries: [(String, JSONValue)]) throws(PinError) -> JSONValue {
         var object = JSONObject()
         for (key, value) in entries {
-            guard object[key] == nil else { throw malformed("a key stands twice") }
+            guard object[key] == nil else { throw malformed("duplicate key") }
             object[key] = value
         }
         return .object(object)
@@ -36,7 +36,7 @@ enum XMLPropertyList {
         let root = try XMLReader.read(bytes)
         let values = root.elements
         guard root.name == "plist", values.count == 1, !root.hasText else {
-            throw PropertyList.malformed("<plist> with one value is wanted")
+            throw PropertyList.malformed("expected <plist> with one value")
         }
         return try value(values[0])
     }
@@ -45,32 +45,33 @@ enum XMLPropertyList {
         switch element.name {
         case "dict", "array":
             guard !element.hasText else {
-                throw PropertyList.malformed("text stands between the values")
+                throw PropertyList.malformed("found text between the values")
             }
             return try element.name == "dict" ? dictionary(element) : array(element)
         default: break
         }
         guard element.elements.isEmpty else {
-            throw PropertyList.malformed("a value in another one that holds none")
+            throw PropertyList.malformed(
+                "found a value inside another that isn't a <dict> or an <array>")
         }
         switch element.name {
         case "string", "date", "data": return .string(element.text)
         case "true", "false":
             guard element.children.isEmpty else {
-                throw PropertyList.malformed("text in a boolean")
+                throw PropertyList.malformed("found text in a boolean")
             }
             return .bool(element.name == "true")
         case "integer":
-            guard let number = Int64(trimmed(element.text)) else {
-                throw PropertyList.malformed("an integer that is none")
+            guard let number = Int64(XMLReader.trimmed(element.text.utf8)) else {
+                throw PropertyList.malformed("found an <integer> that isn't an integer")
             }
             return .number(JSONNumber(number))
         case "real":
-            guard let number = Double(trimmed(element.text)), number.isFinite else {
-                throw PropertyList.malformed("a real that is none")
+            guard let number = Double(XMLReader.trimmed(element.text.utf8)), number.isFinite else {
+                throw PropertyList.malformed("found a <real> that isn't a finite number")
             }
             return .init(floatLiteral: number)
-        default: throw PropertyList.malformed("an element that property lists do not have")
+        default: throw PropertyList.malformed("unknown element")
         }
     }
 
@@ -89,23 +90,16 @@ enum XMLPropertyList {
                 key = nil
             } else {
                 guard item.name == "key", item.elements.isEmpty else {
-                    throw PropertyList.malformed("a <key> is wanted before each value of a <dict>")
+                    throw PropertyList.malformed("expected a <key> before each value of a <dict>")
                 }
                 key = item.text
             }
         }
-        guard key == nil else { throw PropertyList.malformed("a key without a value") }
+        guard key == nil else { throw PropertyList.malformed("found a key without a value") }
         return try PropertyList.dictionary(entries)
     }
 
-    private static func trimmed(_ text: String) -> String {
-        let bytes = Array(text.utf8)
-        let start = bytes.firstIndex { !XMLReader.isSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !XMLReader.isSpace($0) }.map { $0 + 1 } ?? start
-        return String(decoding: bytes[start..<end], as: UTF8.self)
-    }
-
-    /// Writes what TrustKit's configuration holds: dictionaries, arrays, strings and booleans.
+    /// Writes the types of TrustKit's configuration: dictionaries, arrays, strings and booleans.
     static func write(_ list: JSONValue) -> [UInt8] {
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>

@@ -3,8 +3,8 @@ internal import SignetJSON
 
 /// TrustKit's configuration, as the project's TSKTrustKitConfig.h documents its keys.
 ///
-/// TrustKit's own spelling of the key for exclusions lacks a letter (`kSKExclude…`), which is what its
-/// code looks for; its documentation has `TSKExclude…`. Both are read, the first is written.
+/// TrustKit's code looks for a misspelt key for exclusions (`kSKExclude…`), and its documentation
+/// has `TSKExclude…`. Both are read, the first is written.
 enum TrustKitFormat {
     private static let excludes = "kSKExcludeSubdomainFromParentPolicy"
     private static let documentedExcludes = "TSKExcludeSubdomainFromParentPolicy"
@@ -14,49 +14,51 @@ enum TrustKitFormat {
             return try JSONValue(parsing: bytes, maximumDepth: 64)
         } catch {
             throw PinError(
-                code: .malformedInput, message: "no strict JSON: \(error.message)")
+                code: .malformedInput, message: "invalid JSON: \(error.message)")
         }
     }
 
     // MARK: - Reading
 
-    static func policy(_ list: JSONValue, _ notes: inout Notes) throws(PinError) -> PinPolicy {
-        guard let top = list.object else { throw malformed("a dictionary is wanted") }
+    static func policy(from list: JSONValue, notes: inout ConversionNotes) throws(PinError)
+        -> PinPolicy
+    {
+        guard let top = list.object else { throw malformed("expected a dictionary") }
         let settings = try top["TSKConfiguration"].map { (value) throws(PinError) in
-            try object(value, "\"TSKConfiguration\"")
+            try object(value, named: "\"TSKConfiguration\"")
         }
         let configuration = settings ?? top
         guard let domains = configuration["TSKPinnedDomains"] else {
             throw malformed("\"TSKPinnedDomains\" is missing")
         }
         for name in configuration.memberNames where name != "TSKPinnedDomains" {
-            // An Info.plist says much more than TrustKit's part.
+            // An Info.plist has many keys that aren't TrustKit's.
             if name.hasPrefix("TSK"), name != "TSKSwizzleNetworkDelegates" {
                 notes.add("\(name) has no counterpart and is left out")
             }
         }
         var rules: [PinRule] = []
-        for (host, value) in try object(domains, "\"TSKPinnedDomains\"") {
+        for (host, value) in try object(domains, named: "\"TSKPinnedDomains\"") {
             do throws(PinError) {
-                rules.append(try rule(host, value, &notes))
+                rules.append(try rule(for: host, from: value, notes: &notes))
             } catch {
                 throw PinError(code: error.code, message: "domain \(host): \(error.message)")
             }
         }
         guard !rules.isEmpty else { throw malformed("\"TSKPinnedDomains\" has no domain") }
-        notes.addUnlisted("TrustKit")
+        notes.addUnlisted(in: "TrustKit")
         return try PinPolicy(rules: rules)
     }
 
-    private static func rule(_ host: String, _ value: JSONValue, _ notes: inout Notes)
+    private static func rule(for host: String, from value: JSONValue, notes: inout ConversionNotes)
         throws(PinError) -> PinRule
     {
-        let members = try object(value, "the domain's policy")
-        try demandPlainHost(host)
+        let members = try object(value, named: "the domain's policy")
+        try requirePlainHost(host)
         for name in [excludes, documentedExcludes] {
-            guard try flag(members[name], name, false) else { continue }
+            guard try flag(name, of: members, default: false) else { continue }
             guard members.count == 1 else {
-                throw malformed("\(name) stands alone in a domain's policy")
+                throw malformed("\(name) can't have other keys beside it")
             }
             return try PinRule(excluding: host)
         }
@@ -66,97 +68,102 @@ enum TrustKitFormat {
                 "TSKEnforcePinning", excludes, documentedExcludes, "TSKDisableDefaultReportUri":
                 break
             case "TSKPublicKeyAlgorithms":
-                notes.add("\(name) is left out: a pin is of a key of any kind")
+                notes.add("\(name) is left out: a policy's pins match keys of any algorithm")
             default: notes.add("\(host): \(name) has no counterpart and is left out")
             }
         }
         guard let hashes = members["TSKPublicKeyHashes"]?.array else {
-            throw malformed("\"TSKPublicKeyHashes\" is an array of strings")
+            throw malformed("\"TSKPublicKeyHashes\" must be an array of strings")
         }
         var pins = DistinctPins()
         for hash in hashes {
             guard let text = hash.string else {
-                throw malformed("\"TSKPublicKeyHashes\" is an array of strings")
+                throw malformed("\"TSKPublicKeyHashes\" must be an array of strings")
             }
             pins.add(try Pin(parsing: Pin.prefix + text))
         }
         let expires = members["TSKExpirationDate"]
         guard expires == nil || expires?.string != nil else {
-            throw malformed("\"TSKExpirationDate\" is a string, YYYY-MM-DD")
+            throw malformed("\"TSKExpirationDate\" must be a string, YYYY-MM-DD")
         }
         if let day = expires?.string {
             notes.add(
-                "\(host): TrustKit lets the pins go as \(day) begins, the policy when it ends")
+                "\(host): TrustKit's pins expire at the start of \(day), the policy's at its end")
         }
         return try PinRule(
             host: host, pins: pins.pins,
-            includesSubdomains: try flag(
-                members["TSKIncludeSubdomains"], "TSKIncludeSubdomains", false),
+            includesSubdomains: try flag("TSKIncludeSubdomains", of: members, default: false),
             expires: expires?.string, afterExpiry: expires == nil ? .refuse : .allow,
-            mode: try flag(members["TSKEnforcePinning"], "TSKEnforcePinning", true)
+            mode: try flag("TSKEnforcePinning", of: members, default: true)
                 ? .enforce : .report)
     }
 
-    /// TrustKit knows no patterns: a star would be a name nobody has.
-    static func demandPlainHost(_ host: String) throws(PinError) {
+    /// Refuses a star, because a domain isn't a pattern.
+    static func requirePlainHost(_ host: String) throws(PinError) {
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw HostName.refusal("a domain holds no star")
+            throw HostName.refusal("a domain can't have a star")
         }
     }
 
-    private static func object(_ value: JSONValue, _ what: String) throws(PinError) -> JSONObject {
-        guard let object = value.object else { throw malformed("\(what) is a dictionary") }
+    private static func object(_ value: JSONValue, named subject: String) throws(PinError)
+        -> JSONObject
+    {
+        guard let object = value.object else { throw malformed("\(subject) must be a dictionary") }
         return object
     }
 
-    /// A boolean, also as the number or word that Apple's `boolValue` takes for one.
-    private static func flag(_ value: JSONValue?, _ name: String, _ standard: Bool)
+    /// Reads a boolean, also as one of the numbers and words that Apple's `boolValue` accepts.
+    private static func flag(_ name: String, of members: JSONObject, default standard: Bool)
         throws(PinError) -> Bool
     {
-        guard let value else { return standard }
+        guard let value = members[name] else { return standard }
         if let flag = value.bool { return flag }
         switch (value.number?.int64, value.string) {
         case (1, _), (_, "YES"): return true
         case (0, _), (_, "NO"): return false
-        default: throw malformed("\(name) is true or false")
+        default: throw malformed("\(name) must be true or false")
         }
     }
 
     private static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "no TrustKit configuration: \(what)")
+        PinError(code: .malformedInput, message: "invalid TrustKit configuration: \(what)")
     }
 
     // MARK: - Writing
 
-    static func propertyList(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError)
+    static func propertyList(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
         -> JSONValue
     {
-        ["TSKConfiguration": .object(try configuration(policy, &notes))]
+        ["TSKConfiguration": .object(try configuration(of: policy, notes: &notes))]
     }
 
-    static func jsonText(_ policy: PinPolicy, _ notes: inout Notes) throws(PinError) -> [UInt8] {
-        JSONValue.object(try configuration(policy, &notes)).serialized(.pretty)
+    static func jsonText(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
+        -> [UInt8]
+    {
+        JSONValue.object(try configuration(of: policy, notes: &notes)).serialized(.pretty)
             + [UInt8(ascii: "\n")]
     }
 
-    private static func configuration(_ policy: PinPolicy, _ notes: inout Notes)
+    private static func configuration(of policy: PinPolicy, notes: inout ConversionNotes)
         throws(PinError) -> JSONObject
     {
-        let index = ReachIndex(policy)
+        let index = RuleScopeIndex(policy)
         var domains = JSONObject()
         for rule in policy.rules {
             let name = rule.pattern.host.text
             guard rule.pattern.host.kind == .name else {
-                throw PinConversion.notExpressible("TrustKit pins no addresses: \(rule.pattern)")
+                throw PinConversion.notExpressible(
+                    "TrustKit can't pin IP addresses: \(rule.pattern)")
             }
-            let reachesBelow = try rule.reachesBelow("TrustKit")
+            let includesBelow = try rule.includesBelow(in: "TrustKit")
             guard domains[name] == nil else {
-                throw PinConversion.notExpressible("TrustKit has one policy a domain: \(name)")
+                throw PinConversion.notExpressible(
+                    "TrustKit allows one policy for a domain: \(name)")
             }
             if rule.isExclusion {
-                guard !reachesBelow else {
+                guard !includesBelow else {
                     throw PinConversion.notExpressible(
-                        "TrustKit excludes single names, not \(rule.pattern) and all below it")
+                        "TrustKit can't exclude the names below a host: \(rule.pattern)")
                 }
                 if index.pinnedRules(around: rule).isEmpty {
                     notes.add("\(name): no wider rule pins it, so its exclusion is left out")
@@ -169,22 +176,23 @@ enum TrustKitFormat {
                 "TSKPublicKeyHashes": .array(rule.pins.map { .string($0.base64) })
             ]
             if Set(rule.pins).count < 2, rule.mode == .enforce {
-                notes.add("\(name): TrustKit demands two pins and will refuse to start with one")
+                notes.add("\(name): TrustKit requires two pins and doesn't start with one")
             }
-            if reachesBelow { members["TSKIncludeSubdomains"] = true }
+            if includesBelow { members["TSKIncludeSubdomains"] = true }
             if let date = rule.expires, rule.afterExpiry == .allow {
                 members["TSKExpirationDate"] = .string(date.text)
                 notes.add(
-                    "\(name): TrustKit lets the pins go as \(date) begins, the policy when it ends")
+                    "\(name): TrustKit's pins expire at the start of \(date), the policy's at its"
+                        + " end")
             } else {
-                notes.addExpiry(of: rule, "TrustKit")
+                notes.addExpiry(of: rule, in: "TrustKit")
             }
             if rule.mode == .report { members["TSKEnforcePinning"] = false }
             members["TSKDisableDefaultReportUri"] = true
             domains[name] = .object(members)
         }
         guard !domains.isEmpty else {
-            throw PinConversion.notExpressible("TrustKit demands a pinned domain")
+            throw PinConversion.notExpressible("TrustKit requires a pinned domain")
         }
         return ["TSKSwizzleNetworkDelegates": false, "TSKPinnedDomains": .object(domains)]
     }

@@ -1,11 +1,8 @@
-internal import SignetPinning
-internal import SignetBase
-
-/// An element of an XML document, with what stands in it.
+/// An element of an XML document, with its attributes and children.
 ///
-/// A reader of our own, and a small one: Foundation's would bring libxml2 and its entities along, which
-/// are the danger here. It knows no entities but the five of XML itself and numbers, reads no document
-/// type with declarations inside, and never opens a file or a connection.
+/// The package has its own small reader, because Foundation's uses libxml2 and its entities, which
+/// attackers abuse. It expands only XML's five entities and character numbers, refuses document
+/// types with declarations, and never opens a file or a connection.
 struct XMLElement {
     enum Child {
         case element(XMLElement)
@@ -18,17 +15,17 @@ struct XMLElement {
 
     init(name: String) { self.name = name }
 
-    /// The elements in it, in order.
+    /// The child elements in order.
     var elements: [XMLElement] {
         children.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// The text in it without that of elements.
+    /// The text without that of child elements.
     var text: String {
         children.map { if case .text(let text) = $0 { text } else { "" } }.joined()
     }
 
-    /// Whether there is text in it that is more than white space.
+    /// Whether the text has more than white space.
     var hasText: Bool { text.utf8.contains { !XMLReader.isSpace($0) } }
 
     subscript(attribute: String) -> String? {
@@ -45,20 +42,20 @@ struct XMLReader {
 
     /// Reads the root element.
     ///
-    /// - Throws: `PinError` with code `malformed-input` and the byte at which it stopped.
+    /// - Throws: `PinError` with code `malformed-input`. The message has the position in bytes.
     static func read(_ bytes: [UInt8]) throws(PinError) -> XMLElement {
         var reader = XMLReader(bytes: bytes)
         guard String(validating: bytes, as: UTF8.self) != nil else {
-            throw reader.malformed("it is not UTF-8")
+            throw reader.malformed("the text isn't UTF-8")
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.index = 3 }
         if reader.skip("<?xml") { try reader.declaration() }
         try reader.miscellany(mayHoldType: true)
-        guard reader.skip("<") else { throw reader.malformed("an element is wanted") }
+        guard reader.skip("<") else { throw reader.malformed("expected an element") }
         let root = try reader.element(depth: 1)
         try reader.miscellany(mayHoldType: false)
         guard reader.index == bytes.count else {
-            throw reader.malformed("something stands behind the document's end")
+            throw reader.malformed("expected the end of the document")
         }
         return root
     }
@@ -69,8 +66,15 @@ struct XMLReader {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
     }
 
+    /// Returns a text without the white space around it.
+    static func trimmed(_ bytes: some BidirectionalCollection<UInt8>) -> String {
+        let rest = bytes.drop(while: isSpace)
+        let end = rest.lastIndex { !isSpace($0) }.map(rest.index(after:)) ?? rest.startIndex
+        return String(decoding: rest[..<end], as: UTF8.self)
+    }
+
     private func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "no XML that is taken: \(what) (byte \(index))")
+        PinError(code: .malformedInput, message: "invalid XML: \(what) (byte \(index))")
     }
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -85,8 +89,10 @@ struct XMLReader {
         while let byte = next, Self.isSpace(byte) { index += 1 }
     }
 
-    /// The bytes up to a text, which is passed over.
-    private mutating func until(_ end: StaticString, _ what: String) throws(PinError) -> String {
+    /// Returns the text before an end mark, and skips the mark.
+    private mutating func text(before end: StaticString, closing what: String) throws(PinError)
+        -> String
+    {
         let wanted = Array("\(end)".utf8)
         let start = index
         while index + wanted.count <= bytes.count {
@@ -97,32 +103,32 @@ struct XMLReader {
             }
             index += 1
         }
-        throw malformed("\(what) does not end")
+        throw malformed("\(what) isn't closed")
     }
 
     private mutating func declaration() throws(PinError) {
         guard let byte = next, Self.isSpace(byte) else {
-            throw malformed("the XML declaration is broken")
+            throw malformed("expected a space in the XML declaration")
         }
-        let inside = try until("?>", "the XML declaration").lowercased()
+        let inside = try text(before: "?>", closing: "the XML declaration").lowercased()
         if let range = inside.firstRange(of: "encoding") {
             let rest = inside[range.upperBound...].filter { !$0.isWhitespace }
             let value = rest.dropFirst(2).prefix { $0 != "\"" && $0 != "'" }
             guard rest.hasPrefix("=\"") || rest.hasPrefix("='"),
                 ["utf-8", "us-ascii"].contains(String(value))
-            else { throw malformed("its encoding is not UTF-8") }
+            else { throw malformed("the encoding isn't UTF-8") }
         }
     }
 
-    /// White space, comments, processing instructions and, before the root, a document type.
+    /// Skips white space, comments, processing instructions and, before the root, a document type.
     private mutating func miscellany(mayHoldType: Bool) throws(PinError) {
         var mayHoldType = mayHoldType
         while true {
             skipSpace()
             if skip("<!--") {
-                _ = try until("-->", "a comment")
+                _ = try text(before: "-->", closing: "a comment")
             } else if skip("<?") {
-                _ = try until("?>", "a processing instruction")
+                _ = try text(before: "?>", closing: "a processing instruction")
             } else if mayHoldType, skip("<!DOCTYPE") {
                 mayHoldType = false
                 try documentType()
@@ -132,7 +138,7 @@ struct XMLReader {
         }
     }
 
-    /// A document type that only names itself; the file it may name is never read.
+    /// Skips a document type without declarations. A file that it names is never read.
     private mutating func documentType() throws(PinError) {
         var quote: UInt8?
         while let byte = next {
@@ -142,12 +148,13 @@ struct XMLReader {
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
             } else if byte == UInt8(ascii: "[") {
-                throw malformed("a document type with declarations, such as entities, is not read")
+                throw malformed(
+                    "a document type with declarations, such as entities, isn't allowed")
             } else if byte == UInt8(ascii: ">") {
                 return
             }
         }
-        throw malformed("the document type does not end")
+        throw malformed("the document type isn't closed")
     }
 
     private mutating func name() throws(PinError) -> String {
@@ -159,26 +166,26 @@ struct XMLReader {
                     && (byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
                         || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))))
         { index += 1 }
-        guard index > start else { throw malformed("a name is wanted") }
+        guard index > start else { throw malformed("expected a name") }
         return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
-    /// An element whose `<` is passed.
+    /// Reads an element after its `<`.
     private mutating func element(depth: Int) throws(PinError) -> XMLElement {
-        guard depth <= Self.maximumDepth else { throw malformed("it is too deep") }
+        guard depth <= Self.maximumDepth else { throw malformed("elements are nested too deeply") }
         var element = XMLElement(name: try name())
         while true {
             let before = index
             skipSpace()
             if skip("/>") { return element }
             if skip(">") { break }
-            guard index > before else { throw malformed("a space is wanted before an attribute") }
+            guard index > before else { throw malformed("expected a space before an attribute") }
             let name = try name()
             skipSpace()
-            guard skip("=") else { throw malformed("an attribute has a value behind \"=\"") }
+            guard skip("=") else { throw malformed("expected \"=\" after an attribute's name") }
             skipSpace()
             guard element.attributes.count < 256 else { throw malformed("too many attributes") }
-            guard element[name] == nil else { throw malformed("an attribute stands twice") }
+            guard element[name] == nil else { throw malformed("duplicate attribute") }
             element.attributes.append((name, try attributeValue()))
         }
         try content(of: &element, depth: depth)
@@ -187,7 +194,7 @@ struct XMLReader {
 
     private mutating func attributeValue() throws(PinError) -> String {
         guard let quote = next, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-            throw malformed("an attribute's value stands in quotes")
+            throw malformed("expected an attribute's value in quotes")
         }
         index += 1
         var value: [UInt8] = []
@@ -195,13 +202,13 @@ struct XMLReader {
             index += 1
             switch byte {
             case quote: return String(decoding: value, as: UTF8.self)
-            case UInt8(ascii: "<"): throw malformed("\"<\" in an attribute")
+            case UInt8(ascii: "<"): throw malformed("found \"<\" in an attribute")
             case UInt8(ascii: "&"): value.append(contentsOf: try reference().utf8)
             case let byte where Self.isSpace(byte): value.append(0x20)
             default: value.append(try printable(byte))
             }
         }
-        throw malformed("an attribute's value does not end")
+        throw malformed("an attribute's value isn't closed")
     }
 
     private mutating func content(of element: inout XMLElement, depth: Int) throws(PinError) {
@@ -225,37 +232,42 @@ struct XMLReader {
             if skip("</") {
                 flush(&element)
                 guard try name().utf8.elementsEqual(element.name.utf8) else {
-                    throw malformed("the end of another element than \(element.name)")
+                    throw malformed("expected the end of the element \(element.name)")
                 }
                 skipSpace()
-                guard skip(">") else { throw malformed("an element's end does not end") }
+                guard skip(">") else {
+                    throw malformed("expected \">\" after the name in an element's end")
+                }
                 return
             } else if skip("<!--") {
-                _ = try until("-->", "a comment")
+                _ = try self.text(before: "-->", closing: "a comment")
             } else if skip("<![CDATA[") {
-                text.append(contentsOf: try until("]]>", "a CDATA section").utf8)
+                text.append(
+                    contentsOf: try self.text(before: "]]>", closing: "a CDATA section").utf8)
             } else if skip("<?") {
-                _ = try until("?>", "a processing instruction")
+                _ = try self.text(before: "?>", closing: "a processing instruction")
             } else {
                 index += 1
                 flush(&element)
                 element.children.append(.element(try self.element(depth: depth + 1)))
             }
         }
-        throw malformed("the element \(element.name) does not end")
+        throw malformed("the element \(element.name) isn't closed")
     }
 
     private func printable(_ byte: UInt8) throws(PinError) -> UInt8 {
-        guard byte >= 0x20 || Self.isSpace(byte) else { throw malformed("a control character") }
+        guard byte >= 0x20 || Self.isSpace(byte) else {
+            throw malformed("found a control character")
+        }
         return byte
     }
 
-    /// One of the five entities that XML has, or a character by its number; `&` is passed.
+    /// Reads one of XML's five entities, or a character number, after its `&`.
     private mutating func reference() throws(PinError) -> String {
         let start = index
         while let byte = next, byte != UInt8(ascii: ";"), index - start < 12 { index += 1 }
         let name = String(decoding: bytes[start..<index], as: UTF8.self)
-        guard skip(";") else { throw malformed("an entity does not end") }
+        guard skip(";") else { throw malformed("an entity isn't closed") }
         switch name {
         case "amp": return "&"
         case "lt": return "<"
@@ -269,11 +281,11 @@ struct XMLReader {
             let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),
             number >= 0x20 || [0x09, 0x0A, 0x0D].contains(number),
             number != 0xFFFE && number != 0xFFFF, let scalar = Unicode.Scalar(number)
-        else { throw malformed("entities other than XML's own five are not expanded") }
+        else { throw malformed("found an entity other than XML's own five") }
         return String(Character(scalar))
     }
 
-    /// A text with what XML would read otherwise escaped.
+    /// Escapes the characters of a text that have a meaning in XML.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,11 +1,11 @@
-/// A host and port, as they stand in a URL between `//` and the path (RFC 3986, section 3.2).
+/// The host and port of a URL (RFC 3986, section 3.2).
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
-    /// The host in its one form.
+    /// The host in canonical form.
     public let host: HostName
-    /// The port, when one was written.
+    /// The port, if the text has one.
     public let writtenPort: Int?
 
-    /// Takes a host and, perhaps, a port in 1...65535.
+    /// Creates an authority from a host and an optional port in 1...65535.
     public init(host: HostName, port: Int? = nil) {
         self.host = host
         self.writtenPort = port
@@ -13,23 +13,24 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`.
     ///
-    /// - Throws: `PinError` with code `bad-host`, also for user info, which it does not print.
+    /// - Throws: `PinError` with code `bad-host`, also for user info, which the message doesn't
+    ///   contain.
     public init(parsing text: String) throws(PinError) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(UInt8(ascii: "@")) else {
-            throw HostName.refusal("a URL with user info (\"@\") is refused")
+            throw HostName.refusal("user info (\"@\") isn't allowed in a URL")
         }
         var host = bytes[...]
         var port: ArraySlice<UInt8>?
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
-                throw HostName.refusal("a host in brackets ends with \"]\"")
+                throw HostName.refusal("missing \"]\" after a host in brackets")
             }
             host = bytes[...end]
             let rest = bytes[(end + 1)...]
             if !rest.isEmpty {
                 guard rest.first == UInt8(ascii: ":") else {
-                    throw HostName.refusal("behind \"]\" stands \":\" and a port, or nothing")
+                    throw HostName.refusal("expected \":\" and a port, or nothing, after \"]\"")
                 }
                 port = rest.dropFirst()
             }
@@ -45,16 +46,16 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         guard port.count <= 5,
             port.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(String(decoding: port, as: UTF8.self)), (1...65535).contains(number)
-        else { throw HostName.refusal("a port is a number from 1 to 65535") }
+        else { throw HostName.refusal("invalid port, expected a number from 1 to 65535") }
         self.writtenPort = number
     }
 
-    /// The port that a URL of this scheme means; 443 for anything but `http`.
+    /// Returns the written port, or the default of the scheme: 80 for `http`, 443 for any other.
     public func port(scheme: String) -> Int {
         writtenPort ?? (scheme.lowercased() == "http" ? 80 : 443)
     }
 
-    /// The canonical text; the port as written.
+    /// The canonical text, with the port if one was written.
     public var description: String {
         writtenPort.map { "\(host.uriText):\($0)" } ?? host.uriText
     }

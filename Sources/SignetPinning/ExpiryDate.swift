@@ -1,21 +1,21 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// The last day on which a rule holds: it expires when that day is over in UTC.
+/// The last day on which a rule is valid. The rule expires when that day ends in UTC.
 public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     /// `YYYY-MM-DD`.
     public let text: String
     /// The first Unix second at which the rule has expired.
     public let end: Int64
 
-    /// Reads a date that exists, `YYYY-MM-DD` (RFC 3339, `full-date`).
+    /// Reads an existing date as `YYYY-MM-DD` (RFC 3339, `full-date`).
     ///
     /// - Throws: `PinError` with code `malformed-policy`.
     public init(parsing text: String) throws(PinError) {
         let bytes = Array(text.utf8)
         let malformed = PinError(
             code: .malformedPolicy,
-            message: "a date that exists is wanted, written YYYY-MM-DD, not \(Self.shown(text))")
+            message: "found \(Self.shown(text)), expected an existing date as YYYY-MM-DD")
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
             let year = ExpiryDate.number(bytes[0..<4]), let month = ExpiryDate.number(bytes[5..<7]),
             let day = ExpiryDate.number(bytes[8..<10]), (1...12).contains(month), year >= 1
@@ -37,7 +37,7 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// A value that is refused, for a message: in quotation marks, and no longer than it needs.
+    /// A refused value for a message: in quotation marks, cut after 32 characters.
     static func shown(_ text: String) -> String {
         let start = String(text.unicodeScalars.prefix(32))
         return "\"\(printable(start))\(start.utf8.count < text.utf8.count ? "…" : "")\""

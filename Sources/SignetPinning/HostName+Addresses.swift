@@ -1,5 +1,5 @@
 extension HostName {
-    /// The address's bytes, 4 or 16, in the network's order; nil of a name.
+    /// The 4 or 16 bytes of the address in network order; nil for a name.
     package var addressBytes: [UInt8]? {
         switch kind {
         case .name: nil
@@ -9,7 +9,7 @@ extension HostName {
         }
     }
 
-    /// Whether a resolver would take a name that ends in this label for an IPv4 address.
+    /// Whether resolvers read a name that ends in this label as an IPv4 address.
     static func looksNumeric(_ label: String) -> Bool {
         let bytes = Array(label.utf8)
         if bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -22,7 +22,8 @@ extension HostName {
     /// Reads one to four numbers, decimal, octal or hexadecimal, as `inet_aton` does.
     static func canonicalIPv4(_ parts: [String]) throws(PinError) -> String {
         let malformed = refusal(
-            "the host ends in a number, but is no IPv4 address: write four numbers from 0 to 255")
+            "the host ends in a number, but isn't an IPv4 address: write four numbers from 0 to 255"
+        )
         guard parts.count <= 4 else { throw malformed }
         var address: UInt64 = 0
         for (index, part) in parts.enumerated() {
@@ -57,23 +58,24 @@ extension HostName {
 
     /// Reads an IPv6 address, with or without brackets (RFC 4291, section 2.2).
     ///
-    /// An IPv4-mapped one (section 2.5.5.2) is the IPv4 address: a system connects to that, and a rule
-    /// for it must not be missed.
+    /// An IPv4-mapped address (section 2.5.5.2) becomes the IPv4 address, because systems connect
+    /// to that and its rule must apply.
     static func canonicalIPv6(_ bytes: [UInt8]) throws(PinError) -> HostName {
         var inside = bytes[...]
         if inside.first == UInt8(ascii: "[") {
             guard inside.last == UInt8(ascii: "]") else {
-                throw refusal("a host in brackets ends with \"]\": no port or path behind it")
+                throw refusal(
+                    "expected \"]\" as the last character after \"[\", without a port or path")
             }
             inside = inside.dropFirst().dropLast()
         } else if bytes.filter({ $0 == UInt8(ascii: ":") }).count == 1 {
-            throw refusal("a host stands without a port (found \":\")")
+            throw refusal("expected a host without a port (found \":\")")
         }
         if inside.contains(UInt8(ascii: "%")) {
-            throw refusal("an IPv6 address with a zone names no host of the network")
+            throw refusal("an IPv6 address with a zone (\"%\") isn't allowed")
         }
         guard let groups = ipv6Groups(String(decoding: inside, as: UTF8.self)) else {
-            throw refusal("the host has a \":\", but is no IPv6 address (RFC 4291)")
+            throw refusal("the host has a \":\", but isn't an IPv6 address (RFC 4291)")
         }
         if groups[..<5].allSatisfy({ $0 == 0 }), groups[5] == 0xFFFF {
             let bytes = groups[6...].flatMap { [$0 >> 8, $0 & 0xFF] }
@@ -146,7 +148,7 @@ extension HostName {
         return result.count <= 8 ? result : nil
     }
 
-    /// The text form of RFC 5952, with the first longest run of zero groups as `::`.
+    /// Returns the form of RFC 5952, with the first longest run of zero groups as `::`.
     private static func ipv6Text(_ groups: [UInt16]) -> String {
         var best = 0..<0
         var index = 0

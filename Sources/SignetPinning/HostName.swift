@@ -1,9 +1,10 @@
-/// A host in the one form in which hosts are looked up, compared and connected to.
+/// A host in canonical form, in which hosts are looked up, compared and connected to.
 ///
-/// Lower case, A-labels (RFC 5890), no trailing dot; an IPv4 address in dotted decimal, an IPv6
-/// address as RFC 5952 writes it, without brackets. All spellings of one host become one value.
+/// A name is in lower case, in A-labels (RFC 5890) and without a trailing dot. An IPv4 address is
+/// in dotted decimal, an IPv6 address in the form of RFC 5952 without brackets. All spellings of
+/// one host are equal.
 public struct HostName: Sendable, Hashable, CustomStringConvertible {
-    /// What a host can be.
+    /// The kind of a host.
     public enum Kind: Sendable, Hashable {
         /// A DNS name.
         case name
@@ -15,7 +16,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     /// The canonical text: ASCII, without brackets.
     public let text: String
-    /// Name or address.
+    /// The kind of the host.
     public let kind: Kind
 
     init(text: String, kind: Kind) {
@@ -23,44 +24,44 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The text as it stands in a URL: an IPv6 address in brackets.
+    /// The text for a URL, with brackets around an IPv6 address.
     public var uriText: String { kind == .ipv6 ? "[\(text)]" : text }
 
-    /// The labels of a name; of an address none.
+    /// The labels of a name; empty for an address.
     public var labels: [Substring] { kind == .name ? text.split(separator: ".") : [] }
 
     /// The canonical text.
     public var description: String { text }
 
-    /// Brings a host, as it stands in a URL or a policy, to its one form.
+    /// Returns the canonical form of a host that comes from a URL or a policy.
     ///
-    /// Percent escapes are decoded, full-width letters and ideographic dots mapped, one trailing dot
-    /// dropped, letters made lower case, labels of well-known scripts made A-labels (RFC 3492), and
-    /// the spellings of IPv4 addresses that resolvers take (`127.1`, `2130706433`, `0x7f.1`, `0177.1`,
-    /// `[::ffff:127.0.0.1]`) made dotted decimal. What cannot be mapped with certainty is refused.
+    /// Decodes percent escapes, maps full-width letters and ideographic dots, drops one trailing
+    /// dot, changes letters to lower case, and encodes labels of well-known scripts as A-labels
+    /// (RFC 3492). Rewrites all spellings of IPv4 addresses that resolvers accept (`127.1`,
+    /// `2130706433`, `0x7f.1`, `0177.1`, `[::ffff:127.0.0.1]`) in dotted decimal. Refuses every
+    /// host whose mapping is ambiguous.
     ///
-    /// - Parameter text: A host alone: no scheme, user info, port or path.
-    /// - Returns: The one form.
+    /// - Parameter text: A host without scheme, user info, port and path.
     /// - Throws: `PinError` with code `bad-host`.
     public static func canonical(_ text: String) throws(PinError) -> HostName {
         let bytes = Array(text.utf8)
         if isPlainName(bytes) { return HostName(text: text, kind: .name) }
         if bytes.contains(UInt8(ascii: "@")) {
-            throw refusal("a host holds no user info (found \"@\")")
+            throw refusal("user info (\"@\") isn't allowed in a host")
         }
         if let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: "://".utf8)
         {
-            throw refusal("a host stands without a scheme (found \"://\")")
+            throw refusal("expected a host without a scheme (found \"://\")")
         }
         if bytes.first == UInt8(ascii: "[") || bytes.contains(UInt8(ascii: ":")) {
             return try canonicalIPv6(bytes)
         }
         let decoded = try percentDecoded(bytes)
-        // A name's 253 characters have at most 4 bytes each in UTF-8. A longer host is refused before any
-        // work that takes more than a look at each byte.
+        // A name's 253 characters have at most 4 bytes each in UTF-8. Longer hosts are refused
+        // before any work that isn't linear.
         guard decoded.utf8.count <= maximumNameLength * 4 else {
-            throw tooLong(decoded.utf8.count, "bytes")
+            throw tooLong("\(decoded.utf8.count) bytes")
         }
         let mapped = try mappedScalars(decoded)
         var labels = mapped.split(separator: ".", omittingEmptySubsequences: false)
@@ -76,12 +77,12 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         }
         let name = names.joined(separator: ".")
         guard name.utf8.count <= maximumNameLength else {
-            throw tooLong(name.utf8.count, "characters")
+            throw tooLong("\(name.utf8.count) characters")
         }
         return HostName(text: name, kind: .name)
     }
 
-    /// Whether a text is a name in its one form already; most are.
+    /// Whether a text is a canonical name already, as most are.
     private static func isPlainName(_ bytes: [UInt8]) -> Bool {
         guard bytes.count <= maximumNameLength else { return false }
         var length = 0
@@ -101,17 +102,17 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             length += 1
             guard length <= 63 else { return false }
         }
-        // A last label that begins with a letter is no number, so the whole is no IPv4 address.
+        // If the last label starts with a letter, the host isn't an IPv4 address.
         return length > 0 && startsWithLetter
     }
 
-    /// The most characters that a DNS name has in its text form (RFC 1035, section 2.3.4).
+    /// The most characters of a DNS name in text form (RFC 1035, section 2.3.4).
     private static let maximumNameLength = 253
-    /// The most characters that one label of a DNS name has.
+    /// The most characters of one label.
     private static let maximumLabelLength = 63
 
-    private static func tooLong(_ count: Int, _ unit: String) -> PinError {
-        refusal("the host has \(count) \(unit); a DNS name has at most 253 characters")
+    private static func tooLong(_ length: String) -> PinError {
+        refusal("the host has \(length); a DNS name has at most 253 characters")
     }
 
     package static func refusal(_ message: String) -> PinError {
@@ -128,7 +129,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             if bytes[index] == UInt8(ascii: "%") {
                 guard index + 2 < bytes.count, let high = hexDigit(bytes[index + 1]),
                     let low = hexDigit(bytes[index + 2])
-                else { throw refusal("the host has a \"%\" that begins no percent escape") }
+                else { throw refusal("the host has a \"%\" without two hexadecimal digits") }
                 decoded.append(high << 4 | low)
                 index += 3
             } else {
@@ -137,12 +138,13 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             }
         }
         guard let text = String(validating: decoded, as: UTF8.self) else {
-            throw refusal("the host's percent escapes are no UTF-8")
+            throw refusal("the host's percent escapes aren't UTF-8")
         }
         return text
     }
 
-    /// Maps full-width forms and ideographic dots, and refuses every ASCII character that no name holds.
+    /// Maps full-width forms and ideographic dots, and refuses ASCII characters that names can't
+    /// have.
     private static func mappedScalars(_ text: String) throws(PinError) -> String.UnicodeScalarView {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -157,12 +159,12 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             case "a"..."z", "0"..."9", "-", "_", ".": result.append(mapped)
             case "A"..."Z":
                 result.append(Unicode.Scalar(UInt8(truncatingIfNeeded: mapped.value) | 0x20))
-            case "@": throw refusal("a host holds no user info (found \"@\")")
+            case "@": throw refusal("user info (\"@\") isn't allowed in a host")
             case _ where mapped.isASCII:
-                throw refusal(
-                    "a host holds no "
-                        + (mapped.value > 0x20 && mapped.value < 0x7F
-                            ? "\"\(mapped)\"" : "space or control character"))
+                let found =
+                    mapped.value > 0x20 && mapped.value < 0x7F
+                    ? "\"\(mapped)\"" : "a space or a control character"
+                throw refusal("\(found) isn't allowed in a host")
             default: result.append(mapped)
             }
         }
@@ -172,7 +174,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     private static func canonicalLabel(_ label: String.UnicodeScalarView.SubSequence)
         throws(PinError) -> String
     {
-        // An A-label is longer than the label that it encodes, and encoding takes time that grows with
+        // An A-label is longer than the label that it encodes, and the time for encoding grows with
         // the square of the length.
         try checkLength(ofLabel: label.count)
         let text = label.allSatisfy(\.isASCII) ? String(label) : try Punycode.aLabel(of: label)
@@ -182,13 +184,13 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     private static func checkLength(ofLabel count: Int) throws(PinError) {
         guard count <= maximumLabelLength else {
-            throw refusal("the host has a label of \(count) characters; 63 is the limit")
+            throw refusal("the host has a label of \(count) characters, at most 63 are allowed")
         }
     }
 }
 
-/// A hexadecimal digit's value.
-package func hexDigit(_ byte: UInt8) -> UInt8? {
+/// Returns the value of a hexadecimal digit, or nil for any other byte.
+func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

@@ -1,18 +1,35 @@
-/// The SHA-256 digest of a certificate's DER SubjectPublicKeyInfo (RFC 7469, section 2.4).
+internal import SignetCrypto
+
+/// The SHA-256 digest of a public key, as DER SubjectPublicKeyInfo (RFC 7469, section 2.4).
+///
+/// `signet pins show https://api.example.com` prints the pins of a host's certificates, and `signet
+/// pins show FILE` those of a certificate, a certificate request or a key. OpenSSL computes the
+/// part after `sha256/` too:
+///
+///     openssl x509 -in leaf.pem -noout -pubkey | openssl pkey -pubin -outform DER \
+///         | openssl dgst -sha256 -binary | base64
+///
+/// A new pin is best tried in report mode first, with the pin of a backup key beside it:
+///
+/// ```swift
+/// let current = try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=")
+/// let backup = try Pin(parsing: "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=")
+/// let rule = try PinRule(host: "api.example.com", pins: [current, backup], mode: .report)
+/// print(rule.pins.map(\.text))
+/// ```
 public struct Pin: Sendable, Hashable, CustomStringConvertible {
-    /// What every pin's text begins with.
+    /// The prefix of every pin's text.
     public static let prefix = "sha256/"
 
     /// 32 bytes.
     public let bytes: [UInt8]
 
-    /// Takes a digest.
+    /// Creates a pin from a digest of 32 bytes.
     ///
-    /// - Throws: `PinError` with code `bad-pin` where `bytes` are not 32.
+    /// - Throws: `PinError` with code `bad-pin` if `bytes` has another length.
     public init(bytes: [UInt8]) throws(PinError) {
         guard bytes.count == 32 else {
-            throw PinError(
-                code: .badPin, message: "a pin is 32 bytes of SHA-256, not \(bytes.count)")
+            throw Self.malformed("found \(bytes.count) bytes, expected the 32 bytes of SHA-256")
         }
         self.bytes = bytes
     }
@@ -23,89 +40,59 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String) throws(PinError) {
         let characters = Array(text.utf8)
         guard characters.starts(with: Pin.prefix.utf8) else {
-            throw PinError(
-                code: .badPin, message: "a pin begins with \"sha256/\" (letter case counts)")
+            throw Self.malformed("a pin starts with \"sha256/\", in lower case")
         }
-        let encoded = characters[Pin.prefix.utf8.count...]
-        guard encoded.count == 44, encoded.last == UInt8(ascii: "="),
-            encoded[encoded.endIndex - 2] != UInt8(ascii: "=")
+        let encoded = Array(characters.dropFirst(Pin.prefix.utf8.count))
+        guard encoded.count == 44, encoded[43] == UInt8(ascii: "="),
+            encoded[42] != UInt8(ascii: "=")
         else {
-            throw PinError(
-                code: .badPin,
-                message: "behind \"sha256/\" stand 44 characters of base64 ending in one \"=\""
-                    + " (32 bytes), not \(encoded.count) characters")
+            throw Self.malformed(
+                "found \(encoded.count) characters after \"sha256/\", expected 44 characters of"
+                    + " base64 that end in one \"=\" (32 bytes)")
         }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(33)
-        var word: UInt32 = 0
-        for (index, character) in encoded.dropLast().enumerated() {
-            guard let value = Pin.value(of: character) else {
-                throw PinError(
-                    code: .badPin,
-                    message: "character \(index + 1) behind \"sha256/\" is not of the base64"
-                        + " alphabet (A-Z a-z 0-9 + /)")
+        guard let bytes = Base64.decode(encoded, .standard) else {
+            if let index = encoded.dropLast().firstIndex(where: { !Self.isBase64($0) }) {
+                throw Self.malformed(
+                    "character \(index + 1) after \"sha256/\" isn't in the base64 alphabet"
+                        + " (A-Z a-z 0-9 + /)")
             }
-            word = word << 6 | UInt32(value)
-            switch index % 4 {
-            case 1: decoded.append(UInt8(truncatingIfNeeded: word >> 4))
-            case 2: decoded.append(UInt8(truncatingIfNeeded: word >> 2))
-            case 3: decoded.append(UInt8(truncatingIfNeeded: word))
-            default: break
-            }
+            throw Self.malformed(
+                "the base64 after \"sha256/\" isn't canonical: its last character sets unused bits")
         }
-        guard word & 0b11 == 0 else {
-            throw PinError(
-                code: .badPin,
-                message: "the base64 behind \"sha256/\" is not canonical: bits that mean nothing"
-                    + " are set in its last character")
-        }
-        self.bytes = decoded
+        self.bytes = bytes
     }
 
     /// `sha256/` and the digest's base64.
-    public var text: String {
-        var characters = Array(Pin.prefix.utf8)
-        characters.reserveCapacity(51)
-        for start in stride(from: 0, to: 30, by: 3) {
-            let word =
-                UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8
-                | UInt32(bytes[start + 2])
-            for shift in [18, 12, 6, 0] as [UInt32] {
-                characters.append(Pin.alphabet[Int(word >> shift & 63)])
-            }
-        }
-        let word = UInt32(bytes[30]) << 16 | UInt32(bytes[31]) << 8
-        for shift in [18, 12, 6] as [UInt32] {
-            characters.append(Pin.alphabet[Int(word >> shift & 63)])
-        }
-        characters.append(UInt8(ascii: "="))
-        return String(decoding: characters, as: UTF8.self)
-    }
+    public var text: String { Pin.prefix + base64 }
+
+    /// The digest's base64 without the prefix.
+    package var base64: String { Base64.encode(bytes, .standard) }
 
     /// The text.
     public var description: String { text }
 
-    /// Whether it is SHA-256 of nothing: what a broken pipe of commands makes of a missing file.
-    var isHashOfNothing: Bool { text == "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" }
+    /// Whether the pin is the SHA-256 of empty input, which a shell pipeline computes if its first
+    /// command fails.
+    var isHashOfEmptyInput: Bool { text == "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" }
 
-    /// Whether somebody typed it to stand in for a pin to come: one byte or two, over and over.
+    /// Whether the pin repeats one or two bytes, as people type it to fill a gap.
     var isPlaceholder: Bool { Set(bytes).count <= 2 }
 
-    /// Whether it is certainly of no key.
-    var isNoKey: Bool { isHashOfNothing || isPlaceholder }
+    /// Whether no key can match the pin.
+    var matchesNoKey: Bool { isHashOfEmptyInput || isPlaceholder }
 
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    private static func value(of character: UInt8) -> UInt8? {
+    /// Whether a character is in the alphabet of base64, without the padding.
+    static func isBase64(_ character: UInt8) -> Bool {
         switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+            true
+        default: false
         }
+    }
+
+    private static func malformed(_ message: String) -> PinError {
+        PinError(code: .badPin, message: message)
     }
 }
 

@@ -2,43 +2,43 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetSystem
 
-/// CA certificates that a rule brings for its hosts, and for no other host.
+/// CA certificates that a rule trusts for its hosts, and for no other host.
 ///
-/// They are read once, with the policy, and are part of the immutable value: a file that changes later
-/// counts with the next policy.
+/// They are read once, with the policy. Later changes of the file count for the next policy.
 public struct PinAuthorities: Sendable, Hashable {
-    /// What becomes of the CAs that are trusted otherwise.
+    /// The effect on the CAs that are trusted for all hosts.
     public enum Mode: String, Sendable, Hashable {
-        /// They are trusted for the rule's hosts too.
+        /// Trusts them for the rule's hosts too.
         case add
-        /// For the rule's hosts these here alone are trusted.
+        /// Trusts only the rule's own CAs for its hosts.
         case replace
     }
 
     /// The largest file: 1 MiB.
     public static let maximumByteCount = 1 << 20
-    /// The most certificates of a file.
+    /// The most certificates in one file.
     public static let maximumCertificateCount = 256
-    /// The most files of one policy.
+    /// The most files in one policy.
     public static let maximumFileCount = 8
 
-    /// The file as the policy names it.
+    /// The file's path as the policy gives it.
     public let file: String
-    /// What becomes of the CAs that are trusted otherwise.
+    /// The effect on the CAs that are trusted for all hosts.
     public let mode: Mode
-    /// The certificates alone, as PEM (RFC 7468).
+    /// The certificates without other contents of the file, as PEM (RFC 7468).
     public let pem: [UInt8]
     /// SHA-256 of the PEM, 32 bytes.
     public let digest: [UInt8]
 
-    /// Reads a PEM file of certificates, or one certificate as DER.
+    /// Reads a file of PEM certificates, or of one DER certificate.
     ///
     /// - Parameters:
-    ///   - file: Its path; a relative one counts from `directory`.
-    ///   - mode: What becomes of the CAs that are trusted otherwise.
-    ///   - directory: The folder of the policy's file.
-    /// - Throws: `PinError`: `unreadable-file` where it cannot be read, `malformed-policy` where it holds no
-    ///   certificate, a broken one, or more than is taken. Both name the file.
+    ///   - file: The path; a relative one starts from `directory`.
+    ///   - mode: The effect on the CAs that are trusted for all hosts.
+    ///   - directory: The directory of the policy's file.
+    /// - Throws: `PinError` with code `unreadable-file` if the file can't be read, or
+    ///   `malformed-policy` if it has no certificate, a malformed one, or too many. Both name the
+    ///   file.
     public init(file: String, mode: Mode, in directory: String = ".") throws(PinError) {
         let path = file.utf8.first == UInt8(ascii: "/") ? file : "\(directory)/\(file)"
         let bytes: [UInt8]
@@ -61,8 +61,8 @@ public struct PinAuthorities: Sendable, Hashable {
         let certificates = try X509Facts.certificates(bytes)
         guard certificates.count <= Self.maximumCertificateCount else {
             throw X509Failure(
-                "it holds \(certificates.count) certificates, at most"
-                    + " \(Self.maximumCertificateCount) are taken")
+                "found \(certificates.count) certificates, expected at most"
+                    + " \(Self.maximumCertificateCount)")
         }
         var pem: [UInt8] = []
         for certificate in certificates { pem += PEMText.of(certificate.der) }
@@ -79,7 +79,7 @@ public struct PinAuthorities: Sendable, Hashable {
 
 /// Certificates as PEM (RFC 7468, section 5).
 enum PEMText {
-    /// A certificate with its two lines around it, ended by a newline.
+    /// Returns a certificate's PEM, with a newline at the end.
     static func of(_ der: [UInt8]) -> [UInt8] {
         let digits = Array(Base64.encode(der, .standard).utf8)
         var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)

@@ -1,14 +1,12 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// Why a pin, a host name or a policy was refused, or a policy refused a host.
+/// An error of a pin, a host name or a policy, or a policy's refusal of a host.
 ///
-/// The message says what was found, what was wanted and where. It never holds user info of a URL, and it never
-/// holds a control character: those of a name that somebody else wrote are escaped.
+/// The message says what was found, what was expected and where. It never contains the user info of
+/// a URL, and control characters in it are escaped.
 public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error.
-    ///
-    /// More may be added, so a `switch` over it needs a default.
+    /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case malformedPolicy = "malformed-policy"
@@ -40,56 +38,56 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 
         private let value: Value
 
-        /// The bytes are no pin policy.
+        /// The bytes aren't a valid pin policy.
         public static let malformedPolicy = Code(value: .malformedPolicy)
-        /// The bytes are not of the format that they were read as.
+        /// The bytes aren't in the expected format.
         public static let malformedInput = Code(value: .malformedInput)
-        /// Another program's format cannot say what the policy says, and would pin less.
+        /// The other format can't express the policy without pinning less.
         public static let notExpressible = Code(value: .notExpressible)
-        /// The text is no pin: `sha256/` and the canonical base64 of 32 bytes.
+        /// The text isn't a pin: `sha256/` and the canonical base64 of 32 bytes.
         public static let badPin = Code(value: .badPin)
-        /// The text is no host, or none that can be brought to one form with certainty.
+        /// The text isn't a host, or its canonical form is ambiguous.
         public static let badHost = Code(value: .badHost)
-        /// The policy does not list the host, and does not say `"unlisted":"allow"`.
+        /// The policy doesn't list the host, and doesn't set `"unlisted":"allow"`.
         public static let unlistedHost = Code(value: .unlistedHost)
-        /// The rule for the host has expired, and does not say `"afterExpiry":"allow"`.
+        /// The rule for the host has expired, and doesn't set `"afterExpiry":"allow"`.
         public static let policyExpired = Code(value: .policyExpired)
-        /// A pinned host was to be spoken to without TLS.
+        /// The call to a pinned host doesn't use TLS.
         public static let cleartextToPinnedHost = Code(value: .cleartext)
-        /// No certificate of the verified chain has a key that the rule wants.
+        /// No certificate of the verified chain has a key that the rule pins.
         public static let pinMismatch = Code(value: .mismatch)
 
-        /// The bytes are no signed policy in the form that is taken.
+        /// The bytes aren't a valid signed policy.
         public static let malformedUpdate = Code(value: .malformedUpdate)
-        /// A signature does not hold.
+        /// The signature doesn't verify.
         public static let tampered = Code(value: .tampered)
-        /// A signed policy's time is over.
+        /// The signed policy has expired.
         public static let updateExpired = Code(value: .updateExpired)
-        /// A signed policy's time has not come.
+        /// The signed policy isn't valid yet.
         public static let updateNotYetValid = Code(value: .updateNotYetValid)
-        /// A signed policy is older than the one in use.
+        /// The signed policy is older than the one in use.
         public static let rolledBack = Code(value: .rolledBack)
-        /// The file of the newest signed policy is not as it was written.
+        /// The file of the newest signed policy was changed by something else.
         public static let stateTampered = Code(value: .stateTampered)
-        /// No key has the id that a signed policy names.
+        /// No key has the id that the signed policy names.
         public static let unknownKey = Code(value: .unknownKey)
         /// The key is revoked.
         public static let keyRevoked = Code(value: .keyRevoked)
-        /// The key's time is over.
+        /// The key has expired.
         public static let keyExpired = Code(value: .keyExpired)
-        /// The key's time has not come.
+        /// The key isn't valid yet.
         public static let keyNotYetValid = Code(value: .keyNotYetValid)
-        /// The key is bound to another use.
+        /// The key is for another use.
         public static let wrongKeyUse = Code(value: .wrongKeyUse)
-        /// A file cannot be read.
+        /// A file can't be read.
         public static let unreadableFile = Code(value: .unreadableFile)
-        /// A file cannot be written.
+        /// A file can't be written.
         public static let unwritableFile = Code(value: .unwritableFile)
         /// Another process is changing the file.
         public static let fileBusy = Code(value: .fileBusy)
-        /// A pin report was not taken where it was to go.
+        /// A sink didn't accept a pin report.
         public static let reportFailed = Code(value: .reportFailed)
-        /// OpenSSL could not do its work.
+        /// An OpenSSL operation failed.
         public static let cryptography = Code(value: .cryptography)
 
         /// The code's name in kebab-case, as the tool prints it.
@@ -101,16 +99,16 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people.
+    /// One line for people to read.
     public let message: String
-    /// The same as values, where a policy refused a host.
-    public let failure: PinFailure?
+    /// The values of the message, if a policy refused a host.
+    public let refusal: PinRefusal?
 
-    /// Makes an error.
-    public init(code: Code, message: String, failure: PinFailure? = nil) {
+    /// Creates an error, and escapes the control characters of its message.
+    public init(code: Code, message: String, refusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
-        self.failure = failure
+        self.refusal = refusal
     }
 
     /// The message.

@@ -2,69 +2,73 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// What is wrong or unwise in a pin policy, all of it at once.
+/// Finds all errors and weaknesses of a pin policy at once.
+///
+/// Run it before a policy is deployed, as `signet pins lint policy.json` does. It also reads
+/// policies that ``PinPolicy/init(parsing:filesIn:)`` refuses, and reports every reason.
+///
+/// ```swift
+/// let document = """
+///     {"hosts": {"*.github.io": {
+///       "pins": ["sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="], "expires": "2027-06-30"
+///     }}}
+///     """
+/// let findings = try PinLint.findings(of: Array(document.utf8), now: 1_795_228_551)
+/// for finding in findings {  // public-suffix and no-backup
+///     print("\(finding.severity) \(finding.code) \(finding.host ?? ""): \(finding.message)")
+/// }
+/// ```
 public enum PinLint {
-    /// How much a finding matters.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, Hashable {
-        /// The policy is refused, cuts its hosts off, or speaks for strangers' hosts.
+        /// The policy can't be read, refuses calls to a host, or covers hosts of other owners.
         case error
-        /// The policy works, and will hurt some day.
+        /// The policy works today but is likely to cause an outage.
         case warning
     }
 
-    /// One thing that was found.
+    /// An error or a weakness of a policy.
     public struct Finding: Sendable, Hashable {
-        /// What it is, in kebab-case (CONTRACT, section 6).
+        /// The kind of finding, in kebab-case: `unknown-member`, `bad-value`, `bad-host`,
+        /// `duplicate-host`, `public-suffix`, `contradicting-rules`, `bad-ca-file`, `expired`,
+        /// `expires-soon`, `no-pins`, `bad-pin`, `bad-base64`, `wrong-length`, `empty-input-hash`,
+        /// `placeholder-pin`, `duplicate-pin` or `no-backup`; more may be added.
         public let code: String
-        /// How much it matters.
+        /// The severity.
         public let severity: Severity
-        /// The policy's key for the host; nil where the finding is of the whole.
+        /// The policy's key for the host; nil if the finding is about the whole policy, or if the
+        /// key may contain user info.
         public let host: String?
-        /// What was found and what to do.
+        /// The finding and how to correct it.
         public let message: String
     }
 
     private static let month: Int64 = 30 * 86_400
 
-    /// Looks at a policy document.
+    /// Inspects a policy document.
     ///
     /// - Parameters:
     ///   - bytes: The whole JSON text.
     ///   - now: Unix time in seconds.
-    ///   - suffixes: Under which names strangers are neighbours; `system()` knows more of them, and
-    ///     reads a file.
-    ///   - directory: The folder of the policy's file; nil looks into no CA file.
-    /// - Returns: What was found, in the document's order.
-    /// - Throws: `PinError` with code `malformed-policy` where it is no JSON object with `hosts`.
+    ///   - suffixes: The suffixes below which hosts have different owners.
+    ///     `PublicSuffixes.system()` reads a longer list from a file.
+    ///   - directory: The directory of the policy's file; nil doesn't read CA files.
+    /// - Returns: The findings in the document's order.
+    /// - Throws: `PinError` with code `malformed-policy` if the text isn't a JSON object with an
+    ///   object `hosts`.
     public static func findings(
         of bytes: [UInt8], now: Int64, suffixes: PublicSuffixes = .builtIn,
         filesIn directory: String? = nil
     ) throws(PinError) -> [Finding] {
-        let document: JSONValue
-        do {
-            document = try JSONValue(parsing: bytes, maximumDepth: 16)
-        } catch {
-            throw PinError(
-                code: .malformedPolicy,
-                message: "the pin policy is no strict JSON: \(error.message)")
-        }
+        let document = try PinPolicy.document(parsing: bytes)
         guard let top = document.object, let hosts = top["hosts"]?.object else {
-            throw PinError(
-                code: .malformedPolicy,
-                message: "a pin policy is a JSON object whose member \"hosts\" is an object")
+            throw PinPolicy.malformed(
+                "the pin policy: expected an object whose member \"hosts\" is an object")
         }
         var collector = Collector(now: now, suffixes: suffixes, directory: directory)
-        for name in top.memberNames where name != "hosts" && name != "unlisted" {
-            collector.add(
-                "unknown-member", .error,
-                "the member \"\(name)\" is not known; known are hosts, unlisted")
-        }
-        if let unlisted = top["unlisted"], !["refuse", "allow"].contains(unlisted.string ?? "") {
-            collector.add(
-                "bad-value", .error,
-                "\"unlisted\" is refuse or allow, not \(Collector.shown(unlisted))")
-        }
-        for (name, value) in hosts { collector.lint(name, value) }
+        collector.lintNames(of: top, known: PinPolicy.policyMembers)
+        collector.lintChoice("unlisted", of: top, choices: ["refuse", "allow"])
+        for (name, value) in hosts { collector.lint(name, entry: value) }
         return collector.findings
     }
 
@@ -75,30 +79,30 @@ public enum PinLint {
         var findings: [Finding] = []
         private var host: String?
         private var seen: [String: String] = [:]
-        private var reaching: [String: Claim] = [:]
+        private var claims: [String: Claim] = [:]
 
-        /// A rule that reaches every name below a host.
+        /// A rule that covers every name below a host.
         private struct Claim {
             let key: String
-            let reach: PinRule.Pattern.Reach
+            let scope: PinRule.Pattern.Scope
             let pins: Set<JSONValue>
-            let says: [String: JSONValue]
+            let settings: [String: JSONValue]
 
-            init(_ key: String, _ reach: PinRule.Pattern.Reach, _ members: JSONObject) {
+            init(key: String, scope: PinRule.Pattern.Scope, members: JSONObject) {
                 self.key = key
-                self.reach = reach
-                var says: [String: JSONValue] = [:]
+                self.scope = scope
+                var settings: [String: JSONValue] = [:]
                 for (name, value) in members where name != "includeSubdomains" && name != "pins" {
-                    says[name] = value
+                    settings[name] = value
                 }
-                self.says = says
+                self.settings = settings
                 pins = Set(members["pins"]?.array ?? [])
             }
 
-            /// `**.` decides before the host itself, and that before `*.`.
+            /// Whether the other rule decides: `**.` precedes the host itself, which precedes `*.`.
             func yields(to other: Claim) -> Bool {
-                switch (reach, other.reach) {
-                case (_, .anyLabels), (.oneLabel, .exact): true
+                switch (scope, other.scope) {
+                case (_, .anyDepth), (.oneLabel, .exact): true
                 default: false
                 }
             }
@@ -110,48 +114,53 @@ public enum PinLint {
             self.directory = directory
         }
 
-        mutating func add(_ code: String, _ severity: Severity, _ message: String) {
+        private mutating func add(_ code: String, severity: Severity = .error, message: String) {
             findings.append(
                 Finding(
                     code: code, severity: severity, host: host, message: printable(message)))
         }
 
-        mutating func lint(_ name: String, _ value: JSONValue) {
-            // A key that may hold user info is never repeated.
+        mutating func lintNames(of members: JSONObject, known: [String]) {
+            for name in members.memberNames where !known.contains(name) {
+                add(
+                    "unknown-member",
+                    message: "unknown member \"\(name)\"; the known ones are"
+                        + " \(known.joined(separator: ", "))")
+            }
+        }
+
+        mutating func lintChoice(_ name: String, of members: JSONObject, choices: [String]) {
+            guard let value = members[name], !choices.contains(value.string ?? "") else { return }
+            add(
+                "bad-value",
+                message: "\"\(name)\": found \(value.shown), expected"
+                    + " \(choices.joined(separator: " or "))")
+        }
+
+        mutating func lint(_ name: String, entry: JSONValue) {
+            // The key may contain user info, which findings never repeat.
             host = name.utf8.contains(UInt8(ascii: "@")) ? nil : name
             defer { host = nil }
-            lintPattern(name, value)
-            guard let members = value.object else {
-                add("bad-value", .error, "the entry is an object, not of type \(value.typeName)")
+            lintPattern(name, entry: entry)
+            guard let members = entry.object else {
+                add(
+                    "bad-value", message: "the entry: found \(entry.shown), expected an object")
                 return
             }
-            for (name, choices) in [
-                ("afterExpiry", ["refuse", "allow"]), ("mode", ["enforce", "report"]),
-                ("caMode", ["add", "replace"]),
-            ] {
-                guard let value = members[name] else { continue }
-                if !choices.contains(value.string ?? "") {
-                    add(
-                        "bad-value", .error,
-                        "\"\(name)\" is \(choices.joined(separator: " or ")), not"
-                            + " \(Self.shown(value))")
-                }
-            }
+            lintChoice("afterExpiry", of: members, choices: ["refuse", "allow"])
+            lintChoice("mode", of: members, choices: ["enforce", "report"])
+            lintChoice("caMode", of: members, choices: ["add", "replace"])
             for name in ["includeSubdomains", "exclude"] {
                 guard let value = members[name], value.bool == nil else { continue }
                 add(
-                    "bad-value", .error, "\"\(name)\" is true or false, not \(Self.shown(value))")
+                    "bad-value",
+                    message: "\"\(name)\": found \(value.shown), expected true or false")
             }
             lintAuthorities(members)
-            for name in members.memberNames where !PinPolicy.ruleMembers.contains(name) {
-                add(
-                    "unknown-member", .error,
-                    "the member \"\(name)\" is not known; known are"
-                        + " \(PinPolicy.ruleMembers.joined(separator: ", "))")
-            }
+            lintNames(of: members, known: PinPolicy.ruleMembers)
             if members["exclude"]?.bool == true {
-                for name in ["pins", "expires", "afterExpiry", "mode"] where members[name] != nil {
-                    add("bad-value", .error, "\"\(name)\" has no place beside \"exclude\":true")
+                for name in PinPolicy.pinMembers where members[name] != nil {
+                    add("bad-value", message: "\"\(name)\" isn't allowed beside \"exclude\":true")
                 }
                 return
             }
@@ -159,68 +168,68 @@ public enum PinLint {
             lintPins(members["pins"])
         }
 
-        static func shown(_ value: JSONValue) -> String {
-            value.string.map { ExpiryDate.shown($0) } ?? "of type \(value.typeName)"
-        }
-
-        private mutating func lintPattern(_ name: String, _ value: JSONValue) {
+        private mutating func lintPattern(_ name: String, entry: JSONValue) {
             do throws(PinError) {
                 let pattern = try PinRule.Pattern(parsing: name)
-                if let twin = seen.updateValue(name, forKey: pattern.description) {
-                    add("duplicate-host", .error, "the same as \"\(twin)\" in another spelling")
-                }
-                let isWide =
-                    pattern.reach != .exact || value["includeSubdomains"]?.bool == true
-                if pattern.host.kind == .name, let members = value.object,
-                    pattern.reach == .anyLabels || value["includeSubdomains"]?.bool == true
-                {
-                    lintReach(Claim(name, pattern.reach, members), below: pattern.host)
-                }
-                if isWide, suffixes.contains(pattern.host) {
+                if let other = seen.updateValue(name, forKey: pattern.description) {
                     add(
-                        "public-suffix", .error,
-                        "\(pattern.host.text) is a suffix under which anybody can have a name (by"
-                            + " \(suffixes.source)): name the hosts themselves")
+                        "duplicate-host",
+                        message: "the same host as \"\(other)\" in another spelling")
+                }
+                let includesSubdomains = entry["includeSubdomains"]?.bool == true
+                if pattern.host.kind == .name, let members = entry.object,
+                    pattern.scope == .anyDepth || includesSubdomains
+                {
+                    lintScope(
+                        of: Claim(key: name, scope: pattern.scope, members: members),
+                        below: pattern.host)
+                }
+                if pattern.scope != .exact || includesSubdomains, suffixes.contains(pattern.host) {
+                    add(
+                        "public-suffix",
+                        message: "\(pattern.host.text) is a public suffix (according to"
+                            + " \(suffixes.source)), below which anyone can register a name: list"
+                            + " the hosts themselves")
                 }
             } catch {
-                add("bad-host", .error, error.message)
+                add("bad-host", message: error.message)
             }
         }
 
-        private mutating func lintReach(_ claim: Claim, below host: HostName) {
-            guard let other = reaching[host.text] else {
-                reaching[host.text] = claim
+        private mutating func lintScope(of claim: Claim, below host: HostName) {
+            guard let other = claims[host.text] else {
+                claims[host.text] = claim
                 return
             }
             let (lost, decides) = claim.yields(to: other) ? (claim, other) : (other, claim)
-            reaching[host.text] = decides
-            let isSame = lost.pins == decides.pins && lost.says == decides.says
-            guard lost.reach != decides.reach, !isSame else { return }
+            claims[host.text] = decides
+            let isSame = lost.pins == decides.pins && lost.settings == decides.settings
+            guard lost.scope != decides.scope, !isSame else { return }
             let current = self.host
             defer { self.host = current }
             self.host = lost.key
             add(
-                "contradicting-rules", .warning,
-                "\"includeSubdomains\" has no effect: for the names below \(host.text) the rule"
-                    + " \"\(decides.key)\" decides, and it says otherwise")
+                "contradicting-rules", severity: .warning,
+                message: "\"includeSubdomains\" has no effect: the rule \"\(decides.key)\" decides"
+                    + " about the names below \(host.text), and it differs")
         }
 
         private mutating func lintAuthorities(_ members: JSONObject) {
             guard let value = members["caFile"] else {
                 if members["caMode"] != nil {
-                    add("bad-value", .error, "\"caMode\" has no place without \"caFile\"")
+                    add("bad-value", message: "\"caMode\" needs a \"caFile\"")
                 }
                 return
             }
             guard let file = value.string, !file.isEmpty, !file.utf8.contains(0) else {
-                add("bad-value", .error, "\"caFile\" is the path of a file")
+                add("bad-value", message: "\"caFile\": expected the path of a file")
                 return
             }
             guard let directory else { return }
             do throws(PinError) {
                 _ = try PinAuthorities(file: file, mode: .add, in: directory)
             } catch {
-                add("bad-ca-file", .error, error.message)
+                add("bad-ca-file", message: error.message)
             }
         }
 
@@ -228,77 +237,76 @@ public enum PinLint {
             guard let value else { return }
             guard let text = value.string, let date = try? ExpiryDate(parsing: text) else {
                 add(
-                    "bad-value", .error,
-                    "\"expires\" is a date that exists, YYYY-MM-DD, not \(Self.shown(value))")
+                    "bad-value",
+                    message: "\"expires\": found \(value.shown), expected an existing date as"
+                        + " YYYY-MM-DD")
                 return
             }
             if date.isOver(at: now) {
-                add("expired", .error, "the pins expired on \(date.text): renew them")
+                add("expired", message: "the pins expired on \(date.text): renew them")
             } else if date.end - now <= month {
-                add("expires-soon", .warning, "the pins expire on \(date.text): renew them")
+                add(
+                    "expires-soon", severity: .warning,
+                    message: "the pins expire on \(date.text): renew them")
             }
         }
 
         private mutating func lintPins(_ value: JSONValue?) {
             guard let items = value?.array, !items.isEmpty else {
-                add("no-pins", .error, "\"pins\" is an array of one pin or more")
+                add("no-pins", message: "\"pins\": expected an array of at least one pin")
                 return
             }
             var pins: Set<Pin> = []
             for (index, item) in items.enumerated() {
                 let place = "pin \(index + 1)"
                 guard let text = item.string else {
-                    add("bad-pin", .error, "\(place) is a string, not of type \(item.typeName)")
+                    add("bad-pin", message: "\(place): found \(item.shown), expected a string")
                     continue
                 }
                 guard let pin = try? Pin(parsing: text) else {
-                    let (code, message) = PinLint.complaint(text)
-                    add(code, .error, "\(place) \(message)")
+                    let (code, message) = PinLint.defect(ofPin: text)
+                    add(code, message: "\(place) \(message)")
                     continue
                 }
-                if pin.isHashOfNothing {
+                if pin.isHashOfEmptyInput {
                     add(
-                        "empty-input-hash", .error,
-                        "\(place) is the hash of nothing: the command that made it read no key")
+                        "empty-input-hash",
+                        message: "\(place) is the hash of empty input: the command that made it"
+                            + " read no key")
                 } else if pin.isPlaceholder {
-                    add("placeholder-pin", .error, "\(place) is a placeholder, no hash of a key")
+                    add(
+                        "placeholder-pin",
+                        message: "\(place) is a placeholder, not the hash of a key")
                 }
                 if !pins.insert(pin).inserted {
-                    add("duplicate-pin", .warning, "\(place) stands in the list already")
+                    add("duplicate-pin", severity: .warning, message: "\(place) is a duplicate")
                 }
             }
             if pins.count == 1 {
                 add(
-                    "no-backup", .warning,
-                    "one pin only: add the pin of a key in reserve, or a lost key cuts the host off"
-                )
+                    "no-backup", severity: .warning,
+                    message:
+                        "the only pin: add the pin of a backup key, or the loss of the key cuts"
+                        + " the host off")
             }
         }
     }
 
-    /// What is wrong with a text that is no pin.
-    private static func complaint(_ text: String) -> (code: String, message: String) {
+    /// Returns the code and the message for a text that `Pin` refuses.
+    private static func defect(ofPin text: String) -> (code: String, message: String) {
         let characters = Array(text.utf8)
         guard characters.starts(with: Pin.prefix.utf8) else {
-            return ("bad-pin", "does not begin with \"sha256/\"")
+            return ("bad-pin", "doesn't start with \"sha256/\"")
         }
         let encoded = characters[Pin.prefix.utf8.count...]
         let padding = encoded.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let digits = encoded.dropLast(padding)
-        let isAlphabet = digits.allSatisfy {
-            ($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z"))
-                || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || $0 == UInt8(ascii: "+")
-                || $0 == UInt8(ascii: "/")
-        }
-        guard isAlphabet, padding <= 2, encoded.count % 4 == 0 else {
-            return ("bad-base64", "is no base64 (RFC 4648, section 4)")
+        guard digits.allSatisfy(Pin.isBase64), padding <= 2, encoded.count % 4 == 0 else {
+            return ("bad-base64", "isn't base64 (RFC 4648, section 4)")
         }
         let count = digits.count * 3 / 4
         return count == 32
-            ? (
-                "bad-base64",
-                "is no canonical base64: its last character sets bits that mean nothing"
-            )
+            ? ("bad-base64", "isn't canonical base64: its last character sets unused bits")
             : ("wrong-length", "has \(count) bytes; SHA-256 has 32")
     }
 }

@@ -2,7 +2,7 @@ internal import SignetBase
 internal import SignetCrypto
 
 extension PinPlan {
-    /// What is found, host by host.
+    /// Collects the findings, host by host.
     struct Findings {
         let now: Int64
         let soon: Int64
@@ -14,91 +14,97 @@ extension PinPlan {
             self.soon = soon
         }
 
-        mutating func look(at host: Host, strangers: [Material]) {
+        mutating func inspect(_ host: Host, unpinned: [Material]) {
             self.host = host.rule.pattern.description
             defer { self.host = nil }
-            lookAtExpiry(of: host.rule)
-            lookAtEnd(of: host)
-            for pin in host.pins { look(at: pin) }
-            for stranger in strangers { add(stranger) }
+            inspectExpiry(of: host.rule)
+            inspectEnd(of: host)
+            for pin in host.pins { inspect(pin) }
+            for material in unpinned { addUnpinned(material) }
         }
 
-        /// What no rule wants and no pinned host's name is on.
+        /// Adds a finding about a material that no rule pins and that names no pinned host.
         mutating func addUnused(_ material: Material) {
             add(
-                "unused", .warning, material.pin, nil,
-                "\(shown(material)): no rule has its pin, and its name is of no pinned host")
+                "unused", severity: .warning, pin: material.pin,
+                message: "\(shown(material)): no rule has its pin, and it names no pinned host")
         }
 
-        private mutating func lookAtExpiry(of rule: PinRule) {
+        private mutating func inspectExpiry(of rule: PinRule) {
             guard let date = rule.expires else { return }
-            let then =
+            let effect =
                 rule.afterExpiry == .refuse
-                ? "the host is refused from then on" : "CA and host name alone decide from then on"
+                ? "after that day calls to the host are refused"
+                : "after that day the host is trusted by CA and host name alone"
             if date.isOver(at: now) {
-                add("rule-expired", .error, nil, date.end, "the rule expired on \(date): \(then)")
+                add(
+                    "rule-expired", severity: .error, at: date.end,
+                    message: "the rule expired on \(date): \(effect)")
             } else if date.end <= soon {
                 add(
-                    "rule-expires-soon", .warning, nil, date.end,
-                    "the rule expires on \(date): \(then)")
+                    "rule-expires-soon", severity: .warning, at: date.end,
+                    message: "the rule expires on \(date): \(effect)")
             }
         }
 
-        /// When nothing is left that the rule wants.
-        private mutating func lookAtEnd(of host: Host) {
+        /// Finds out when the last certificate with a pinned key ends.
+        private mutating func inspectEnd(of host: Host) {
             let hasReserve = host.pins.contains { $0.state == .reserve }
             if let until = host.until {
-                let day = UnixTime.rfc3339(until)
-                if !hasReserve {
-                    add(
-                        "no-reserve", until <= soon ? .error : .warning, nil, until,
-                        "at \(day) the last certificate of a pinned key ends, and no other pinned key"
-                            + " is at hand: make one (openssl genpkey), pin its request"
-                            + " (signet pins show FILE.csr) and ship that policy before")
-                }
-            } else {
-                let what = host.pins.map(\.state).allSatisfy { $0 == .noKey } && !hasReserve
+                guard !hasReserve else { return }
                 add(
-                    "cut-off", .error, nil, now,
-                    what
-                        ? "none of its pins is of a certificate, request or key that was given: give"
-                            + " those that it shows, or it is cut off"
-                        : "no certificate of a pinned key is valid now"
-                            + (hasReserve ? ": have one made of the key in reserve" : ""))
+                    "no-reserve", severity: until <= soon ? .error : .warning, at: until,
+                    message: "the last certificate of a pinned key ends at"
+                        + " \(UnixTime.rfc3339(until)), and no other pinned key is known: make one"
+                        + " (openssl genpkey), pin its request (signet pins show FILE.csr) and ship"
+                        + " that policy before")
+                return
             }
+            let message =
+                if hasReserve {
+                    "no certificate of a pinned key is valid now: get one for the key in reserve"
+                } else if host.pins.allSatisfy({ $0.state == .noKey }) {
+                    "no given certificate, request or key has one of its pins: give the"
+                        + " certificates that the host uses, or it is cut off"
+                } else {
+                    "no certificate of a pinned key is valid now"
+                }
+            add("cut-off", severity: .error, at: now, message: message)
         }
 
-        private mutating func look(at state: PinState) {
+        private mutating func inspect(_ state: PinState) {
             switch state.state {
             case .noKey:
                 add(
-                    "no-key", .warning, state.pin, nil,
-                    "nothing that was given is of \(state.pin): if its key is lost, it is no backup;"
-                        + " take it out, or give its request or key")
+                    "no-key", severity: .warning, pin: state.pin,
+                    message: "no given certificate, request or key has the pin \(state.pin): give"
+                        + " its request or key, or remove the pin, which is no backup if its key is"
+                        + " lost")
             case .ended:
                 add(
-                    "ended", .warning, state.pin, state.until,
-                    "the certificate of \(state.pin) ended at"
-                        + " \(UnixTime.rfc3339(state.until ?? now)): take the pin out, or give a"
+                    "ended", severity: .warning, pin: state.pin, at: state.until,
+                    message: "the certificate of \(state.pin) ended at"
+                        + " \(UnixTime.rfc3339(state.until ?? now)): remove the pin, or give a"
                         + " request or a new certificate of its key")
             case .inUse:
                 guard let until = state.until, until <= soon else { return }
                 add(
-                    "ends-soon", .warning, state.pin, until,
-                    "the certificate of \(state.pin) ends at \(UnixTime.rfc3339(until)): renew it"
-                        + " with the same key, or go over to the key in reserve")
+                    "ends-soon", severity: .warning, pin: state.pin, at: until,
+                    message: "the certificate of \(state.pin) ends at \(UnixTime.rfc3339(until)):"
+                        + " renew it with the same key, or switch to the key in reserve")
             case .reserve: break
             }
         }
 
-        /// A certificate or request for the host, of a key that its rule does not want.
-        private mutating func add(_ stranger: Material) {
+        /// Adds a finding about a material that names the host and whose key the rule doesn't pin.
+        private mutating func addUnpinned(_ material: Material) {
             let isInUse =
-                (stranger.notBefore ?? .max) <= now && now <= (stranger.notAfter ?? .min)
+                (material.notBefore ?? .max) <= now && now <= (material.notAfter ?? .min)
             add(
-                "not-pinned", isInUse ? .error : .warning, stranger.pin, stranger.notBefore,
-                "\(shown(stranger)) is for this host, and its key is not pinned: add"
-                    + " \"\(stranger.pin)\" before the host shows it")
+                "not-pinned", severity: isInUse ? .error : .warning, pin: material.pin,
+                at: material.notBefore,
+                message: "\(shown(material)) is for this host, and its key isn't pinned: add"
+                    + " \"\(material.pin)\" before the host uses it")
         }
 
         private func shown(_ material: Material) -> String {
@@ -107,8 +113,8 @@ extension PinPlan {
         }
 
         private mutating func add(
-            _ code: String, _ severity: PinLint.Severity, _ pin: Pin?, _ at: Int64?,
-            _ message: String
+            _ code: String, severity: PinLint.Severity, pin: Pin? = nil, at: Int64? = nil,
+            message: String
         ) {
             all.append(
                 Finding(

@@ -1,21 +1,21 @@
-/// What becomes of a policy's pins: which host loses which pin when, which have no key at hand, and what
-/// to add before a key is changed.
+/// A forecast for a policy's pins: which host loses which pin and when, which pins have no known
+/// key, and which pins to add before a key changes.
 public struct PinPlan: Sendable, Hashable {
-    /// A certificate, a request for one, or a key, as far as pins go.
+    /// A certificate, a certificate request or a key, with the values that pinning needs.
     public struct Material: Sendable, Hashable {
-        /// What it is.
+        /// The kind of a material.
         public enum Kind: String, Sendable, Hashable {
             /// A certificate.
             case certificate
-            /// A certificate signing request: the key is at hand, its certificate to come.
+            /// A certificate signing request. Its key exists, its certificate doesn't yet.
             case request
             /// A public key.
             case publicKey = "public-key"
-            /// A private key, of which the public half counts.
+            /// A private key, whose public half is pinned.
             case privateKey = "private-key"
         }
 
-        /// What it is.
+        /// The kind of the material.
         public let kind: Kind
         /// The pin of its key.
         public let pin: Pin
@@ -23,14 +23,14 @@ public struct PinPlan: Sendable, Hashable {
         public let subject: String
         /// The names and addresses of its subject alternative name (RFC 5280, section 4.2.1.6).
         public let hosts: [String]
-        /// The first second of its validity, in Unix seconds; nil for what is no certificate.
+        /// The first second of a certificate's validity, in Unix seconds; nil for other materials.
         public let notBefore: Int64?
-        /// The last second of its validity, in Unix seconds; nil for what is no certificate.
+        /// The last second of a certificate's validity, in Unix seconds; nil for other materials.
         public let notAfter: Int64?
-        /// Where it is from, for people.
+        /// The material's origin, for messages.
         public let source: String
 
-        /// Takes the facts.
+        /// Creates the description of a material.
         public init(
             kind: Kind, pin: Pin, subject: String, hosts: [String] = [], notBefore: Int64? = nil,
             notAfter: Int64? = nil, source: String
@@ -44,10 +44,11 @@ public struct PinPlan: Sendable, Hashable {
             self.source = source
         }
 
-        /// A host that it is for.
+        /// A host that the material names.
         struct Name {
             let host: HostName
-            /// What stands behind a wildcard's star; then `host` is some name that it is for.
+            /// The name below which a wildcard matches one label; then `host` is an example of a
+            /// match.
             let parent: Substring?
 
             init?(_ text: String) {
@@ -61,8 +62,8 @@ public struct PinPlan: Sendable, Hashable {
             }
         }
 
-        /// The hosts that it is for: those of its subject alternative name, which alone counts where
-        /// there is one (RFC 9525, section 2), or else the subject's common name.
+        /// The hosts that the material names: those of its subject alternative name, or, if it has
+        /// none, the subject's common name (RFC 9525, section 2).
         var names: [Name] {
             if !hosts.isEmpty { return hosts.compactMap(Name.init) }
             for part in subject.split(separator: ",") {
@@ -74,82 +75,86 @@ public struct PinPlan: Sendable, Hashable {
         }
     }
 
-    /// How it stands with a pin.
+    /// The state of a pin.
     public enum State: String, Sendable, Hashable {
         /// A certificate of the key is valid now.
         case inUse = "in-use"
-        /// The key is at hand, and no certificate of it is valid yet.
+        /// The key exists, and no certificate of it is valid yet.
         case reserve
-        /// The certificates of the key are past, and nothing says that the key is still at hand.
+        /// The certificates of the key have expired, and no material shows that the key still
+        /// exists.
         case ended
-        /// Nothing at hand is of this key.
+        /// No material has this key.
         case noKey = "no-key"
     }
 
-    /// A pin of a rule.
+    /// A rule's pin and its state.
     public struct PinState: Sendable, Hashable {
         /// The pin.
         public let pin: Pin
-        /// How it stands with it.
+        /// The state.
         public let state: State
-        /// The last second in which a certificate of the key is valid, in Unix seconds.
+        /// The last second in which a certificate of the key is valid, in Unix seconds; nil without
+        /// one.
         public let until: Int64?
-        /// What there is of the key.
+        /// The materials with the pin's key.
         public let materials: [Material]
     }
 
-    /// A rule with pins.
+    /// A rule with pins, and the states of its pins.
     public struct Host: Sendable, Hashable {
         /// The rule.
         public let rule: PinRule
         /// Its pins, in its order.
         public let pins: [PinState]
-        /// The last second in which the host can show a wanted key with the certificates that there are,
-        /// in Unix seconds; nil where it cannot now.
+        /// The last second in which a known certificate with a pinned key is valid, in Unix
+        /// seconds; nil if none is valid now.
         public let until: Int64?
     }
 
-    /// What a finding is about; more may be added.
+    /// A problem of a pin, a rule or a material.
     public struct Finding: Sendable, Hashable {
-        /// What it is, in kebab-case: `cut-off`, `no-reserve`, `no-key`, `ended`, `ends-soon`,
-        /// `not-pinned`, `rule-expired`, `rule-expires-soon`, `unused`.
+        /// The kind of finding, in kebab-case: `cut-off`, `no-reserve`, `no-key`, `ended`,
+        /// `ends-soon`, `not-pinned`, `rule-expired`, `rule-expires-soon` or `unused`; more may be
+        /// added.
         public let code: String
-        /// How much it matters.
+        /// The severity.
         public let severity: PinLint.Severity
-        /// The rule's pattern; nil where the finding is of no rule.
+        /// The rule's pattern; nil if the finding isn't about a rule.
         public let host: String?
-        /// The pin that it is about, if it is about one.
+        /// The pin; nil if the finding isn't about one pin.
         public let pin: Pin?
-        /// The moment that it is about, in Unix seconds.
+        /// The time that the finding is about, in Unix seconds.
         public let at: Int64?
-        /// What was found and what to do.
+        /// The finding and how to correct it.
         public let message: String
     }
 
     /// The rules with pins, in the policy's order.
     public let hosts: [Host]
-    /// What was found, by host in the policy's order, then of what belongs to none.
+    /// The findings by host in the policy's order, followed by those about materials without a
+    /// host.
     public let findings: [Finding]
 
-    /// Looks at a policy and at what keys there are.
+    /// Compares a policy with the certificates and keys that exist.
     ///
     /// - Parameters:
     ///   - policy: The policy.
-    ///   - materials: Certificates, requests and keys, also those to come.
+    ///   - materials: Certificates, requests and keys, also those that aren't in use yet.
     ///   - now: Unix time in seconds.
-    ///   - horizon: What ends within this many seconds ends soon; 30 days is usual.
+    ///   - horizon: Seconds from now. What ends within them is reported as ending soon.
     public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)
         let exact = policy.rules.filter {
-            $0.pattern.reach == .exact && $0.pattern.host.kind == .name
+            $0.pattern.scope == .exact && $0.pattern.host.kind == .name
         }
         let byParent = Dictionary(grouping: exact) { rule -> Substring in
             let name = rule.pattern.host.text
             return name.firstIndex(of: ".").map { name[name.index(after: $0)...] } ?? ""
         }
         let owned = materials.map { material in
-            (material: material, rules: Self.rules(for: material, policy, byParent))
+            (material: material, rules: Self.rules(for: material, in: policy, byParent: byParent))
         }
         var byRule: [PinRule.Pattern: [Material]] = [:]
         for (material, rules) in owned {
@@ -158,12 +163,12 @@ public struct PinPlan: Sendable, Hashable {
         var hosts: [Host] = []
         var findings = Findings(now: now, soon: now.addingReportingOverflow(horizon).partialValue)
         for rule in policy.rules where !rule.isExclusion {
-            let pins = rule.pins.map { Self.state(of: $0, byPin[$0] ?? [], now: now) }
+            let pins = rule.pins.map { Self.state(of: $0, materials: byPin[$0] ?? [], now: now) }
             let until = pins.filter { $0.state == .inUse }.compactMap(\.until).max()
             let host = Host(rule: rule, pins: pins, until: until)
             hosts.append(host)
-            let strangers = (byRule[rule.pattern] ?? []).filter { !rule.pins.contains($0.pin) }
-            findings.look(at: host, strangers: strangers)
+            let unpinned = (byRule[rule.pattern] ?? []).filter { !rule.pins.contains($0.pin) }
+            findings.inspect(host, unpinned: unpinned)
         }
         let wanted = Set(policy.rules.flatMap(\.pins))
         for (material, rules) in owned where !wanted.contains(material.pin) {
@@ -173,10 +178,10 @@ public struct PinPlan: Sendable, Hashable {
         self.findings = findings.all
     }
 
-    /// The rules that decide for the hosts of a certificate or request, each once; a wildcard is also
-    /// for the hosts one label below that have a rule of their own.
+    /// Returns the rules that decide about the hosts of a material, each once. For a wildcard,
+    /// those include the rules for single hosts that it matches.
     private static func rules(
-        for material: Material, _ policy: PinPolicy, _ byParent: [Substring: [PinRule]]
+        for material: Material, in policy: PinPolicy, byParent: [Substring: [PinRule]]
     ) -> [PinRule] {
         var seen: Set<PinRule.Pattern> = []
         return material.names.flatMap { name -> [PinRule] in
@@ -187,16 +192,16 @@ public struct PinPlan: Sendable, Hashable {
         }.filter { seen.insert($0.pattern).inserted }
     }
 
-    private static func state(of pin: Pin, _ materials: [Material], now: Int64) -> PinState {
+    private static func state(of pin: Pin, materials: [Material], now: Int64) -> PinState {
         let until = materials.compactMap(\.notAfter).max()
         let isValid = materials.contains {
             ($0.notBefore ?? .max) <= now && now <= ($0.notAfter ?? .min)
         }
-        let isAtHand = materials.contains { material in
+        let exists = materials.contains { material in
             material.kind != .certificate || (material.notBefore ?? .min) > now
         }
         let state: State =
-            isValid ? .inUse : isAtHand ? .reserve : materials.isEmpty ? .noKey : .ended
+            isValid ? .inUse : exists ? .reserve : materials.isEmpty ? .noKey : .ended
         return PinState(pin: pin, state: state, until: until, materials: materials)
     }
 }

@@ -1,45 +1,79 @@
 internal import SignetJSON
 
 extension PinPolicy {
-    /// Reads a policy document (CONTRACT, section 6), strictly.
+    /// Reads a policy document, and refuses every member and value that it doesn't know.
+    ///
+    /// ```swift
+    /// let document = """
+    ///     {
+    ///       "hosts": {
+    ///         "api.example.com": {
+    ///           "pins": [
+    ///             "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=",
+    ///             "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
+    ///           ],
+    ///           "includeSubdomains": true, "expires": "2027-06-30", "mode": "report"
+    ///         },
+    ///         "status.example.com": {"exclude": true}
+    ///       },
+    ///       "unlisted": "refuse"
+    ///     }
+    ///     """
+    /// let policy = try PinPolicy(parsing: Array(document.utf8))
+    /// print(policy.rules.map(\.pattern))
+    /// ```
+    ///
+    /// `unlisted` is `refuse` (the default) or `allow`. A rule has `pins` or `"exclude": true`.
+    /// `mode` is `enforce` (the default) or `report`, `afterExpiry` is `refuse` (the default) or
+    /// `allow`. `caFile` names a file of CAs for the rule's hosts, which with `"caMode": "add"` are
+    /// trusted beside the others, and without it in place of them.
     ///
     /// - Parameters:
     ///   - bytes: The whole JSON text.
-    ///   - directory: The folder of the policy's file, from which a rule's relative `"caFile"` counts;
-    ///     nil takes no policy that names files.
-    /// - Throws: `PinError` with code `malformed-policy` for whatever the contract does not name: an
-    ///   unknown member or value, a bad pin, date or host, a duplicate; `unreadable-file` for a CA file.
-    ///   The message names the place.
+    ///   - directory: The directory that a relative `caFile` starts from, usually that of the
+    ///     policy's file; nil refuses policies with a `caFile`.
+    /// - Throws: `PinError` with code `unreadable-file` for a CA file that can't be read, otherwise
+    ///   with code `malformed-policy`. The message names the host.
     public init(parsing bytes: [UInt8], filesIn directory: String? = nil) throws(PinError) {
-        let document: JSONValue
-        do {
-            document = try JSONValue(parsing: bytes, maximumDepth: 16)
-        } catch {
-            throw Self.malformed("the pin policy is no strict JSON: \(error.message)")
-        }
-        let top = try Self.object(document, "the pin policy", members: ["hosts", "unlisted"])
+        let document = try Self.document(parsing: bytes)
+        let top = try Self.object(document, named: "the pin policy", members: Self.policyMembers)
         guard let hosts = top["hosts"] else {
-            throw Self.malformed("the pin policy lacks its member \"hosts\"")
+            throw Self.malformed("the pin policy has no member \"hosts\"")
         }
         let unlisted = try Self.choice(
-            top["unlisted"], "\"unlisted\"", Unlisted.refuse, ["refuse": .refuse, "allow": .allow])
+            "unlisted", of: top, default: Unlisted.refuse,
+            choices: ["refuse": .refuse, "allow": .allow])
         guard let entries = hosts.object else {
-            throw Self.malformed("\"hosts\" is an object, not of type \(hosts.typeName)")
+            throw Self.malformed("\"hosts\": found \(hosts.shown), expected an object")
         }
         var rules: [PinRule] = []
         var files = AuthorityFiles(directory: directory)
         for (position, entry) in entries.enumerated() {
-            rules.append(try Self.rule(entry.name, entry.value, position: position + 1, &files))
+            rules.append(
+                try Self.rule(
+                    for: entry.name, from: entry.value, position: position + 1, files: &files))
         }
         try self.init(rules: rules, unlisted: unlisted)
     }
 
+    /// Parses a document as strict JSON.
+    static func document(parsing bytes: [UInt8]) throws(PinError) -> JSONValue {
+        do {
+            return try JSONValue(parsing: bytes, maximumDepth: 16)
+        } catch {
+            throw malformed("the pin policy isn't valid JSON: \(error.message)")
+        }
+    }
+
+    static let policyMembers = ["hosts", "unlisted"]
     static let ruleMembers = [
         "pins", "includeSubdomains", "expires", "afterExpiry", "mode", "exclude", "caFile",
         "caMode",
     ]
+    /// The members that a rule with `"exclude": true` can't have.
+    static let pinMembers = ["pins", "expires", "afterExpiry", "mode"]
 
-    /// The CA files of one policy, each read once.
+    /// The CA files of one policy. Reads each file once.
     private struct AuthorityFiles {
         let directory: String?
         private var known: [PinAuthorities] = []
@@ -47,22 +81,21 @@ extension PinPolicy {
         init(directory: String?) { self.directory = directory }
 
         mutating func read(
-            _ file: String, _ mode: PinAuthorities.Mode
+            _ file: String, mode: PinAuthorities.Mode
         ) throws(PinError) -> PinAuthorities {
             func isOf(_ other: PinAuthorities) -> Bool {
                 other.file.utf8.elementsEqual(file.utf8)
             }
             if let same = known.first(where: { isOf($0) && $0.mode == mode }) { return same }
             guard let directory else {
-                throw malformed(
-                    "\"caFile\" names a file, and this policy is none: only a policy that is read from"
-                        + " a file names others")
+                throw malformed("\"caFile\" is allowed only in a policy that is read from a file")
             }
             let isNew = !known.contains(where: isOf)
             let count = Set(known.map { Array($0.file.utf8) }).count
             guard !isNew || count < PinAuthorities.maximumFileCount else {
                 throw malformed(
-                    "a policy names at most \(PinAuthorities.maximumFileCount) CA files")
+                    "found more than \(PinAuthorities.maximumFileCount) CA files, the limit of a"
+                        + " policy")
             }
             let read = try PinAuthorities(file: file, mode: mode, in: directory)
             known.append(read)
@@ -71,49 +104,51 @@ extension PinPolicy {
     }
 
     private static func authorities(
-        _ members: JSONObject, _ files: inout AuthorityFiles
+        of members: JSONObject, files: inout AuthorityFiles
     ) throws(PinError) -> PinAuthorities? {
         let mode = try choice(
-            members["caMode"], "\"caMode\"", PinAuthorities.Mode.replace,
-            ["add": .add, "replace": .replace])
-        guard let file = try text(members["caFile"], "\"caFile\"") else {
+            "caMode", of: members, default: PinAuthorities.Mode.replace,
+            choices: ["add": .add, "replace": .replace])
+        guard let file = try text("caFile", of: members) else {
             guard members["caMode"] == nil else {
-                throw malformed("\"caMode\" has no place without \"caFile\"")
+                throw malformed("\"caMode\" needs a \"caFile\"")
             }
             return nil
         }
         guard !file.isEmpty, !file.utf8.contains(0) else {
-            throw malformed("\"caFile\" is the path of a file")
+            throw malformed("\"caFile\": expected the path of a file")
         }
-        return try files.read(file, mode)
+        return try files.read(file, mode: mode)
     }
 
     private static func rule(
-        _ key: String, _ value: JSONValue, position: Int, _ files: inout AuthorityFiles
+        for key: String, from value: JSONValue, position: Int, files: inout AuthorityFiles
     ) throws(PinError) -> PinRule {
-        // A key that may hold user info is never repeated.
+        // The key may contain user info, which messages never repeat.
         let place =
             key.utf8.contains(UInt8(ascii: "@"))
             ? "entry \(position) of \"hosts\"" : "host \"\(key)\""
         do throws(PinError) {
-            let members = try object(value, "the entry", members: ruleMembers)
-            let below = try flag(members["includeSubdomains"], "\"includeSubdomains\"")
-            let authorities = try authorities(members, &files)
-            if try flag(members["exclude"], "\"exclude\"") {
-                for name in ["pins", "expires", "afterExpiry", "mode"] where members[name] != nil {
-                    throw malformed("\"\(name)\" has no place beside \"exclude\":true")
+            let members = try object(value, named: "the entry", members: ruleMembers)
+            let includesSubdomains = try flag("includeSubdomains", of: members)
+            let authorities = try authorities(of: members, files: &files)
+            if try flag("exclude", of: members) {
+                for name in pinMembers where members[name] != nil {
+                    throw malformed("\"\(name)\" isn't allowed beside \"exclude\":true")
                 }
                 return try PinRule(
-                    excluding: key, includesSubdomains: below, authorities: authorities)
+                    excluding: key, includesSubdomains: includesSubdomains,
+                    authorities: authorities)
             }
             return try PinRule(
-                host: key, pins: try pins(members["pins"]), includesSubdomains: below,
-                expires: try text(members["expires"], "\"expires\""),
+                host: key, pins: try pins(from: members["pins"]),
+                includesSubdomains: includesSubdomains, expires: try text("expires", of: members),
                 afterExpiry: try choice(
-                    members["afterExpiry"], "\"afterExpiry\"", .refuse,
-                    ["refuse": .refuse, "allow": .allow]),
+                    "afterExpiry", of: members, default: .refuse,
+                    choices: ["refuse": .refuse, "allow": .allow]),
                 mode: try choice(
-                    members["mode"], "\"mode\"", .enforce, ["enforce": .enforce, "report": .report]),
+                    "mode", of: members, default: .enforce,
+                    choices: ["enforce": .enforce, "report": .report]),
                 authorities: authorities)
         } catch {
             throw PinError(
@@ -122,15 +157,15 @@ extension PinPolicy {
         }
     }
 
-    private static func pins(_ value: JSONValue?) throws(PinError) -> [Pin] {
-        guard let value else { throw malformed("the entry lacks its member \"pins\"") }
+    private static func pins(from value: JSONValue?) throws(PinError) -> [Pin] {
+        guard let value else { throw malformed("the entry has no member \"pins\"") }
         guard let items = value.array, !items.isEmpty else {
-            throw malformed("\"pins\" is an array of one pin or more")
+            throw malformed("\"pins\": expected an array of at least one pin")
         }
         var pins: [Pin] = []
         for (index, item) in items.enumerated() {
             guard let text = item.string else {
-                throw malformed("pin \(index + 1) is a string, not of type \(item.typeName)")
+                throw malformed("pin \(index + 1): found \(item.shown), expected a string")
             }
             do {
                 pins.append(try Pin(parsing: text))
@@ -141,50 +176,62 @@ extension PinPolicy {
         return pins
     }
 
-    private static func object(_ value: JSONValue, _ what: String, members: [String])
+    private static func object(_ value: JSONValue, named subject: String, members: [String])
         throws(PinError) -> JSONObject
     {
         guard let object = value.object else {
-            throw malformed("\(what) is an object, not of type \(value.typeName)")
+            throw malformed("\(subject): found \(value.shown), expected an object")
         }
         for name in object.memberNames
         where !members.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
             throw malformed(
-                "\(what) has an unknown member \"\(name)\"; known are \(members.joined(separator: ", "))"
-            )
+                "\(subject) has an unknown member \"\(name)\"; the known ones are"
+                    + " \(members.joined(separator: ", "))")
         }
         return object
     }
 
-    private static func flag(_ value: JSONValue?, _ what: String) throws(PinError) -> Bool {
-        guard let value else { return false }
+    private static func flag(_ name: String, of members: JSONObject) throws(PinError) -> Bool {
+        guard let value = members[name] else { return false }
         guard let flag = value.bool else {
-            throw malformed("\(what) is true or false, not of type \(value.typeName)")
+            throw malformed("\"\(name)\": found \(value.shown), expected true or false")
         }
         return flag
     }
 
-    private static func text(_ value: JSONValue?, _ what: String) throws(PinError) -> String? {
-        guard let value else { return nil }
+    private static func text(_ name: String, of members: JSONObject) throws(PinError) -> String? {
+        guard let value = members[name] else { return nil }
         guard let text = value.string else {
-            throw malformed("\(what) is a string, not of type \(value.typeName)")
+            throw malformed("\"\(name)\": found \(value.shown), expected a string")
         }
         return text
     }
 
     private static func choice<Value>(
-        _ value: JSONValue?, _ what: String, _ standard: Value, _ choices: [String: Value]
+        _ name: String, of members: JSONObject, default standard: Value, choices: [String: Value]
     ) throws(PinError) -> Value {
-        guard let text = try text(value, what) else { return standard }
+        guard let text = try text(name, of: members) else { return standard }
         guard let choice = choices.first(where: { $0.key.utf8.elementsEqual(text.utf8) }) else {
             throw malformed(
-                "\(what) is one of \(choices.keys.sorted().joined(separator: ", ")), not"
-                    + " \(ExpiryDate.shown(text))")
+                "\"\(name)\": found \(JSONValue.string(text).shown), expected"
+                    + " \(choices.keys.sorted().joined(separator: " or "))")
         }
         return choice.value
     }
 
-    private static func malformed(_ message: String) -> PinError {
+    static func malformed(_ message: String) -> PinError {
         PinError(code: .malformedPolicy, message: message)
+    }
+}
+
+extension JSONValue {
+    /// The value for a message: a string in quotation marks and cut short, any other by its type.
+    var shown: String {
+        switch self {
+        case .null: typeName
+        case .array, .object: "an \(typeName)"
+        case .bool, .number: "a \(typeName)"
+        case .string(let text): ExpiryDate.shown(text)
+        }
     }
 }

@@ -1,12 +1,12 @@
 internal import SignetJSON
 
 extension PinPolicy {
-    /// The policy as a document (CONTRACT, section 6), which `init(parsing:)` reads as the same policy.
+    /// Writes the policy as a document that `init(parsing:)` reads as the same policy.
     ///
-    /// Hosts stand in their one form, in the order of the rules; members with their usual value are
-    /// left out. CA files are named as they were, not copied.
+    /// Hosts are written in canonical form, in the order of the rules. Members that have their
+    /// default value are left out. CA files are named as before, not copied.
     ///
-    /// - Returns: JSON in UTF-8, two spaces a level, ended by a newline.
+    /// - Returns: JSON in UTF-8, indented by two spaces a level, with a newline at the end.
     public func serialized() -> [UInt8] {
         JSONValue.object(document).serialized(.pretty) + [UInt8(ascii: "\n")]
     }
@@ -22,7 +22,7 @@ extension PinPolicy {
 }
 
 extension PinRule {
-    /// The rule's members, perhaps with other pins.
+    /// Returns the rule's members, with other pins if some are given.
     func members(pins other: [Pin]? = nil) -> JSONObject {
         var members = JSONObject()
         if isExclusion {
@@ -41,7 +41,7 @@ extension PinRule {
         return members
     }
 
-    /// The rule as a member of `hosts`, on one line.
+    /// Returns the rule with other pins as a member of `hosts`, on one line.
     func entry(pins: [Pin]) -> String {
         JSONValue.string(pattern.description).text + ":"
             + JSONValue.object(members(pins: pins)).text

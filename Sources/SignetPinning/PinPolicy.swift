@@ -1,58 +1,88 @@
-/// Which keys the hosts of a program must show.
+/// The public keys that a program accepts from each of its hosts.
 ///
-/// An immutable value: a call that holds one is judged by it to its end. The most specific rule alone
-/// decides: the host itself, then the longer suffix, then `*.`, then `**.` and subdomains.
+/// - Warning: A wrong pin is an outage. If a host changes to a key that its rule doesn't list,
+///   every call to the host fails until the program gets a new policy. Pin at least two keys, one
+///   of them a backup key that isn't in use, agree with the host's operator on how keys are
+///   changed, and try new pins with ``PinRule/Mode/report`` first. ``PinLint`` finds weak policies,
+///   and ``PinPlan`` tells which pins are about to end.
+///
+/// A host passes if any certificate of its *verified* chain has a pinned key, so a pin can be of
+/// the leaf, of an intermediate CA or of the root. `signet pins show https://api.example.com`
+/// prints the pins of a host's chain; see ``Pin`` for other ways to obtain a pin.
+///
+/// ```swift
+/// let current = try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=")
+/// let backup = try Pin(parsing: "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=")
+/// let policy = try PinPolicy(rules: [
+///     PinRule(host: "**.example.com", pins: [current, backup], expires: "2027-06-30"),
+///     PinRule(excluding: "status.example.com"),
+/// ])
+/// let host = try HostName.canonical("API.example.com")
+/// let decision = policy.decision(for: host, isSecure: true, now: 1_795_228_551)
+/// if let refusal = decision.refusal { throw refusal }
+/// ```
+///
+/// | pattern | hosts |
+/// |---|---|
+/// | `example.com` | that host alone, and with `includesSubdomains` every name below it |
+/// | `*.example.com` | names with one label more, such as `api.example.com` |
+/// | `**.example.com` | `example.com` and every name below it |
+///
+/// Only the most specific rule decides about a host. A rule for the host itself comes first. Then
+/// rules for a longer suffix precede those for a shorter one. For the same suffix, `*.` precedes
+/// `**.`, which precedes `includesSubdomains`. A policy is immutable: each call uses one policy
+/// from its start to its end.
 public struct PinPolicy: Sendable, Hashable {
-    /// What holds for a host that no rule is for.
+    /// The treatment of hosts without a rule.
     public enum Unlisted: String, Sendable, Hashable {
-        /// It is never connected to.
+        /// Refuses every connection to the host.
         case refuse
-        /// CA and host name alone decide.
+        /// Trusts the host by CA and host name alone.
         case allow
     }
 
     /// The rules, in the order given.
     public let rules: [PinRule]
-    /// What holds for a host that no rule is for.
+    /// The treatment of hosts without a rule.
     public let unlisted: Unlisted
 
     private let exact: [String: Int]
     private let oneLabel: [String: Int]
-    private let anyLabels: [String: Int]
+    private let anyDepth: [String: Int]
 
-    /// Makes a policy of rules.
+    /// Creates a policy.
     ///
-    /// - Throws: `PinError` with code `malformed-policy` where two rules are for one host or pattern.
+    /// - Throws: `PinError` with code `malformed-policy` if two rules have the same pattern.
     public init(rules: [PinRule], unlisted: Unlisted = .refuse) throws(PinError) {
         var exact: [String: Int] = [:]
         var oneLabel: [String: Int] = [:]
-        var anyLabels: [String: Int] = [:]
+        var anyDepth: [String: Int] = [:]
         var below: [String: Int] = [:]
         for (index, rule) in rules.enumerated() {
             let host = rule.pattern.host.text
-            let twin =
-                switch rule.pattern.reach {
+            let duplicate =
+                switch rule.pattern.scope {
                 case .exact: exact.updateValue(index, forKey: host)
                 case .oneLabel: oneLabel.updateValue(index, forKey: host)
-                case .anyLabels: anyLabels.updateValue(index, forKey: host)
+                case .anyDepth: anyDepth.updateValue(index, forKey: host)
                 }
-            guard twin == nil else {
+            guard duplicate == nil else {
                 throw PinError(
                     code: .malformedPolicy,
-                    message: "\(rule.pattern) stands twice (perhaps in two spellings)")
+                    message: "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
             }
-            if rule.includesSubdomains, rule.pattern.reach != .anyLabels {
-                if rule.pattern.reach == .exact || below[host] == nil { below[host] = index }
+            if rule.includesSubdomains, rule.pattern.scope != .anyDepth {
+                if rule.pattern.scope == .exact || below[host] == nil { below[host] = index }
             }
         }
         self.rules = rules
         self.unlisted = unlisted
         self.exact = exact
         self.oneLabel = oneLabel
-        self.anyLabels = anyLabels.merging(below) { star, _ in star }
+        self.anyDepth = anyDepth.merging(below) { star, _ in star }
     }
 
-    /// The one rule that decides for a host, if there is any.
+    /// Returns the rule that decides about a host, or nil if no rule covers it.
     public func rule(for host: HostName) -> PinRule? {
         if let index = exact[host.text] { return rules[index] }
         guard host.kind == .name else { return nil }
@@ -61,8 +91,8 @@ public struct PinPolicy: Sendable, Hashable {
         while true {
             let key = String(suffix)
             if dropped == 1, let index = oneLabel[key] { return rules[index] }
-            if let index = anyLabels[key],
-                dropped > 0 || rules[index].pattern.reach == .anyLabels
+            if let index = anyDepth[key],
+                dropped > 0 || rules[index].pattern.scope == .anyDepth
             {
                 return rules[index]
             }
@@ -72,14 +102,14 @@ public struct PinPolicy: Sendable, Hashable {
         }
     }
 
-    /// What holds for a call before any connection is made.
+    /// Decides about a call before any connection is made.
     ///
     /// - Parameters:
-    ///   - host: The host that is asked for.
+    ///   - host: The host of the call.
     ///   - isSecure: Whether the call uses TLS.
     ///   - now: Unix time in seconds.
-    ///   - port: The port that is asked for, for a refusal's words alone.
-    /// - Returns: The rule, whether a pin must match, and why the call is refused, if it is.
+    ///   - port: The port of the call, which only the text of a refusal mentions.
+    /// - Returns: The rule, whether a pin must match, and the refusal if the call isn't allowed.
     public func decision(
         for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
     ) -> PinDecision {
@@ -87,13 +117,13 @@ public struct PinPolicy: Sendable, Hashable {
             if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
             return PinDecision(
                 rule: nil, isPinned: false,
-                refusal: refusal(.unlistedHost, host, port, nil, []))
+                refusal: refusal(of: .unlistedHost, host: host, port: port))
         }
         if rule.isExclusion { return PinDecision(rule: rule, isPinned: false, refusal: nil) }
         guard isSecure else {
             return PinDecision(
                 rule: rule, isPinned: true,
-                refusal: refusal(.cleartextToPinnedHost, host, port, rule, []))
+                refusal: refusal(of: .cleartextToPinnedHost, host: host, port: port, rule: rule))
         }
         if rule.hasExpired(at: now) {
             if rule.afterExpiry == .allow {
@@ -102,21 +132,21 @@ public struct PinPolicy: Sendable, Hashable {
             if rule.mode == .enforce {
                 return PinDecision(
                     rule: rule, isPinned: true,
-                    refusal: refusal(.policyExpired, host, port, rule, []))
+                    refusal: refusal(of: .policyExpired, host: host, port: port, rule: rule))
             }
         }
         return PinDecision(rule: rule, isPinned: true, refusal: nil)
     }
 
-    /// Judges the verified chain that a host showed.
+    /// Compares a host's verified chain with the pins of its rule.
     ///
     /// - Parameters:
-    ///   - host: The host that was asked for.
-    ///   - chain: The *verified* chain, leaf first: never the chain as sent.
+    ///   - host: The host of the call.
+    ///   - chain: The *verified* chain, leaf first, never the chain as the server sent it.
     ///   - now: Unix time in seconds.
-    ///   - served: The chain as sent, for reports alone.
-    ///   - port: The port that was asked for, for reports and words alone.
-    /// - Returns: What was seen, what was wanted, and what is wrong, if anything is.
+    ///   - served: The chain as the server sent it, for reports only.
+    ///   - port: The port of the call, for reports and texts only.
+    /// - Returns: The keys that were seen, the pins of the rule, and the finding if none matches.
     public func verdict(
         for host: HostName, chain: [SeenCertificate], now: Int64, served: [[UInt8]] = [],
         port: Int? = nil
@@ -125,16 +155,14 @@ public struct PinPolicy: Sendable, Hashable {
         let rule = decision.rule
         let wanted = rule?.pins ?? []
         let isMatch = chain.contains { wanted.contains($0.pin) }
-        var finding = decision.refusal
-        if let known = finding {
-            finding = refusal(known.code, host, port, rule, chain)
-        } else if let rule, decision.isPinned, !isMatch {
-            finding = refusal(.pinMismatch, host, port, rule, chain)
-        }
-        if var failure = finding?.failure, let known = finding {
-            failure.served = served
-            failure.port = port
-            finding = PinError(code: known.code, message: known.message, failure: failure)
+        let code =
+            decision.refusal?.code ?? (decision.isPinned && !isMatch ? .pinMismatch : nil)
+        let finding = code.map { code in
+            let error = refusal(of: code, host: host, port: port, rule: rule, chain: chain)
+            var values = error.refusal
+            values?.served = served
+            values?.port = port
+            return PinError(code: code, message: error.message, refusal: values)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -142,37 +170,38 @@ public struct PinPolicy: Sendable, Hashable {
             finding: finding)
     }
 
-    /// One message with all that a log line needs to repair a policy, and the same as values.
+    /// Creates an error whose message and values hold everything that is needed to correct the
+    /// policy.
     private func refusal(
-        _ code: PinError.Code, _ host: HostName, _ port: Int?, _ rule: PinRule?,
-        _ chain: [SeenCertificate]
+        of code: PinError.Code, host: HostName, port: Int?, rule: PinRule? = nil,
+        chain: [SeenCertificate] = []
     ) -> PinError {
         let name = host.uriText
         let found: String
-        let mend: PinMend
+        let remedy: PinRemedy
         if let rule {
             let pattern = "(rule \(rule.pattern))"
             switch code {
             case .cleartextToPinnedHost:
-                found = "\(name) is pinned \(pattern) and never spoken to without TLS"
-                mend = PinMend(kind: .cleartext, advice: "use https")
+                found = "\(name) is pinned \(pattern), and a pinned host needs TLS"
+                remedy = PinRemedy(kind: .cleartext, advice: "use https")
             case .policyExpired:
                 found = "the pins of \(name) \(pattern) expired on \(rule.expires?.text ?? "-")"
-                mend = self.mend(ofExpired: rule, chain: chain)
+                remedy = self.remedy(forExpired: rule, chain: chain)
             default:
                 found = "no pin matches for \(name) \(pattern)"
-                mend = self.mend(ofMismatchWith: chain, host: host, port: port, rule: rule)
+                remedy = self.remedy(forMismatchWith: chain, host: host, port: port, rule: rule)
             }
         } else {
-            found = "the pin policy does not list \(name)"
-            mend = self.mend(ofUnlisted: host, port: port, chain: chain)
+            found = "the pin policy doesn't list \(name)"
+            remedy = self.remedy(forUnlisted: host, port: port, chain: chain)
         }
         let seen =
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
-        let wanted = rule.map { Self.list($0.pins) } ?? "none"
+        let wanted = rule.map { "; expected: \(Self.list($0.pins))" } ?? ""
         return PinError(
-            code: code, message: "\(found)\(seen); wanted: \(wanted); mend: \(mend.text)",
-            failure: PinFailure(host: host, rule: rule, seen: chain, mend: mend))
+            code: code, message: "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
+            refusal: PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy))
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

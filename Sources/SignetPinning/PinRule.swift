@@ -1,103 +1,105 @@
-/// What a policy says about a host or a family of hosts.
+/// The pins of a host, or of all hosts below a domain.
 public struct PinRule: Sendable, Hashable {
-    /// What a mismatch does.
+    /// The effect of a mismatch.
     public enum Mode: String, Sendable, Hashable {
-        /// The call is refused.
+        /// Refuses the call.
         case enforce
-        /// The call passes, and the mismatch is reported.
+        /// Allows the call and reports the mismatch.
         case report
     }
 
-    /// What holds when the rule's day is over.
+    /// The effect of an expired rule.
     public enum AfterExpiry: String, Sendable, Hashable {
-        /// Calls are refused.
+        /// Refuses calls.
         case refuse
-        /// CA and host name alone decide.
+        /// Trusts the host by CA and host name alone.
         case allow
     }
 
-    /// Which hosts a rule is for.
+    /// The hosts that a rule covers.
     public struct Pattern: Sendable, Hashable, CustomStringConvertible {
-        /// How much of a host stands before `host`.
-        public enum Reach: String, Sendable, Hashable {
-            /// Nothing: the host itself.
+        /// The number of labels before `host`.
+        public enum Scope: String, Sendable, Hashable {
+            /// None: the host itself.
             case exact = ""
-            /// One label.
+            /// Exactly one.
             case oneLabel = "*."
-            /// Any number of labels, none too.
-            case anyLabels = "**."
+            /// Any number, including none.
+            case anyDepth = "**."
         }
 
-        /// How much may stand before the host.
-        public let reach: Reach
-        /// The host or suffix in its one form.
+        /// The number of labels before the host.
+        public let scope: Scope
+        /// The host or suffix in canonical form.
         public let host: HostName
 
         /// Reads `HOST`, `*.SUFFIX` or `**.SUFFIX`.
         ///
-        /// - Throws: `PinError` with code `bad-host`: a port, scheme, path, user info, a star
-        ///   elsewhere, or a wildcard before an address.
+        /// - Throws: `PinError` with code `bad-host` for a port, a scheme, a path, user info, a
+        ///   star in another place, or a wildcard before an IP address.
         public init(parsing text: String) throws(PinError) {
             let bytes = Array(text.utf8)
-            var reach = Reach.exact
+            var scope = Scope.exact
             if bytes.starts(with: "**.".utf8) {
-                reach = .anyLabels
+                scope = .anyDepth
             } else if bytes.starts(with: "*.".utf8) {
-                reach = .oneLabel
+                scope = .oneLabel
             }
-            let rest = bytes.dropFirst(reach.rawValue.utf8.count)
+            let rest = bytes.dropFirst(scope.rawValue.utf8.count)
             guard !rest.contains(UInt8(ascii: "*")) else {
                 throw HostName.refusal(
-                    "a star stands only at the beginning, as \"*.\" (one label) or \"**.\" (none or"
-                        + " more), before a name")
+                    "a star is allowed only at the start, as \"*.\" (one label) or \"**.\""
+                        + " (any number of labels)")
             }
             let host = try HostName.canonical(String(decoding: rest, as: UTF8.self))
-            guard reach == .exact || host.kind == .name else {
-                throw HostName.refusal("a wildcard stands before a name, not before an IP address")
+            guard scope == .exact || host.kind == .name else {
+                throw HostName.refusal("a wildcard isn't allowed before an IP address")
             }
-            self.reach = reach
+            self.scope = scope
             self.host = host
         }
 
         /// The canonical text.
-        public var description: String { reach.rawValue + host.text }
+        public var description: String { scope.rawValue + host.text }
     }
 
-    /// Which hosts the rule is for.
+    /// The pattern of the rule's hosts.
     public let pattern: Pattern
-    /// The pins, any of which may match; empty for an exclusion.
+    /// The pins, one of which must match; empty for an exclusion.
     public let pins: [Pin]
-    /// Whether the rule reaches every name below the host too.
+    /// Whether the rule also covers every name below the host.
     public let includesSubdomains: Bool
-    /// The last day on which the rule holds.
+    /// The last day on which the rule is valid; nil if it doesn't expire.
     public let expires: ExpiryDate?
-    /// What holds from then on.
+    /// The effect of the rule after it has expired.
     public let afterExpiry: AfterExpiry
-    /// What a mismatch does.
+    /// The effect of a mismatch.
     public let mode: Mode
-    /// CAs for the rule's hosts alone; nil leaves them to those that are trusted otherwise.
+    /// CAs for the rule's hosts alone; nil uses only those that are trusted for all hosts.
     public let authorities: PinAuthorities?
-    /// Whether the rule takes its hosts out of a wider one: no pins, CA and host name alone decide.
+    /// Whether the rule excludes its hosts from a wider rule. It has no pins then, and its hosts
+    /// are trusted by CA and host name alone.
     public var isExclusion: Bool { pins.isEmpty }
 
-    /// Pins a host or a family of hosts.
+    /// Creates a rule that pins a host, or all hosts below a domain.
     ///
     /// - Parameters:
-    ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (none or more).
-    ///   - pins: At least one; two are wise, of which one belongs to a key kept in reserve.
-    ///   - includesSubdomains: Whether the rule reaches every name below the host too.
-    ///   - expires: `YYYY-MM-DD`, the last day in UTC.
-    ///   - afterExpiry: What holds from then on.
-    ///   - mode: What a mismatch does.
+    ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (any number of labels).
+    ///   - pins: At least one. Give two or more, one of them of a backup key.
+    ///   - includesSubdomains: Whether the rule also covers every name below the host.
+    ///   - expires: The last day, `YYYY-MM-DD` in UTC; nil for none.
+    ///   - afterExpiry: The effect of the rule after that day.
+    ///   - mode: The effect of a mismatch.
     ///   - authorities: CAs for the rule's hosts alone.
-    /// - Throws: `PinError`: `bad-host`, or `malformed-policy` for no pins or a bad date.
+    /// - Throws: `PinError` with code `bad-host` for an invalid host, or `malformed-policy` for no
+    ///   pins or an invalid date.
     public init(
         host: String, pins: [Pin], includesSubdomains: Bool = false, expires: String? = nil,
         afterExpiry: AfterExpiry = .refuse, mode: Mode = .enforce,
         authorities: PinAuthorities? = nil
     ) throws(PinError) {
         guard !pins.isEmpty else {
-            throw PinError(code: .malformedPolicy, message: "a rule without pins pins nothing")
+            throw PinError(code: .malformedPolicy, message: "found no pins, expected at least one")
         }
         self.pattern = try Pattern(parsing: host)
         self.pins = pins
@@ -112,11 +114,11 @@ public struct PinRule: Sendable, Hashable {
         self.authorities = authorities
     }
 
-    /// Takes a host or a family of hosts out of a wider rule.
+    /// Creates a rule that excludes a host, or all hosts below a domain, from a wider rule.
     ///
     /// - Parameters:
-    ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (none or more).
-    ///   - includesSubdomains: Whether the rule reaches every name below the host too.
+    ///   - host: A host, `*.SUFFIX` (one label) or `**.SUFFIX` (any number of labels).
+    ///   - includesSubdomains: Whether the rule also covers every name below the host.
     ///   - authorities: CAs for the rule's hosts alone.
     /// - Throws: `PinError` with code `bad-host`.
     public init(
@@ -132,6 +134,6 @@ public struct PinRule: Sendable, Hashable {
         self.authorities = authorities
     }
 
-    /// Whether the rule's day is over at a Unix time in seconds.
+    /// Whether the rule has expired at a Unix time in seconds.
     public func hasExpired(at now: Int64) -> Bool { expires?.isOver(at: now) ?? false }
 }

@@ -1,13 +1,13 @@
-/// A certificate of a chain, as far as pins go.
+/// A certificate of a host's chain, with the values that pinning needs.
 public struct SeenCertificate: Sendable, Hashable {
-    /// The subject's distinguished name (RFC 4514); a server chose it.
+    /// The subject's distinguished name (RFC 4514). The server chooses it.
     public let subject: String
     /// The pin of its key.
     public let pin: Pin
-    /// The whole certificate; empty where nobody needs it: it comes with findings and refusals.
+    /// The certificate as DER; empty unless the verdict has a finding.
     public let der: [UInt8]
 
-    /// Takes the facts of a certificate.
+    /// Creates the description of a certificate.
     public init(subject: String, pin: Pin, der: [UInt8] = []) {
         self.subject = subject
         self.pin = pin
@@ -15,38 +15,40 @@ public struct SeenCertificate: Sendable, Hashable {
     }
 }
 
-/// What a policy says of a call before any connection.
+/// A policy's decision about a call before any connection is made.
 public struct PinDecision: Sendable, Hashable {
-    /// The rule that decides; nil where none is for the host.
+    /// The rule that decides; nil if no rule covers the host.
     public let rule: PinRule?
-    /// Whether a pin must match: the rule has pins and has not expired into `allow`.
+    /// Whether a pin must match: the rule has pins and hasn't expired with `afterExpiry` `allow`.
     public let isPinned: Bool
-    /// Why the call is refused, without any I/O: `unlisted-host`, `policy-expired` or
+    /// The error if the call isn't allowed: `unlisted-host`, `policy-expired` or
     /// `cleartext-to-pinned-host`.
     public let refusal: PinError?
 }
 
-/// What a policy says of the verified chain that a host showed.
+/// A policy's verdict on the verified chain of a host.
 public struct PinVerdict: Sendable, Hashable {
-    /// The host that was asked for.
+    /// The host of the call.
     public let host: HostName
-    /// The pattern of the rule that decided; nil where none is for the host.
+    /// The pattern of the rule that decided; nil if no rule covers the host.
     public let rule: PinRule.Pattern?
-    /// What a mismatch does.
+    /// The effect of a mismatch.
     public let mode: PinRule.Mode
-    /// Whether a certificate of the chain has a wanted key.
+    /// Whether a certificate of the chain has a pinned key.
     public let isMatch: Bool
     /// The verified chain, leaf first.
     public let seen: [SeenCertificate]
     /// The rule's pins.
     public let wanted: [Pin]
-    /// The last day on which the rule holds.
+    /// The last day on which the rule is valid.
     public let expires: ExpiryDate?
-    /// Whether a pin had to match: not for an exclusion, nor after an expiry that allows.
+    /// Whether a pin had to match. False for an excluded host, and for an expired rule with
+    /// `afterExpiry` `allow`.
     public let isPinned: Bool
-    /// What is wrong, with every pin that was seen and every pin that was wanted; in report mode too.
+    /// The error with every pin that was seen and every pin of the rule, also in report mode; nil
+    /// if the chain is accepted.
     public let finding: PinError?
 
-    /// Why the call is refused; in report mode nothing is.
+    /// The error if the call isn't allowed; always nil in report mode.
     public var refusal: PinError? { mode == .report && rule != nil ? nil : finding }
 }

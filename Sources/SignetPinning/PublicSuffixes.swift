@@ -1,22 +1,23 @@
 internal import SignetCrypto
 internal import SignetSystem
 
-/// Names under which strangers are neighbours, such as `co.uk` and `github.io` (publicsuffix.org).
+/// Suffixes such as `co.uk` and `github.io` below which hosts have different owners
+/// (publicsuffix.org).
 public struct PublicSuffixes: Sendable {
-    /// Where Debian's package publicsuffix puts the list.
+    /// The path of the list that Debian's package publicsuffix installs.
     public static let systemPath = "/usr/share/publicsuffix/public_suffix_list.dat"
-    /// The largest list that is read: 4 MiB, of which the one of 2023 needs a sixteenth.
+    /// The largest list that is read, 4 MiB. The list of 2023 has a sixteenth of that.
     static let maximumByteCount = 4 << 20
 
-    /// Where the list is from, for people.
+    /// The list's origin, for messages.
     public let source: String
     private let exact: Set<String>
-    /// What stands behind the star of `*.ck`.
+    /// The suffixes of wildcards, `ck` for `*.ck`.
     private let wildcards: Set<String>
-    /// What a wildcard does not mean, such as `www.ck`.
+    /// The hosts that a wildcard doesn't cover, such as `www.ck`.
     private let exceptions: Set<String>
 
-    /// A short list of well-known suffixes, for a machine without the whole one.
+    /// A short list of well-known suffixes, for machines without the complete one.
     public static let builtIn = PublicSuffixes(
         source: "a short built-in list",
         exact: [
@@ -28,7 +29,8 @@ public struct PublicSuffixes: Sendable {
             "web.app", "workers.dev",
         ], wildcards: [], exceptions: [])
 
-    /// The list that the system's package manager keeps, or the built-in one where there is none.
+    /// Returns the list that the system's package manager installs, or the built-in one if that
+    /// can't be read.
     ///
     /// - Parameter path: The list's file.
     public static func system(path: String = systemPath) -> PublicSuffixes {
@@ -49,13 +51,13 @@ public struct PublicSuffixes: Sendable {
         self.exceptions = exceptions
     }
 
-    /// Reads a list in the format of publicsuffix.org: a rule a line up to the first space, `//` begins
-    /// a comment, `*.` stands for one label, `!` for an exception.
+    /// Reads a list in the format of publicsuffix.org: one rule a line up to the first space, `//`
+    /// before a comment, `*.` for one label, `!` before an exception.
     ///
     /// - Parameters:
     ///   - bytes: The whole list.
-    ///   - source: Where it is from, for people.
-    /// - Returns: nil where it is not UTF-8 or holds no rule.
+    ///   - source: The list's origin, for messages.
+    /// - Returns: nil if the list isn't UTF-8 or has no rule.
     public init?(parsing bytes: [UInt8], source: String) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var exact: Set<String> = []
@@ -88,7 +90,7 @@ public struct PublicSuffixes: Sendable {
         self.init(source: source, exact: exact, wildcards: wildcards, exceptions: exceptions)
     }
 
-    /// Whether anybody can have a name directly below a host. Every single label is such a suffix.
+    /// Whether anyone can register a name directly below a host. True for every single label.
     public func contains(_ host: HostName) -> Bool {
         guard host.kind == .name else { return false }
         guard let dot = host.text.firstIndex(of: ".") else { return true }

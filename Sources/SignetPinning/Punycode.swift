@@ -1,16 +1,16 @@
-/// IDN labels to A-labels, for a set of letters on which IDNA2003, IDNA2008 and UTS 46 agree.
+/// Encodes IDN labels as A-labels, for the letters on which IDNA2003, IDNA2008 and UTS 46 agree.
 enum Punycode {
-    /// The A-label of a label with letters beyond ASCII.
+    /// Returns the A-label of a label with letters outside ASCII.
     ///
-    /// - Throws: `PinError` with code `bad-host` for any letter outside the set: mapping it wrongly
-    ///   would look up one host and connect to another.
+    /// - Throws: `PinError` with code `bad-host` for letters outside the set, because with a wrong
+    ///   mapping the rule of one host would be applied to another.
     static func aLabel(of label: some Collection<Unicode.Scalar>) throws(PinError) -> String {
         var scalars: [Unicode.Scalar] = []
         for scalar in label {
             guard let mapped = mapped(scalar) else {
                 throw HostName.refusal(
-                    "the host has a label with U+\(hex(scalar)), which is not mapped with certainty:"
-                        + " write the label in its ASCII form (an A-label, \"xn--…\")")
+                    "the host has a label with U+\(hex(scalar)), whose mapping is ambiguous:"
+                        + " write the label in ASCII (as an A-label, \"xn--…\")")
             }
             scalars.append(mapped)
         }
@@ -20,7 +20,7 @@ enum Punycode {
         {
             throw HostName.refusal(
                 "the host has an internationalised label with a hyphen or underscore in a place"
-                    + " that RFC 5891 forbids: write its ASCII form (an A-label, \"xn--…\")")
+                    + " that RFC 5891 forbids: write it in ASCII (as an A-label, \"xn--…\")")
         }
         return "xn--" + encode(scalars.map(\.value))
     }
@@ -30,8 +30,9 @@ enum Punycode {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// The letter in lower case, or nil outside the set: precomposed letters only, none that a later
-    /// standard maps in another way (ß, ς, joiners), no script that is written from right to left.
+    /// Returns the letter in lower case, or nil if it isn't in the set. The set has precomposed
+    /// letters only. It leaves out those that a later standard maps in another way (ß, ς, joiners),
+    /// and scripts that are written from right to left.
     private static func mapped(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar.value {
         case 0x2D, 0x30...0x39, 0x5F, 0x61...0x7A: return scalar
@@ -47,7 +48,7 @@ enum Punycode {
         return lower.count == 1 ? lower.first : nil
     }
 
-    /// The encoding of RFC 3492, section 6.3, with its parameters of section 5.
+    /// Encodes as in RFC 3492, section 6.3, with the parameters of section 5.
     static func encode(_ input: [UInt32]) -> String {
         var output = input.filter { $0 < 0x80 }.map { UInt8(truncatingIfNeeded: $0) }
         let basicCount = output.count

@@ -1,11 +1,12 @@
 /// An absolute URL, split into its parts (RFC 3986, section 3).
 ///
-/// Everything that takes a whole URL splits it here, so that no two parts of a program can disagree about
-/// its host.
+/// Everything that takes a whole URL splits it here, so that no two parts of a program can disagree
+/// about its host.
 package struct URLParts: Sendable, Hashable {
     /// The scheme in lower case; empty if the URL has none.
     package let scheme: String
-    /// Host and port as they were written, also user info if there is any: all between `//` and the path.
+    /// Host and port as they were written, also user info if there is any: all between `//` and the
+    /// path.
     package let authority: String
     /// The path, empty or beginning with `/`.
     package let path: String
@@ -16,8 +17,8 @@ package struct URLParts: Sendable, Hashable {
 
     /// Splits `SCHEME://AUTHORITY`, followed by an optional path, query and fragment.
     ///
-    /// - Throws: `PinError` with code `bad-host` if the text has no scheme, or a character that no URL
-    ///   contains. The message repeats nothing of the text.
+    /// - Throws: `PinError` with code `bad-host` if the text has no scheme, or a character that no
+    ///   URL contains. The message repeats nothing of the text.
     package init(parsing text: String) throws(PinError) {
         let bytes = Array(text.utf8)
         if let defect = Self.defect(in: bytes) {
@@ -35,10 +36,10 @@ package struct URLParts: Sendable, Hashable {
         path = String(decoding: rest[slash...], as: UTF8.self)
     }
 
-    /// Returns the name of a character that makes a URL malformed, or nil if there is none.
+    /// Returns the name of a character that makes a URL malformed, or nil.
     ///
-    /// Clients disagree about the host of a URL with a backslash, and some drop tabs and line breaks
-    /// before they look for it. Such a URL is never repaired.
+    /// Clients disagree about the host of a URL with a backslash, and some drop tabs and line
+    /// breaks before they look for it. Such a URL is never repaired.
     package static func defect(in bytes: some Sequence<UInt8>) -> String? {
         for byte in bytes {
             if byte <= 0x20 || byte == 0x7F { return "a space or a control character" }

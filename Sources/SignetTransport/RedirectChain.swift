@@ -121,11 +121,9 @@ public struct RedirectChain: Sendable {
             for: to.origin.host, isSecure: to.origin.isSecure, now: now)
         if let refusal = decision?.refusal {
             let error = TransportError(refusal)
-            var pinFailure = error.pinFailure
-            pinFailure?.port = to.origin.port
-            throw failure(
-                error.code, status: redirect.status, to: to, rule: error.message,
-                pinFailure: pinFailure)
+            var pinRefusal = error.pinRefusal
+            pinRefusal?.port = to.origin.port
+            throw failure(error.code, redirect.status, to, error.message, pinRefusal)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {
@@ -188,12 +186,12 @@ public struct RedirectChain: Sendable {
     }
 
     private func failure(
-        _ code: TransportError.Code, status: Int, to: WebURL? = nil, rule: String,
-        pinFailure: PinFailure? = nil
+        _ code: TransportError.Code, _ status: Int, _ to: WebURL?, _ rule: String,
+        _ pins: PinRefusal? = nil
     ) -> TransportError {
         TransportError(
             code: code,
             message: "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
-            pinFailure: pinFailure)
+            pinRefusal: pins)
     }
 }

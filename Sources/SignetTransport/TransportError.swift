@@ -112,14 +112,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// A message for people: what was found, what was expected, and where.
     public let message: String
 
-    /// The details of a pin policy's refusal; `nil` for every other error.
-    public let pinFailure: PinFailure?
+    /// What a policy's refusal is about, as values; nil for every other error.
+    public let pinRefusal: PinRefusal?
 
-    /// Creates an error.
-    public init(code: Code, message: String, pinFailure: PinFailure? = nil) {
+    /// Makes an error.
+    public init(code: Code, message: String, pinRefusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
-        self.pinFailure = pinFailure
+        self.pinRefusal = pinRefusal
     }
 
     /// The message.
@@ -127,16 +127,16 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// Creates an error from a pin policy's refusal.
-    package init(_ refusal: PinError) {
+    /// A policy's refusal as a transport's error.
+    package init(_ error: PinError) {
         let code: Code =
-            switch refusal.code {
+            switch error.code {
             case .unlistedHost: .unlistedHost
             case .policyExpired: .policyExpired
             case .cleartextToPinnedHost: .cleartextToPinnedHost
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: refusal.message, pinFailure: refusal.failure)
+        self.init(code: code, message: error.message, pinRefusal: error.refusal)
     }
 }

@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: urls)
     func aCollectorOfPinReports(_ url: String) async throws {
         var options = Self.options(RecordingEngine())
-        options.pinReports.posts = [PinReportPost(url: url)]
+        options.pinReports.collectors = [PinReportCollector(url: url)]
         let given = options
         let error = await #expect(throws: ClientError.self) {
             try await NetworkSystem.start(Settings.configuration([:]), options: given)

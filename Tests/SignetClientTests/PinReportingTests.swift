@@ -27,7 +27,7 @@ import Testing
 
         init(_ behaviour: Behaviour = .keep) { self.behaviour = behaviour }
 
-        func take(_ report: PinReport) async throws(PinError) {
+        func receive(_ report: PinReport) async throws(PinError) {
             kept.withLock { $0.append(report) }
             switch behaviour {
             case .keep: return
@@ -39,12 +39,13 @@ import Testing
     }
 
     private func options(
-        _ sinks: [any PinReportSink] = [], posts: [PinReportPost] = [], log: RecordingLog? = nil
+        _ sinks: [any PinReportSink] = [], collectors: [PinReportCollector] = [],
+        log: RecordingLog? = nil
     ) throws -> NetworkSystem.Options {
         var options = try Shop.options()
         options.clock = { Self.now }
         options.pinReports.sinks = sinks
-        options.pinReports.posts = posts
+        options.pinReports.collectors = collectors
         options.pinReports.flushTime = .seconds(300)
         if let log { options.logger = Logger(label: "test") { _ in log } }
         return options
@@ -159,7 +160,7 @@ import Testing
         let system = try await Self.start(url, policy, options)
         let error = await failure(system, "/refused")
         #expect(error?.code.name == "pin-mismatch", "\(error?.message ?? "a reply")")
-        #expect(error?.pinFailure?.mend.kind == .noChain)
+        #expect(error?.pinRefusal?.remedy.kind == .noChain)
         await system.shutdown()
         let report = try #require(sink.reports.first)
         #expect(sink.reports.count == 1 && report.kind == .pinMismatch && report.isEnforced)
@@ -291,7 +292,7 @@ import Testing
             let kept = Mutex<[PinReport]>([])
             let wait: @Sendable () async -> Void
             init(_ wait: @escaping @Sendable () async -> Void) { self.wait = wait }
-            func take(_ report: PinReport) async throws(PinError) {
+            func receive(_ report: PinReport) async throws(PinError) {
                 kept.withLock { $0.append(report) }
                 if kept.withLock({ $0.count }) == 1 { await wait() }
             }
@@ -316,10 +317,10 @@ import Testing
 
     /// A system whose one service's host shows a wrong key, and a collector under a policy of its own.
     private func report(
-        to collector: PinReportPost, on host: OrdersHost, with policy: PinPolicy,
+        to collector: PinReportCollector, on host: OrdersHost, with policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo] = []
     ) async throws -> PinReportCounts {
-        var options = try options(posts: [collector])
+        var options = try options(collectors: [collector])
         options.pinReports.logs = false
         options.connectTo = connectTo
         let system = try await PolicyUpdateTests.start(host, policy, options)
@@ -331,9 +332,9 @@ import Testing
     @Test func aCollectorGetsTheReportThoughThePolicyDoesNotListIt() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let collector = try await CaptureServer(status: "204 No Content", tls: authority.leaf)
-        let app = PinReportShape.App(identifier: "com.example.shop", version: "1.4.2")
-        for (number, shape) in [PinReportShape.rfc7469, .trustKit(app)].enumerated() {
-            var post = PinReportPost(url: collector.url + "/reports?x=1", shape: shape)
+        let app = PinReportFormat.App(identifier: "com.example.shop", version: "1.4.2")
+        for (number, format) in [PinReportFormat.rfc7469, .trustKit(app)].enumerated() {
+            var post = PinReportCollector(url: collector.url + "/reports?x=1", format: format)
             post.timeout = .seconds(300)
             let counts = try await report(
                 to: post, on: host, with: PolicyUpdateTests.policy(PolicyUpdateTests.wrong))
@@ -364,9 +365,9 @@ import Testing
         options.proxies = ProxyRules(
             try Proxy(parsing: "http://127.0.0.1:\(proxy.port)"),
             except: ProxyExceptions(parsing: "localhost"))
-        var post = PinReportPost(url: collector.url)
+        var post = PinReportCollector(url: collector.url)
         post.timeout = .seconds(300)
-        options.pinReports.posts = [post]
+        options.pinReports.collectors = [post]
         options.pinReports.logs = false
         let system = try await PolicyUpdateTests.start(
             host, PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
@@ -395,7 +396,7 @@ import Testing
             if !row.rule.isEmpty {
                 rules.append(try PinRule(host: address, pins: row.rule, expires: row.expires))
             }
-            var post = PinReportPost(url: collector.url)
+            var post = PinReportCollector(url: collector.url)
             post.timeout = .seconds(300)
             post.pins = row.own
             let counts = try await report(to: post, on: host, with: PinPolicy(rules: rules))
@@ -414,7 +415,7 @@ import Testing
         let untrusted = try await CaptureServer(tls: TestAuthority.rogue.get().leaf)
         let silent = try await OpenSSLServer(authority.identity, answers: false)
         for url in [refusing.url, untrusted.url, silent.url, "https://127.0.0.1:9"] {
-            var post = PinReportPost(url: url)
+            var post = PinReportCollector(url: url)
             post.timeout = .seconds(2)
             let counts = try await report(to: post, on: host, with: policy)
             #expect(counts.failed == 1 && counts.made == 1 && counts.delivered == 0, "\(url)")
@@ -426,7 +427,7 @@ import Testing
     @Test(arguments: ["http://collector.example/", "collector", "https://u:p@c.example/", ""])
     func aCollectorWithoutAnHTTPSURLIsRefusedAtTheStart(_ url: String) async throws {
         var options = try options()
-        options.pinReports.posts = [PinReportPost(url: url)]
+        options.pinReports.collectors = [PinReportCollector(url: url)]
         let given = options
         let error = await #expect(throws: ClientError.self) {
             try await NetworkSystem.start(services: [:], policy: nil, options: given)

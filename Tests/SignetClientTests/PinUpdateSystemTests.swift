@@ -264,7 +264,7 @@ import Testing
         final class Sink: PinReportSink {
             let name = "test"
             let kept = Mutex<[PinReport]>([])
-            func take(_ report: PinReport) async throws(PinError) {
+            func receive(_ report: PinReport) async throws(PinError) {
                 kept.withLock { $0.append(report) }
             }
         }

@@ -45,7 +45,7 @@ import Testing
             let error = await engine.failure(
                 EngineRequest(get(host.port, "/plain?bad"), policy: try pinned(other)))
             #expect(error?.code == .pinMismatch)
-            #expect(error?.pinFailure?.mend.kind == .letterCase)
+            #expect(error?.pinRefusal?.remedy.kind == .letterCase)
         }
         _ = try await engine.fetch(EngineRequest(get(host.port, "/plain?good")))
         let requests = try await host.requests(count: 4)

@@ -247,8 +247,8 @@ import Testing
                 $0.policy = policy
             })
         #expect(error?.code == .pinMismatch, "\(error?.message ?? "a reply")")
-        let failure = try #require(error?.pinFailure)
-        #expect(failure.mend.kind == .noChain && failure.seen.isEmpty)
+        let failure = try #require(error?.pinRefusal)
+        #expect(failure.remedy.kind == .noChain && failure.seen.isEmpty)
         #expect(failure.host.text == "localhost" && failure.port == proxy.port)
         #expect(failure.wanted.map(\.text) == [authority.leaf.pin])
         #expect(error?.message.contains(authority.leaf.pin) == true)

@@ -28,14 +28,14 @@ import Testing
             served: [[0x30, 0x00]], port: port)
         let finding = try #require(verdict.finding)
         return PinReport(
-            try #require(finding.failure), kind: finding.code, port: 1, isEnforced: isEnforced,
+            try #require(finding.refusal), kind: finding.code, port: 1, isEnforced: isEnforced,
             date: date)
     }
 
     // MARK: Shapes
 
     @Test func hasTheShapeOfRFC7469() throws {
-        let bytes = try #require(PinReportShape.rfc7469.body(of: report(port: 8443)))
+        let bytes = try #require(PinReportFormat.rfc7469.body(of: report(port: 8443)))
         let json = try JSONValue(parsing: bytes)
         let pem = "-----BEGIN CERTIFICATE-----\nMAMBAgM=\n-----END CERTIFICATE-----\n"
         #expect(
@@ -52,17 +52,17 @@ import Testing
                 ],
             ])
         let dated = try report(rule: #""a.example":{"pins":["$a"],"expires":"2027-06-30"}"#)
-        let body = try JSONValue(parsing: #require(PinReportShape.rfc7469.body(of: dated)))
+        let body = try JSONValue(parsing: #require(PinReportFormat.rfc7469.body(of: dated)))
         #expect(body["effective-expiration-date"] == "2027-07-01T00:00:00Z")
         #expect(body["include-subdomains"] == false)
     }
 
     @Test func hasTheShapeOfTrustKit() throws {
-        let app = PinReportShape.App(identifier: "com.example.shop", version: "1.4.2")
+        let app = PinReportFormat.App(identifier: "com.example.shop", version: "1.4.2")
         let rule = #""a.example":{"pins":["$a"],"expires":"2027-06-30","mode":"report"}"#
         let report = try report(rule: rule, isEnforced: false)
         let json = try JSONValue(
-            parsing: #require(PinReportShape.trustKit(app).body(of: report)))
+            parsing: #require(PinReportFormat.trustKit(app).body(of: report)))
         // The members of TSKPinFailureReport, and no other.
         #expect(
             Set(json.object?.memberNames ?? []) == [
@@ -81,20 +81,20 @@ import Testing
         for host in ["other.test", "a.example"] {
             let rule = #""a.example":{"pins":["$a"],"expires":"2020-01-01"}"#
             let report = try report(host: host, rule: rule, chain: [])
-            #expect(PinReportShape.rfc7469.body(of: report) == nil)
+            #expect(PinReportFormat.rfc7469.body(of: report) == nil)
         }
     }
 
     // MARK: Once a day
 
     private final class Gate {
-        private var gate: PinReportGate
-        init(_ gate: PinReportGate) { self.gate = gate }
+        private var gate: PinReportRateLimiter
+        init(_ gate: PinReportRateLimiter) { self.gate = gate }
         func admits(_ report: PinReport) -> Bool { gate.admits(report) }
     }
 
     @Test func letsOneOfAKindThroughADay() throws {
-        let gate = Gate(PinReportGate())
+        let gate = Gate(PinReportRateLimiter())
         let first = try report()
         #expect(gate.admits(first))
         #expect(!gate.admits(first))
@@ -116,14 +116,14 @@ import Testing
     }
 
     @Test func aClockThatIsSetBackBeginsAnew() throws {
-        let gate = Gate(PinReportGate())
+        let gate = Gate(PinReportRateLimiter())
         #expect(try gate.admits(report(date: Self.now)))
         #expect(try gate.admits(report(date: Self.now - 10)))
         #expect(try !gate.admits(report(date: Self.now - 9)))
     }
 
     @Test func remembersSoManyKinds() throws {
-        let gate = Gate(PinReportGate(pause: 100, limit: 4))
+        let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
         for number in 0..<4 { #expect(try gate.admits(report(port: number + 1))) }
         for number in 4..<40 { #expect(try !gate.admits(report(port: number + 1))) }
         #expect(try !gate.admits(report(port: 1, date: Self.now + 99)))
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func whatAServerInventsKeepsNoReportOfAWrongKeyBack() throws {
-        let gate = Gate(PinReportGate(pause: 100, limit: 4))
+        let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
         // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
         for number in 0..<40 {
             let invented = try report(host: "h\(number).other", chain: [])
@@ -148,7 +148,7 @@ import Testing
         let sink = JSONLinesPinReports(path: folder.path("pins.jsonl"))
         var reports = [try report(), try report(subject: "CN=\"\n\u{1B}[31m")]
         reports[1].dropped = 3
-        for report in reports { try await sink.take(report) }
+        for report in reports { try await sink.receive(report) }
         let text = String(decoding: try folder.read("pins.jsonl"), as: UTF8.self)
         let lines = try text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(lines.count == 2 && text.last == "\n")
@@ -166,7 +166,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 let sink = JSONLinesPinReports(path: path)
-                group.addTask { for _ in 0..<20 { try await sink.take(report) } }
+                group.addTask { for _ in 0..<20 { try await sink.receive(report) } }
             }
             try await group.waitForAll()
         }
@@ -180,7 +180,7 @@ import Testing
         let report = try report()
         let line = JSONValue.object(report.json).serialized().count + 1
         let sink = JSONLinesPinReports(path: folder.path("pins.jsonl"), maximumSize: line * 3)
-        for _ in 0..<10 { try await sink.take(report) }
+        for _ in 0..<10 { try await sink.receive(report) }
         #expect(try folder.contents() == ["pins.jsonl", "pins.jsonl.1"])
         #expect(try folder.read("pins.jsonl").count == line)
         #expect(try folder.read("pins.jsonl.1").count == line * 3)
@@ -191,7 +191,7 @@ import Testing
         for path in [folder.url.path, folder.path("absent/pins.jsonl"), "/dev/full", ""] {
             let sink = JSONLinesPinReports(path: path)
             let report = try report()
-            let error = await #expect(throws: PinError.self) { try await sink.take(report) }
+            let error = await #expect(throws: PinError.self) { try await sink.receive(report) }
             #expect(error?.code == .reportFailed, "\(path)")
         }
     }

@@ -182,8 +182,8 @@ import Testing
         for bit in 0..<bytes.count * 8 {
             var changed = bytes
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            let isVouchedFor = try SequenceState(parsing: changed)?.isVouchedFor(by: root) == true
-            #expect(!isVouchedFor, "bit \(bit)")
+            let isAuthentic = try SequenceState(parsing: changed)?.isAuthenticated(by: root) == true
+            #expect(!isAuthentic, "bit \(bit)")
             // One bit of each byte also in the file.
             guard bit % 9 == 0 else { continue }
             try folder.write(changed, to: "state")

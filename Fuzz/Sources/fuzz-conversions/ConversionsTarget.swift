@@ -85,7 +85,7 @@ private func write(_ policy: PinPolicy, as format: PinFormat, binary: Bool) {
             guard let host = try? HostName.canonical(name), let before = pins(policy, host) else {
                 continue
             }
-            if !format.namesHosts, rule.pattern.reach == .exact, host != rule.pattern.host {
+            if !format.namesHosts, rule.pattern.scope == .exact, host != rule.pattern.host {
                 continue
             }
             guard pins(read, host) == before else {

@@ -48,7 +48,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         for pin in rule.pins where (try? Pin(parsing: pin.text)) != pin {
             broken("a pin's text is not its own")
         }
-        if rule.pattern.reach == .exact, policy.rule(for: rule.pattern.host) != rule {
+        if rule.pattern.scope == .exact, policy.rule(for: rule.pattern.host) != rule {
             broken("another rule decides about \(rule.pattern)")
         }
         for isSecure in [true, false] { decide(policy, rule, isSecure: isSecure) }
@@ -60,7 +60,7 @@ private func decide(_ policy: PinPolicy, _ rule: PinRule, isSecure: Bool) {
     let host = rule.pattern.host
     let decision = policy.decision(for: host, isSecure: isSecure, now: Fixture.now)
     if let refusal = decision.refusal { checkMessage(refusal.message, of: "a decision") }
-    let isPinned = rule.pattern.reach == .exact && !rule.isExclusion
+    let isPinned = rule.pattern.scope == .exact && !rule.isExclusion
     if isPinned, !isSecure, decision.refusal == nil {
         broken("a pinned host is spoken to without TLS: \(host)")
     }

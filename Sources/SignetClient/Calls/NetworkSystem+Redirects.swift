@@ -89,7 +89,7 @@ extension ClientError {
     /// Why a reply that redirects was not followed.
     fileprivate init(_ error: TransportError, status: Int) {
         self.init(
-            error.pinFailure == nil ? .status : .noReply, Code(error.code.name), error.message,
-            status: status, pinFailure: error.pinFailure)
+            error.pinRefusal == nil ? .status : .noReply, Code(error.code.name), error.message,
+            status: status, pinRefusal: error.pinRefusal)
     }
 }

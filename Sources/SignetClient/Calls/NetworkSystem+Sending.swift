@@ -138,12 +138,9 @@ extension NetworkSystem {
         }
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
-        if let refusal = decision.refusal {
-            if let failure = refusal.failure {
-                report(failure, refusal.code, at: origin)
-            }
-            throw ClientError(
-                .noReply, ClientError.Code(refusal.code.name), refusal.message)
+        if let error = decision.refusal {
+            if let refusal = error.refusal { report(refusal, error.code, at: origin) }
+            throw ClientError(.noReply, ClientError.Code(error.code.name), error.message)
         }
         guard !decision.isPinned else {
             throw ClientError(

@@ -248,7 +248,7 @@ extension NetworkSystem {
         } catch {
             throw ClientError(
                 .processing, ClientError.Code(error.code.name), error.message,
-                pinFailure: error.failure)
+                pinRefusal: error.refusal)
         }
     }
 }

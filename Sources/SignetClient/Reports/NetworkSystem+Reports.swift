@@ -10,13 +10,13 @@ extension NetworkSystem {
     ) async throws(TransportError) -> EngineResponse {
         do throws(TransportError) {
             let response = try await engine.send(request)
-            if let finding = response.verdict?.finding, let failure = finding.failure {
-                report(failure, kind: finding.code, at: request, isEnforced: false)
+            if let finding = response.verdict?.finding, let refusal = finding.refusal {
+                report(refusal, kind: finding.code, at: request, isEnforced: false)
             }
             return response
         } catch {
-            if let failure = error.pinFailure {
-                report(failure, kind: .init(error.code), at: request, isEnforced: true)
+            if let refusal = error.pinRefusal {
+                report(refusal, kind: .init(error.code), at: request, isEnforced: true)
             }
             throw error
         }
@@ -26,25 +26,25 @@ extension NetworkSystem {
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private func report(
-        _ failure: PinFailure, kind: PinError.Code, at request: EngineRequest, isEnforced: Bool
+        _ refusal: PinRefusal, kind: PinError.Code, at request: EngineRequest, isEnforced: Bool
     ) {
         let scheme = request.request.scheme ?? "https"
         let authority = try? Authority(parsing: request.request.authority ?? "")
         reporter.submit(
-            failure, kind: kind, port: authority?.port(scheme: scheme) ?? 443,
+            refusal, kind: kind, port: authority?.port(scheme: scheme) ?? 443,
             isEnforced: isEnforced)
     }
 
     /// Reports a refusal before any connection.
-    func report(_ failure: PinFailure, _ kind: PinError.Code, at origin: WebOrigin) {
-        reporter.submit(failure, kind: kind, port: origin.port, isEnforced: true)
+    func report(_ refusal: PinRefusal, _ kind: PinError.Code, at origin: WebOrigin) {
+        reporter.submit(refusal, kind: kind, port: origin.port, isEnforced: true)
     }
 
     /// Reports a redirect to a host that the policy refuses; nothing where it was refused by another rule.
     func reportRefusedRedirect(_ error: TransportError) {
-        guard let failure = error.pinFailure else { return }
+        guard let refusal = error.pinRefusal else { return }
         reporter.submit(
-            failure, kind: .init(error.code), port: failure.port ?? 443, isEnforced: true)
+            refusal, kind: .init(error.code), port: refusal.port ?? 443, isEnforced: true)
     }
 }
 

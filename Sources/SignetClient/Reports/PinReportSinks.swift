@@ -6,12 +6,12 @@ internal import SignetPinning
 internal import SignetTransport
 
 /// Tells reports to a logger.
-struct LoggedPinReports: PinReportSink {
+struct LogPinReportSink: PinReportSink {
     let logger: Logger
 
     var name: String { "log" }
 
-    func take(_ report: PinReport) async throws(PinError) {
+    func receive(_ report: PinReport) async throws(PinError) {
         let seen = report.chain.map { "\($0.pin.text) (\(printable($0.subject)))" }
         logger.log(
             level: report.isEnforced ? .error : .warning, "pin report",
@@ -27,8 +27,8 @@ struct LoggedPinReports: PinReportSink {
 }
 
 /// Sends reports to a collector through the system's engine, but past everything that reports.
-struct PostedPinReports: PinReportSink {
-    let target: PreparedPost
+struct HTTPPinReportSink: PinReportSink {
+    let target: PreparedCollector
     let engine: any HTTPEngine
     let box: SnapshotBox
     let connectTo: [EngineRequest.ConnectTo]
@@ -38,8 +38,8 @@ struct PostedPinReports: PinReportSink {
 
     var name: String { "\(target.url.scheme)://\(target.url.authority)" }
 
-    func take(_ report: PinReport) async throws(PinError) {
-        guard let body = target.post.shape.body(of: report) else { return }
+    func receive(_ report: PinReport) async throws(PinError) {
+        guard let body = target.collector.format.body(of: report) else { return }
         guard !box.snapshot.mode.simulation.reachesNoHost else {
             throw PinError(code: .reportFailed, message: "simulation.offline lets nothing out")
         }
@@ -49,8 +49,8 @@ struct PostedPinReports: PinReportSink {
         head.headerFields[.contentType] = "application/json"
         let policy = try policy()
         var request = EngineRequest(head, body: body, policy: policy)
-        request.timeout = target.post.timeout
-        request.connectTimeout = target.post.timeout
+        request.timeout = target.collector.timeout
+        request.connectTimeout = target.collector.timeout
         request.maximumBodySize = Self.answerLimit
         request.connectTo = connectTo
         let status: Int

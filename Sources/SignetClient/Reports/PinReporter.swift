@@ -6,64 +6,64 @@ internal import Synchronization
 /// Takes findings and refusals from calls, lets one of a kind through, and hands them to the sinks.
 final class PinReporter: Sendable {
     private struct State {
-        var gate: PinReportGate
+        var limiter: PinReportRateLimiter
         var counts = PinReportCounts()
         var isClosed = false
     }
 
     private let state: Mutex<State>
-    private let lanes: [PinReportLane]
+    private let queues: [PinReportQueue]
     private let clock: @Sendable () -> Int64
     private let flushTime: Duration
 
     init(
-        _ options: PinReporting, _ sinks: [any PinReportSink], logger: Logger,
+        _ options: PinReportOptions, _ sinks: [any PinReportSink], logger: Logger,
         clock: @escaping @Sendable () -> Int64
     ) {
-        state = Mutex(State(gate: PinReportGate(pause: options.repeatsAfter)))
-        lanes = sinks.map { PinReportLane($0, limit: options.queueLimit, logger) }
+        state = Mutex(State(limiter: PinReportRateLimiter(pause: options.repeatsAfter)))
+        queues = sinks.map { PinReportQueue($0, limit: options.queueLimit, logger) }
         flushTime = options.flushTime
         self.clock = clock
     }
 
     /// Reports what a call met; returns at once.
     func submit(
-        _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool
+        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool
     ) {
         let report: PinReport? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.counts.made += 1
-            // The clock is read in here: of two calls at once the gate would else see the later one's time
+            // The clock is read in here: of two calls at once the limiter would else see the later one's time
             // first, and take the other's for a clock that was set back.
             let report = PinReport(
-                failure, kind: kind, port: port, isEnforced: isEnforced, date: clock())
-            if state.gate.admits(report) { return report }
+                refusal, kind: kind, port: port, isEnforced: isEnforced, date: clock())
+            if state.limiter.admits(report) { return report }
             state.counts.repeated += 1
             return nil
         }
-        if let report { for lane in lanes { lane.put(report) } }
+        if let report { for queue in queues { queue.put(report) } }
     }
 
     /// What became of all of them.
     var counts: PinReportCounts {
-        lanes.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
+        queues.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
     }
 
     /// Takes no more, gives the sinks some time, and leaves the rest.
     func close() async {
         state.withLock { $0.isClosed = true }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { for lane in self.lanes { await lane.waitUntilEmpty() } }
+            group.addTask { for queue in self.queues { await queue.waitUntilEmpty() } }
             group.addTask { try? await Task.sleep(for: self.flushTime) }
             await group.next()
             group.cancelAll()
         }
-        for lane in lanes { lane.close() }
+        for queue in queues { queue.close() }
     }
 }
 
 /// The queue of one sink, and the task that empties it.
-final class PinReportLane: Sendable {
+final class PinReportQueue: Sendable {
     private struct State {
         var queue: [PinReport] = []
         var dropped = 0
@@ -104,7 +104,7 @@ final class PinReportLane: Sendable {
     private func work() async {
         while let report = next() {
             do throws(PinError) {
-                try await sink.take(report)
+                try await sink.receive(report)
                 state.withLock { $0.counts.delivered += 1 }
             } catch {
                 state.withLock { $0.counts.failed += 1 }

@@ -218,7 +218,7 @@ struct SelfCheckRun {
         for service in services where service.mayShareItsHostsPins {
             if let authority = authority(service) { addUnlessHostIsThere(authority) }
         }
-        for rule in policy.rules where !rule.isExclusion && rule.pattern.reach == .exact {
+        for rule in policy.rules where !rule.isExclusion && rule.pattern.scope == .exact {
             addUnlessHostIsThere(Authority(host: rule.pattern.host))
         }
         return authorities.sorted { $0.description < $1.description }

@@ -3,23 +3,23 @@ internal import SignetCrypto
 internal import SignetJSON
 internal import SignetSystem
 
-/// Pin reports in a file, one JSON object a line, which several processes may share.
+/// Writes pin reports to a file, one JSON object a line. Several processes can share the file.
 ///
-/// The file is made with mode 0600; each line is appended in one write under a lock, and a line that did
-/// not fit on the disk is taken back. When the file would grow beyond its limit it becomes `FILE.1`, in
-/// the place of an older one, and a new file begins.
+/// The file is created with mode 0600. Each line is appended in one write under a lock, and removed
+/// again if the disk is full. Before the file would exceed its size limit it is renamed to
+/// `FILE.1`, which replaces an older `FILE.1`, and a new file is started.
 public final class JSONLinesPinReports: PinReportSink {
     /// The file's path.
     public let path: String
     private let maximumSize: Int
-    // The file's lock blocks its thread; tasks' threads are not for that.
+    // The file's lock blocks the thread, which threads of tasks must not do.
     private let queue = DispatchQueue(label: "signet.pin-reports")
 
-    /// Names the file.
+    /// Creates a sink. The file is created with the first report.
     ///
     /// - Parameters:
-    ///   - path: It is made with the first report.
-    ///   - maximumSize: In bytes, of the file and of `FILE.1` each.
+    ///   - path: The file's path.
+    ///   - maximumSize: The largest size of the file and of `FILE.1` each, in bytes.
     public init(path: String, maximumSize: Int = 16 << 20) {
         self.path = path
         self.maximumSize = maximumSize
@@ -28,8 +28,8 @@ public final class JSONLinesPinReports: PinReportSink {
     /// The path.
     public var name: String { path }
 
-    /// Appends a line.
-    public func take(_ report: PinReport) async throws(PinError) {
+    /// Appends a report as a line.
+    public func receive(_ report: PinReport) async throws(PinError) {
         let line = JSONValue.object(report.json).serialized() + [UInt8(ascii: "\n")]
         let result = await withCheckedContinuation { continuation in
             queue.async { [path, maximumSize] in
@@ -62,7 +62,7 @@ public final class JSONLinesPinReports: PinReportSink {
         do throws(FileFailure) {
             try file.write(line, at: size)
         } catch {
-            // Half a line would spoil the next one.
+            // Removes an incomplete line.
             try? file.write([], at: size)
             throw error
         }

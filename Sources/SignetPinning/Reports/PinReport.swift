@@ -2,53 +2,55 @@ internal import SignetBase
 internal import SignetCrypto
 public import SignetJSON
 
-/// That a host showed no wanted key, or was refused by its policy, as values for those who look after
-/// the pins. It holds nothing of the call: no path, no field, no body.
+/// A report that a host used no pinned key, or that a policy refused it.
+///
+/// It contains nothing else of the call: no path, no field and no body.
 public struct PinReport: Sendable, Hashable {
-    /// When, in Unix seconds.
+    /// The time of the report, in Unix seconds.
     public let date: Int64
-    /// The host that was asked for.
+    /// The host of the call.
     public let host: HostName
-    /// The port that was asked for.
+    /// The port of the call.
     public let port: Int
-    /// The rule that decided; nil where none is for the host.
+    /// The rule that decided; nil if no rule covers the host.
     public let rule: PinRule?
-    /// What was wrong: `pin-mismatch`, `unlisted-host`, `policy-expired` or `cleartext-to-pinned-host`.
+    /// The code of the error: `pin-mismatch`, `unlisted-host`, `policy-expired` or
+    /// `cleartext-to-pinned-host`.
     public let kind: PinError.Code
-    /// Whether the call was refused; in report mode it passed.
+    /// Whether the call was refused; false in report mode.
     public let isEnforced: Bool
-    /// The verified chain, leaf first; empty where the call was refused before any connection.
+    /// The verified chain, leaf first; empty if the call was refused before any connection.
     public let chain: [SeenCertificate]
-    /// The chain as the server sent it, each certificate as DER; empty where none was seen.
+    /// The chain as the server sent it, each certificate as DER; empty if none was seen.
     public let served: [[UInt8]]
-    /// How many reports were dropped before this one because a sink was too slow for them.
+    /// The number of reports that were dropped before this one because the sink was too slow.
     public var dropped = 0
 
-    /// The rule's pins, any of which would have done.
+    /// The rule's pins, any of which would have been accepted.
     public var wanted: [Pin] { rule?.pins ?? [] }
 
-    /// Takes the values of a refusal or a finding.
+    /// Creates a report of a refusal, or of a finding in report mode.
     ///
     /// - Parameters:
-    ///   - failure: What was wrong.
-    ///   - kind: Its code.
-    ///   - port: The port, where the failure does not know it.
+    ///   - refusal: The values of the refusal.
+    ///   - kind: The code of the error.
+    ///   - port: The port of the call, if the refusal doesn't have it.
     ///   - isEnforced: Whether the call was refused.
-    ///   - date: Unix seconds.
+    ///   - date: The time in Unix seconds.
     public init(
-        _ failure: PinFailure, kind: PinError.Code, port: Int, isEnforced: Bool, date: Int64
+        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool, date: Int64
     ) {
         self.date = date
-        self.host = failure.host
-        self.port = failure.port ?? port
-        self.rule = failure.rule
+        self.host = refusal.host
+        self.port = refusal.port ?? port
+        self.rule = refusal.rule
         self.kind = kind
         self.isEnforced = isEnforced
-        self.chain = failure.seen
-        self.served = failure.served
+        self.chain = refusal.seen
+        self.served = refusal.served
     }
 
-    /// The report without certificates, in the words of `signet pins check --json`.
+    /// The report without certificates, with the member names of `signet pins check --json`.
     public var json: JSONObject {
         var object: JSONObject = [
             "date": .string(UnixTime.rfc3339(date)), "kind": .string(kind.name),
@@ -65,16 +67,16 @@ public struct PinReport: Sendable, Hashable {
     }
 }
 
-/// Where pin reports go.
+/// A destination of pin reports.
 ///
-/// A sink gets one report at a time, never from within a call; what it throws is logged and counted, and
-/// nothing else comes of it.
+/// A sink receives one report at a time, and never delays a call. Errors that it throws are logged
+/// and counted, and have no other effect.
 public protocol PinReportSink: Sendable {
-    /// What it is, for the log.
+    /// The sink's name for the log.
     var name: String { get }
 
-    /// Takes a report.
+    /// Receives a report.
     ///
     /// - Throws: `PinError` with code `report-failed`.
-    func take(_ report: PinReport) async throws(PinError)
+    func receive(_ report: PinReport) async throws(PinError)
 }

@@ -2,60 +2,81 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetSystem
 
-/// The newest signed policy that a program has taken, kept in a file, so that no older one is taken
-/// after a restart.
+/// Keeps the newest signed policy in a file, so that a program doesn't accept an older one after a
+/// restart.
 ///
-/// The file is the signed document itself, as it was served. Its signature is checked again whenever it is
-/// read, so whoever can write it cannot forge a policy; who can remove it, or put an older document there,
-/// takes the program back to that document, or to its own pins.
+/// ```swift
+/// import SignetCrypto
 ///
-/// A document's time says how long it may be taken, and not how long it is used: what was taken stays in use
-/// until a newer one comes, across restarts too. Were an expired one dropped, whoever keeps newer ones back
-/// would bring the pins back that it took away. A program that carries newer pins itself says so by
-/// `builtInSerial`.
+/// let keys = """
+///     {"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "pins-2026",
+///                "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+///     """
+/// let verifier = try PinUpdateVerifier(
+///     keys: KeySet(parsing: Array(keys.utf8), source: "built-in keys"))
+/// let store = PinUpdateStore(path: "/var/lib/shop/pins.json", verifier: verifier)
+///
+/// func policy(acceptingUpdate document: [UInt8], now: Int64) throws -> PinPolicy {
+///     try store.accept(document, now: now).policy
+/// }
+/// if let kept = try store.current() { print("policy \(kept.serial) is in use") }
+/// ```
+///
+/// The file is the signed document as it was served. Its signature is checked at every read, so an
+/// attacker who can write the file can't forge a policy. An attacker who can delete the file, or
+/// replace it by an older document, can take the program back to that document or to its built-in
+/// pins.
+///
+/// A document's expiration limits how long it can be accepted, not how long it is used. An accepted
+/// policy stays in use until a newer one is accepted, also after a restart. If expired policies
+/// were dropped, an attacker who withholds newer documents could bring back the pins that those
+/// policies removed. A program with newer built-in pins sets `builtInSerial`.
 public struct PinUpdateStore: Sendable {
     /// The file's path.
     public let path: String
-    /// The serial number up to which the program's own pins are as new: no document is used that is not above it.
+    /// The serial number that the program's built-in pins correspond to. Documents up to it aren't
+    /// used.
     public let builtInSerial: Int64
     private let verifier: PinUpdateVerifier
 
-    /// Names the file; nothing is read yet.
+    /// Creates a store without reading the file.
     public init(path: String, verifier: PinUpdateVerifier, builtInSerial: Int64 = 0) {
         self.path = path
         self.verifier = verifier
         self.builtInSerial = builtInSerial
     }
 
-    /// The policy that was taken last, also where its time is over.
+    /// Returns the policy that was accepted last, even if it has expired.
     ///
-    /// - Returns: nil where none was ever taken, or the program's own pins are as new.
-    /// - Throws: `PinError`: `state-tampered` for a file that is no document of the keys, `unknown-key` or
-    ///   `key-revoked` for one of a key that the program no longer carries or has revoked, `unreadable-file`.
+    /// - Returns: nil if none was ever accepted, or if the program's built-in pins are as new.
+    /// - Throws: `PinError` with code `state-tampered` if the file isn't a document of the keys,
+    ///   `unknown-key` or `key-revoked` if the program no longer has its key or has revoked it, or
+    ///   `unreadable-file`.
     public func current() throws(PinError) -> VerifiedPinPolicy? {
         guard let bytes = try read() else { return nil }
-        guard try known(bytes).serial > builtInSerial else { return nil }
-        // At its last moment: the signature and the key must hold then, whatever the time is now.
+        guard try inspect(bytes).serial > builtInSerial else { return nil }
+        // Verifies as of the document's last second, because it stays in use after its expiration.
         let last = try verifier.verifySignature(bytes, now: nil).signed.expires - 1
         return try verifier.verify(bytes, now: last)
     }
 
-    /// Takes a document, unless a newer one was taken before, and keeps it before it is handed back.
+    /// Accepts a document that isn't older than the last one, and stores it before returning.
     ///
-    /// The document that was taken last is taken again. Another one of the same serial number is refused.
-    /// Processes that share the file take turns.
+    /// Accepts the last document again, but refuses another one with the same serial number.
+    /// Several processes can share the file.
     ///
     /// - Parameters:
-    ///   - bytes: The document, as it was served.
+    ///   - bytes: The document as it was served.
     ///   - now: Unix time in seconds.
-    /// - Throws: `PinError`: what `PinUpdateVerifier.verify` throws, `rolled-back`, `state-tampered`,
-    ///   `unreadable-file`, `unwritable-file`, `file-busy`. Then the file is as it was.
+    /// - Throws: `PinError` with a code of ``PinUpdateVerifier/verify(_:now:)``, or `rolled-back`,
+    ///   `state-tampered`, `unreadable-file`, `unwritable-file` or `file-busy`. The file is then
+    ///   unchanged.
     public func accept(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
         let new = try verifier.verify(bytes, now: now)
         guard new.serial > builtInSerial else {
             throw PinError(
                 code: .rolledBack,
-                message: "the pin policy \(new.serial) is no newer than the program's own,"
+                message: "the pin policy \(new.serial) isn't newer than the built-in one,"
                     + " \(builtInSerial)")
         }
         while true {
@@ -66,9 +87,11 @@ public struct PinUpdateStore: Sendable {
                 throw Self.unwritable(error)
             }
             if let old = try read() {
-                let known = try known(old)
+                let known = try inspect(old)
                 if known.serial == new.serial, known.digest == new.digest { return new }
-                guard known.serial < new.serial else { throw Self.rolledBack(new, known.serial) }
+                guard known.serial < new.serial else {
+                    throw Self.rolledBack(new, knownSerial: known.serial)
+                }
             }
             do throws(FileFailure) {
                 try lock.write(bytes)
@@ -95,9 +118,11 @@ public struct PinUpdateStore: Sendable {
         }
     }
 
-    /// What number the file holds, whatever the time: an expired document still says which was the last.
-    /// So does one of a key that the program no longer carries, though its policy is not used.
-    private func known(_ bytes: [UInt8]) throws(PinError) -> (serial: Int64, digest: [UInt8]?) {
+    /// Returns the serial number and digest of the file's document, which may have expired.
+    ///
+    /// A document of a key that the program no longer has still tells the last serial number,
+    /// although its policy isn't used.
+    private func inspect(_ bytes: [UInt8]) throws(PinError) -> (serial: Int64, digest: [UInt8]?) {
         do throws(PinError) {
             do throws(PinError) {
                 let kept = try verifier.verifySignature(bytes, now: nil)
@@ -115,16 +140,16 @@ public struct PinUpdateStore: Sendable {
         PinError(
             code: .stateTampered,
             message:
-                "\(printable(path)): \(what); when you know why, remove this file: then any signed"
-                + " policy that has not expired is taken once more")
+                "\(printable(path)): \(what); find out why, then remove this file, after which"
+                + " any signed policy that hasn't expired is accepted again")
     }
 
-    private static func rolledBack(_ new: VerifiedPinPolicy, _ known: Int64) -> PinError {
+    private static func rolledBack(_ new: VerifiedPinPolicy, knownSerial known: Int64) -> PinError {
         PinError(
             code: .rolledBack,
             message: new.serial == known
-                ? "another pin policy of the serial number \(new.serial) was taken before: give the"
-                    + " next one a higher number"
+                ? "another pin policy with the serial number \(new.serial) was accepted before:"
+                    + " give the next one a higher number"
                 : "the pin policy \(new.serial) is older than the one in use, \(known)")
     }
 

@@ -2,18 +2,19 @@ internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 
-/// A signed policy whose signature and time hold; only `PinUpdateVerifier` makes one.
+/// A signed policy whose signature and validity were verified. Only `PinUpdateVerifier` creates it.
 public struct VerifiedPinPolicy: Sendable, Hashable {
-    /// What was signed.
+    /// The signed content.
     public let signed: SignedPinPolicy
-    /// `kid` of the key that signed it.
+    /// The `kid` of the signing key.
     public let keyID: String
-    /// SHA-256 of the payload, 32 bytes: two documents of one serial number are told apart by it.
+    /// The SHA-256 digest of the payload, 32 bytes. It distinguishes documents with the same serial
+    /// number.
     public let digest: [UInt8]
 
     /// The policy.
     public var policy: PinPolicy { signed.policy }
-    /// Its number.
+    /// The serial number.
     public var serial: Int64 { signed.serial }
 
     fileprivate init(_ signed: SignedPinPolicy, keyID: String, digest: [UInt8]) {
@@ -23,17 +24,17 @@ public struct VerifiedPinPolicy: Sendable, Hashable {
     }
 }
 
-/// Judges signed pin policies by the public keys that a program carries in itself.
+/// Verifies signed pin policies with public keys that are built into the program.
 public struct PinUpdateVerifier: Sendable {
     private let keys: KeySet
 
-    /// Takes the keys, one now and perhaps the next one.
+    /// Creates a verifier, usually with the current key and the next one.
     ///
-    /// - Parameter keys: Ed25519 keys; their public halves are used.
-    /// - Throws: `PinError` with code `wrong-key-use` for a key of another kind, and for no key.
+    /// - Parameter keys: Ed25519 keys, of which only the public halves are used.
+    /// - Throws: `PinError` with code `wrong-key-use` if there is no key or one of another kind.
     public init(keys: KeySet) throws(PinError) {
         guard !keys.keys.isEmpty else {
-            throw PinError(code: .wrongKeyUse, message: "\(printable(keys.source)) holds no key")
+            throw PinError(code: .wrongKeyUse, message: "\(printable(keys.source)) has no key")
         }
         for key in keys.keys { _ = try Self.ed25519(key) }
         self.keys = keys
@@ -53,16 +54,16 @@ public struct PinUpdateVerifier: Sendable {
                 + " Ed25519 alone")
     }
 
-    /// Checks a document: form, key, signature and time.
+    /// Verifies a document's form, key, signature and validity.
     ///
-    /// What is older than a policy in use is not known here; `PinUpdateStore` refuses that.
+    /// It can't tell whether a newer policy is in use; `PinUpdateStore` refuses older ones.
     ///
     /// - Parameters:
-    ///   - bytes: The document, as it was served.
+    ///   - bytes: The document as it was served.
     ///   - now: Unix time in seconds.
-    /// - Throws: `PinError`: `malformed-update`, `unknown-key`, `key-revoked`, `key-expired`,
-    ///   `key-not-yet-valid`, `tampered`, `update-expired`, `update-not-yet-valid`, and
-    ///   `malformed-policy` for a signed policy that is none.
+    /// - Throws: `PinError` with code `malformed-update`, `unknown-key`, `key-revoked`,
+    ///   `key-expired`, `key-not-yet-valid`, `tampered`, `update-expired` or
+    ///   `update-not-yet-valid`, or with code `malformed-policy` if the signed policy is invalid.
     public func verify(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
         let verified = try verifySignature(bytes, now: now)
         let signed = verified.signed
@@ -70,18 +71,18 @@ public struct PinUpdateVerifier: Sendable {
             throw PinError(
                 code: .updateNotYetValid,
                 message: "the signed pin policy \(signed.serial) is valid from"
-                    + " \(UnixTime.rfc3339(signed.notBefore)), now it is \(UnixTime.rfc3339(now))")
+                    + " \(UnixTime.rfc3339(signed.notBefore)), and now is \(UnixTime.rfc3339(now))")
         }
         if now >= signed.expires {
             throw PinError(
                 code: .updateExpired,
                 message: "the signed pin policy \(signed.serial) expired at"
-                    + " \(UnixTime.rfc3339(signed.expires)), now it is \(UnixTime.rfc3339(now))")
+                    + " \(UnixTime.rfc3339(signed.expires)), and now is \(UnixTime.rfc3339(now))")
         }
         return verified
     }
 
-    /// Checks all but the document's own time.
+    /// Verifies everything but the document's validity; nil for `now` skips the key's validity too.
     func verifySignature(_ bytes: [UInt8], now: Int64?) throws(PinError) -> VerifiedPinPolicy {
         let parts = try Parts(bytes)
         let key = try key(parts.keyID, now: now)
@@ -98,14 +99,14 @@ public struct PinUpdateVerifier: Sendable {
         guard holds else {
             throw PinError(
                 code: .tampered,
-                message: "the signature of the pin policy does not hold under the key"
-                    + " \(printable(key.id)): it was altered, or signed with another key")
+                message: "the signature of the pin policy doesn't verify with the key"
+                    + " \(printable(key.id)): it was changed, or signed with another key")
         }
         return VerifiedPinPolicy(
             try SignedPinPolicy(payload: parts.payload), keyID: key.id, digest: digest)
     }
 
-    /// The serial number that a document of an unknown key claims.
+    /// Returns the serial number of a document without verifying its signature.
     static func claimedSerial(_ bytes: [UInt8]) throws(PinError) -> Int64 {
         try SignedPinPolicy(payload: Parts(bytes).payload).serial
     }
@@ -120,38 +121,36 @@ public struct PinUpdateVerifier: Sendable {
         }
     }
 
-    /// A document taken apart; nothing of it is believed yet.
+    /// The parts of a document, not verified yet.
     private struct Parts {
         let keyID: String
         let payload: [UInt8]
         let signature: [UInt8]
-        /// What is signed (RFC 7515, section 5.1).
+        /// The signing input (RFC 7515, section 5.1).
         let message: [UInt8]
 
         init(_ bytes: [UInt8]) throws(PinError) {
             guard bytes.count <= SignedPinPolicy.maximumByteCount else {
-                throw SignedPinPolicy.malformed(
-                    "\(bytes.count) bytes, at most \(SignedPinPolicy.maximumByteCount) are taken")
+                throw SignedPinPolicy.tooLarge(bytes)
             }
             let members = try SignedPinPolicy.object(
-                bytes, "the document", ["payload", "protected", "signature"])
+                parsing: bytes, named: "the document",
+                members: ["payload", "protected", "signature"])
             guard let payload = members["payload"]?.string,
                 let protected = members["protected"]?.string,
                 let signature = members["signature"]?.string.flatMap({ Base64.decode($0, .url) }),
                 let header = Base64.decode(protected, .url), let body = Base64.decode(payload, .url)
             else {
-                throw SignedPinPolicy.malformed("its members are base64url, in the one spelling")
+                throw SignedPinPolicy.malformed(
+                    "its members must be strings of canonical base64url")
             }
             let names = try SignedPinPolicy.object(
-                header, "the protected header", ["alg", "kid", "typ"])
-            func isText(_ name: String, _ wanted: String) -> Bool {
-                names[name]?.string?.utf8.elementsEqual(wanted.utf8) ?? false
-            }
-            guard isText("alg", "EdDSA"), isText("typ", SignedPinPolicy.type),
+                parsing: header, named: "the protected header", members: ["alg", "kid", "typ"])
+            guard names["alg"] == "EdDSA", names["typ"] == .string(SignedPinPolicy.type),
                 let id = names["kid"]?.string
             else {
                 throw SignedPinPolicy.malformed(
-                    "the protected header says alg EdDSA, typ \(SignedPinPolicy.type) and a kid")
+                    "the protected header must have alg EdDSA, typ \(SignedPinPolicy.type) and kid")
             }
             keyID = id
             self.payload = body

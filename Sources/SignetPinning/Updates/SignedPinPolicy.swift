@@ -2,45 +2,48 @@ internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 
-/// A pin policy that somebody signed, with its number and its time.
+/// A signed pin policy with its serial number and validity.
 ///
-/// On disk and wire it is a JWS in the flattened JSON form (RFC 7515, section 7.2.2): `payload`,
-/// `protected` and `signature`, no other member. The protected header has `alg` `EdDSA` (RFC 8037), `typ`
-/// `signet-pins` and `kid`, no other member and no other value, so a message chooses nothing. The payload
-/// is a JSON object:
+/// The document is a JWS in the flattened JSON form (RFC 7515, section 7.2.2) with the members
+/// `payload`, `protected` and `signature` and no others. The protected header has exactly `alg`
+/// `EdDSA` (RFC 8037), `typ` `signet-pins` and `kid`, so a document can't choose an algorithm. The
+/// payload is a JSON object:
 ///
 ///     {"serial":7,"notBefore":1795228551,"expires":1803004551,"policy":{"hosts":{…}}}
 public struct SignedPinPolicy: Sendable, Hashable {
     /// The largest document that is read: 1 MiB.
     public static let maximumByteCount = 1 << 20
-    /// The largest serial number, 2⁵³ − 1, which every JSON reader keeps whole.
+    /// The largest serial number, 2⁵³ − 1, which every JSON parser reads exactly.
     public static let maximumSerial: Int64 = (1 << 53) - 1
-    /// `typ` of the protected header.
+    /// The `typ` of the protected header.
     static let type = "signet-pins"
 
-    /// Counts up with every document; at least 1.
+    /// The serial number, which is larger for every newer document; at least 1.
     public let serial: Int64
-    /// The first second in which it is taken, in Unix seconds.
+    /// The first second in which the document is accepted, in Unix seconds.
     public let notBefore: Int64
-    /// The second from which on it is taken no more, in Unix seconds.
+    /// The first second in which the document isn't accepted any more, in Unix seconds.
     public let expires: Int64
     /// The policy.
     public let policy: PinPolicy
 
-    /// Takes what is to be signed.
+    /// Creates the content of a signed policy.
     ///
-    /// - Throws: `PinError` with code `malformed-update` for a serial outside 1...`maximumSerial`, and for
-    ///   a time that ends before it begins or lies before 1970, and for a policy that names a CA file.
+    /// - Throws: `PinError` with code `malformed-update` if the serial number isn't in
+    ///   1...`maximumSerial`, if `notBefore` is before 1970 or not before `expires`, or if the
+    ///   policy names a CA file.
     public init(
         serial: Int64, notBefore: Int64, expires: Int64, policy: PinPolicy
     ) throws(PinError) {
         guard (1...Self.maximumSerial).contains(serial) else {
-            throw Self.malformed("\"serial\" is a whole number from 1 to \(Self.maximumSerial)")
+            throw Self.malformed(
+                "\"serial\": found \(serial), expected 1 to \(Self.maximumSerial)")
         }
         guard (0...Self.maximumSerial).contains(notBefore), notBefore < expires,
             expires <= Self.maximumSerial
         else {
-            throw Self.malformed("\"notBefore\" comes before \"expires\", both in Unix seconds")
+            throw Self.malformed(
+                "\"notBefore\" must be before \"expires\", both in Unix seconds from 0 on")
         }
         if let rule = policy.rules.first(where: { $0.authorities != nil }) {
             throw Self.malformed(
@@ -52,20 +55,21 @@ public struct SignedPinPolicy: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// Signs it.
+    /// Signs the policy.
     ///
     /// - Parameters:
     ///   - key: A private Ed25519 key.
-    ///   - now: Unix time in seconds, at which the key must be usable.
-    /// - Returns: The document, to be served as it stands.
-    /// - Throws: `PinError`: `wrong-key-use`, `key-revoked`, `key-expired`, `key-not-yet-valid`,
-    ///   `crypto-failure`, and `malformed-update` for a policy that makes more than 1 MiB.
+    ///   - now: Unix time in seconds, at which the key must be valid.
+    /// - Returns: The document, to be served unchanged.
+    /// - Throws: `PinError` with code `wrong-key-use`, `key-revoked`, `key-expired`,
+    ///   `key-not-yet-valid` or `crypto-failure`, or with code `malformed-update` if the document
+    ///   exceeds 1 MiB.
     public func signed(by key: Key, now: Int64) throws(PinError) -> [UInt8] {
         let signer = try PinUpdateVerifier.ed25519(key)
         guard key.isPrivate else {
             throw PinError(
                 code: .wrongKeyUse,
-                message: "the key \(printable(key.id)) is a public one, which cannot sign")
+                message: "the key \(printable(key.id)) is a public key, which can't sign")
         }
         do {
             try key.requireUsable(at: now)
@@ -94,51 +98,53 @@ public struct SignedPinPolicy: Sendable, Hashable {
         ]
         let bytes = document.serialized(.pretty) + [UInt8(ascii: "\n")]
         guard bytes.count <= Self.maximumByteCount else {
-            throw Self.malformed("\(bytes.count) bytes, at most \(Self.maximumByteCount) are taken")
+            throw Self.tooLarge(bytes)
         }
         return bytes
     }
 
-    /// Reads a payload that a signature holds for.
+    /// Reads a payload whose signature was verified.
     init(payload bytes: [UInt8]) throws(PinError) {
         let members = try Self.object(
-            bytes, "the payload", ["serial", "notBefore", "expires", "policy"])
-        guard let policy = members["policy"] else { throw Self.malformed("no \"policy\"") }
+            parsing: bytes, named: "the payload",
+            members: ["serial", "notBefore", "expires", "policy"])
+        guard let policy = members["policy"] else { throw Self.malformed("missing \"policy\"") }
         try self.init(
-            serial: Self.number(members, "serial"), notBefore: Self.time(members, "notBefore"),
-            expires: Self.time(members, "expires"),
+            serial: Self.number("serial", of: members),
+            notBefore: Self.time("notBefore", of: members),
+            expires: Self.time("expires", of: members),
             policy: PinPolicy(parsing: policy.serialized()))
     }
 
-    /// An object with exactly these members.
-    static func object(_ bytes: [UInt8], _ what: String, _ members: [String])
+    /// Parses a JSON object with exactly these members.
+    static func object(parsing bytes: [UInt8], named subject: String, members: [String])
         throws(PinError) -> JSONObject
     {
         let value: JSONValue
         do {
             value = try JSONValue(parsing: bytes, maximumDepth: 24)
         } catch {
-            throw malformed("\(what) is no strict JSON")
+            throw malformed("\(subject) isn't valid JSON")
         }
         guard let object = value.object,
             object.count == members.count, members.allSatisfy({ object[$0] != nil })
         else {
             throw malformed(
-                "\(what) is an object with the members \(members.joined(separator: ", ")), and no"
-                    + " other")
+                "\(subject) must be an object with the members"
+                    + " \(members.joined(separator: ", ")) and no others")
         }
         return object
     }
 
-    private static func number(_ members: JSONObject, _ name: String) throws(PinError) -> Int64 {
+    private static func number(_ name: String, of members: JSONObject) throws(PinError) -> Int64 {
         guard let number = members[name]?.number?.int64 else {
-            throw malformed("\"\(name)\" is a whole number")
+            throw malformed("\"\(name)\" must be a whole number")
         }
         return number
     }
 
-    private static func time(_ members: JSONObject, _ name: String) throws(PinError) -> Int64 {
-        let seconds = try number(members, name)
+    private static func time(_ name: String, of members: JSONObject) throws(PinError) -> Int64 {
+        let seconds = try number(name, of: members)
         guard (0...UnixTime.latest).contains(seconds) else {
             throw malformed(
                 "\"\(name)\" is out of range: expected Unix seconds from 0 to \(UnixTime.latest)")
@@ -146,8 +152,12 @@ public struct SignedPinPolicy: Sendable, Hashable {
         return seconds
     }
 
-    static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedUpdate, message: "no signed pin policy that is taken: \(what)")
+    static func malformed(_ message: String) -> PinError {
+        PinError(code: .malformedUpdate, message: "invalid signed pin policy: \(message)")
+    }
+
+    static func tooLarge(_ document: [UInt8]) -> PinError {
+        malformed("found \(document.count) bytes, expected at most \(maximumByteCount)")
     }
 }
 

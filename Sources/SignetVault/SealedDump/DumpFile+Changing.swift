@@ -236,7 +236,7 @@ extension DumpFile {
             guard let state, try state.read(vouchedForBy: roots) != nil else { return }
             let first = Array(roots.prefix(1))
             try state.update(vouchedForBy: roots) { state throws(VaultError) in
-                if try !state.isVouchedFor(by: root) { try state.seal(under: first + [root]) }
+                if try !state.isAuthenticated(by: root) { try state.seal(under: first + [root]) }
             }
         }
 

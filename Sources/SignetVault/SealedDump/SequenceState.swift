@@ -68,7 +68,7 @@ struct SequenceState: Sendable {
     // MARK: - MACs
 
     /// Whether a MAC under this root vouches for the entries; compared in constant time.
-    func isVouchedFor(by root: DumpRoot) throws(VaultError) -> Bool {
+    func isAuthenticated(by root: DumpRoot) throws(VaultError) -> Bool {
         for seal in seals where seal.isOf(root) {
             let mac = try Self.mac(of: entries, root, salt: seal.salt)
             if constantTimeEqual(mac.span, seal.mac.span) { return true }

@@ -88,7 +88,7 @@ struct StateFile: Sendable {
         guard let state = SequenceState(parsing: bytes) else {
             throw tampered("it was changed or cut short")
         }
-        for root in roots where try state.isVouchedFor(by: root) { return state }
+        for root in roots where try state.isAuthenticated(by: root) { return state }
         let names = roots.map { quoted($0.id) }.joined(separator: " or ")
         throw tampered("it was changed, or is of another root than \(names)")
     }

@@ -10,7 +10,7 @@ extension ClientError: CodedError {
     /// What `--json` adds to the error: the server's own error with its data, the problem
     /// that it describes (RFC 9457), or a policy's refusal.
     var details: JSONObject {
-        if let pinFailure { return ["pin": .object(pinFailure.object)] }
+        if let pinRefusal { return ["pin": .object(pinRefusal.object)] }
         if let problem { return ["problem": .object(problem.object)] }
         guard let serverError else { return [:] }
         return ["rpc": .object(serverError.object)]
@@ -29,10 +29,10 @@ extension RPCError: CodedError {
 extension TransportError: CodedError {
     var codeName: String { code.name }
 
-    var details: JSONObject { pinFailure.map { ["pin": .object($0.object)] } ?? [:] }
+    var details: JSONObject { pinRefusal.map { ["pin": .object($0.object)] } ?? [:] }
 }
 
-extension PinFailure {
+extension PinRefusal {
     /// The values, as `--json` prints them.
     var object: JSONObject {
         [
@@ -42,8 +42,8 @@ extension PinFailure {
             "chain": pinsJSON(seen), "wanted": .array(wanted.map { .string($0.text) }),
             "expires": rule?.expires.map { .string($0.text) } ?? .null,
             "mend": [
-                "kind": .string(mend.kind.name), "advice": .string(mend.advice),
-                "entry": mend.entry.map { .string($0) } ?? .null,
+                "kind": .string(remedy.kind.name), "advice": .string(remedy.advice),
+                "entry": remedy.entry.map { .string($0) } ?? .null,
             ],
         ]
     }

@@ -51,7 +51,7 @@ struct NetworkOptions: ParsableArguments {
 struct PinWarnings: PinReportSink {
     var name: String { "standard error" }
 
-    func take(_ report: PinReport) async throws(PinError) {
+    func receive(_ report: PinReport) async throws(PinError) {
         guard !report.isEnforced else { return }
         let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
         let wanted = report.wanted.map(\.text).joined(separator: ", ")

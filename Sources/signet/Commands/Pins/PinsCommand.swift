@@ -8,7 +8,7 @@ import SignetTransport
 extension PinError: CodedError {
     var codeName: String { code.name }
 
-    var details: JSONObject { failure.map { ["pin": .object($0.object)] } ?? [:] }
+    var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
 }
 
 /// `signet pins`: what servers show, and whether it is what they should.

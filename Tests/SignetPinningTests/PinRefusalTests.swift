@@ -6,8 +6,8 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
 private let leaf = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
 private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
-/// What a refusal says as values, and the mend that it names.
-@Suite struct PinFailureTests {
+/// What a refusal says as values, and the remedy that it names.
+@Suite struct PinRefusalTests {
     private func refusal(
         _ policy: String, host: String = "api.example", chain: [String] = [leaf, issuer],
         now: Int64 = 1_795_228_551
@@ -55,22 +55,22 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
                 "expired", nil
             ),
         ] as [(String, String, String?)])
-    func namesTheMend(_ policy: String, _ kind: String, _ entry: String?) throws {
-        let refusal = try refusal(policy)
-        let failure = try #require(refusal.failure)
-        #expect(failure.mend.kind.name == kind)
-        #expect(failure.mend.entry == entry)
-        #expect(failure.host.text == "api.example")
-        #expect(failure.seen.map(\.pin.text) == [leaf, issuer])
-        #expect(refusal.message.contains(failure.mend.advice))
-        for pin in failure.seen.map(\.pin.text) + failure.wanted.map(\.text) {
-            #expect(refusal.message.contains(pin))
+    func namesTheRemedy(_ policy: String, _ kind: String, _ entry: String?) throws {
+        let error = try refusal(policy)
+        let refusal = try #require(error.refusal)
+        #expect(refusal.remedy.kind.name == kind)
+        #expect(refusal.remedy.entry == entry)
+        #expect(refusal.host.text == "api.example")
+        #expect(refusal.seen.map(\.pin.text) == [leaf, issuer])
+        #expect(error.message.contains(refusal.remedy.advice))
+        for pin in refusal.seen.map(\.pin.text) + refusal.wanted.map(\.text) {
+            #expect(error.message.contains(pin))
         }
         if let entry {
             // What it says to paste is a policy that then takes the chain.
-            #expect(refusal.message.contains(entry))
-            let mended = try PinPolicy(parsing: Array("{\"hosts\":{\(entry)}}".utf8))
-            let verdict = mended.verdict(for: failure.host, chain: failure.seen, now: 0)
+            #expect(error.message.contains(entry))
+            let fixed = try PinPolicy(parsing: Array("{\"hosts\":{\(entry)}}".utf8))
+            let verdict = fixed.verdict(for: refusal.host, chain: refusal.seen, now: 0)
             #expect(verdict.isMatch && verdict.refusal == nil)
         }
     }
@@ -78,14 +78,14 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     @Test func hasNoEntryWithoutAChain() throws {
         let mismatch = try refusal(
             #"{"hosts":{"api.example":{"pins":["\#(a)"]}}}"#, chain: [])
-        #expect(mismatch.failure?.mend.kind == .noChain)
-        #expect(mismatch.failure?.mend.entry == nil)
+        #expect(mismatch.refusal?.remedy.kind == .noChain)
+        #expect(mismatch.refusal?.remedy.entry == nil)
         let policy = try PinPolicy(parsing: Array(#"{"hosts":{}}"#.utf8))
         let host = try HostName.canonical("api.example")
         let unlisted = policy.decision(for: host, isSecure: true, now: 0).refusal
-        #expect(unlisted?.failure?.mend.kind == .unlisted)
-        #expect(unlisted?.failure?.mend.entry == nil)
-        #expect(unlisted?.failure?.rule == nil)
+        #expect(unlisted?.refusal?.remedy.kind == .unlisted)
+        #expect(unlisted?.refusal?.remedy.entry == nil)
+        #expect(unlisted?.refusal?.rule == nil)
         // What it says to run looks where the call went.
         for (port, end) in [(nil, "api.example)"), (443, "api.example)"), (8443, "example:8443)")] {
             let error = policy.decision(for: host, isSecure: true, now: 0, port: port).refusal
@@ -97,7 +97,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
     @Test func saysNothingOfMalformedPolicies() {
         let error = #expect(throws: PinError.self) { try PinPolicy(parsing: []) }
-        #expect(error?.failure == nil)
+        #expect(error?.refusal == nil)
     }
 
     @Test(arguments: [

@@ -1,61 +1,62 @@
-/// What a refusal is about, as values: the same that its message says in words.
-public struct PinFailure: Sendable, Hashable {
+/// The values behind the message of an error with which a policy refuses a host.
+public struct PinRefusal: Sendable, Hashable {
     private struct Values: Sendable, Hashable {
         var host: HostName
         var rule: PinRule?
         var seen: [SeenCertificate]
-        var mend: PinMend
+        var remedy: PinRemedy
         var served: [[UInt8]] = []
         var port: Int?
     }
 
-    /// Every call hands on room for an error, and few errors hold a refusal: it stands elsewhere.
-    private indirect enum Place: Sendable, Hashable {
+    /// Keeps the values on the heap, because every throwing call reserves space for its error.
+    private indirect enum Box: Sendable, Hashable {
         case of(Values)
     }
 
-    private var place: Place
+    private var box: Box
     private var values: Values {
         get {
-            switch place {
+            switch box {
             case .of(let values): values
             }
         }
-        set { place = .of(newValue) }
+        set { box = .of(newValue) }
     }
 
-    /// The host that was asked for.
+    /// The host of the call.
     public var host: HostName { values.host }
-    /// The rule that decided; nil where none is for the host.
+    /// The rule that decided; nil if no rule covers the host.
     public var rule: PinRule? { values.rule }
-    /// The verified chain, leaf first; empty where the call was refused before any connection.
+    /// The verified chain, leaf first; empty if the call was refused before any connection.
     public var seen: [SeenCertificate] { values.seen }
-    /// What most likely puts it right.
-    public var mend: PinMend { values.mend }
-    /// The chain as the server sent it, each certificate as DER; empty where none was seen.
+    /// The most likely remedy.
+    public var remedy: PinRemedy { values.remedy }
+    /// The chain as the server sent it, each certificate as DER; empty if none was seen.
     public var served: [[UInt8]] {
         get { values.served }
         set { values.served = newValue }
     }
-    /// The port that was asked for, where it is known.
+    /// The port of the call, if it is known.
     public var port: Int? {
         get { values.port }
         set { values.port = newValue }
     }
 
-    /// The rule's pins, any of which would have done.
+    /// The rule's pins, any of which would have been accepted.
     public var wanted: [Pin] { rule?.pins ?? [] }
 
-    /// Takes the values of a refusal.
-    public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], mend: PinMend) {
-        place = .of(Values(host: host, rule: rule, seen: seen, mend: mend))
+    /// Creates the values of a refusal.
+    public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], remedy: PinRemedy) {
+        box = .of(Values(host: host, rule: rule, seen: seen, remedy: remedy))
     }
 }
 
-/// What most likely puts a refusal right. A person decides: a pin that does not match is also what an
-/// attack looks like.
-public struct PinMend: Sendable, Hashable {
-    /// What kind of mend it is; more may be added.
+/// The most likely remedy for a refusal.
+///
+/// A person must decide whether to apply it, because an attack looks the same as a new key.
+public struct PinRemedy: Sendable, Hashable {
+    /// The kind of a remedy; more may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case newKey = "new-key"
@@ -70,23 +71,23 @@ public struct PinMend: Sendable, Hashable {
         }
         private let value: Value
 
-        /// The host shows a key that is new, if it changed on purpose.
+        /// Add the pin of the host's new key, if the key was changed on purpose.
         public static let newKey = Kind(value: .newKey)
-        /// A wanted pin and one that was seen differ in letter case alone.
+        /// Correct a pin that differs from one in the chain only in letter case.
         public static let letterCase = Kind(value: .letterCase)
-        /// Each wanted pin is a placeholder or the hash of nothing.
+        /// Replace the rule's pins, each of which is a placeholder or the hash of empty input.
         public static let notAKey = Kind(value: .notAKey)
-        /// The pins of another rule match this chain.
+        /// Add the pin if it belongs here: the pins of another rule match this chain.
         public static let otherRule = Kind(value: .otherRule)
-        /// No verified chain was seen.
+        /// Inspect the host, because no verified chain was seen.
         public static let noChain = Kind(value: .noChain)
-        /// The policy says nothing of the host.
+        /// Add the host to the policy, which doesn't list it.
         public static let unlisted = Kind(value: .unlisted)
-        /// A rule for a domain above the host does not reach it.
+        /// Add the host or widen the rule for a domain above it, which doesn't cover it.
         public static let reach = Kind(value: .reach)
-        /// The rule's last day is over.
+        /// Renew the expired rule.
         public static let expired = Kind(value: .expired)
-        /// The URL says http.
+        /// Use https instead of http.
         public static let cleartext = Kind(value: .cleartext)
 
         /// The name in kebab-case, as the tool prints it.
@@ -95,21 +96,21 @@ public struct PinMend: Sendable, Hashable {
         public var description: String { name }
     }
 
-    /// What kind of mend it is.
+    /// The kind of the remedy.
     public let kind: Kind
-    /// One line for people.
+    /// One line for people to read.
     public let advice: String
-    /// A member of the policy's `hosts` to put in place of the old one, as JSON; nil where there is none
-    /// to give.
+    /// The member of the policy's `hosts` that replaces the old one, as JSON; nil if the remedy
+    /// isn't a new entry.
     public let entry: String?
 
-    /// Makes a mend.
+    /// Creates a remedy.
     public init(kind: Kind, advice: String, entry: String? = nil) {
         self.kind = kind
         self.advice = advice
         self.entry = entry
     }
 
-    /// The advice, and the entry behind it.
+    /// The advice followed by the entry.
     var text: String { advice + (entry.map { ": \($0)" } ?? "") }
 }

@@ -1,21 +1,20 @@
 internal import SignetCrypto
 
-/// Lets one report of a kind through in a time: the same host, port, rule, code, mode and chain make a
-/// kind.
+/// Admits one report of each kind in a period. Reports with the same host, port, rule, code, mode
+/// and chain are of one kind.
 ///
-/// It remembers so many kinds at most; when that is full, nothing new passes until the time of an old
-/// one is over, so that a server with ever new certificates cannot make a flood. Refusals before any
-/// connection, whose host names a redirect can invent, fill at most half of it: the other half is for keys
-/// that a host has shown.
-public struct PinReportGate: Sendable {
+/// The number of remembered kinds is limited, so that a server with ever new certificates can't
+/// cause a flood of reports. If it is reached, new kinds aren't admitted until the period of an old
+/// one is over. Refusals before any connection fill at most half of it, because redirects can
+/// invent their host names; the other half is reserved for reports with a chain.
+public struct PinReportRateLimiter: Sendable {
     private struct Kind: Hashable {
         let host: HostName
         let port: Int
         let rule: PinRule.Pattern?
         let code: PinError.Code
         let isEnforced: Bool
-        /// Whether a host showed a chain at all.
-        let isOfKeys: Bool
+        let hasChain: Bool
         let chain: [UInt8]
     }
 
@@ -23,23 +22,23 @@ public struct PinReportGate: Sendable {
     private let limit: Int
     private var last: [Kind: Int64] = [:]
 
-    /// Makes a gate.
+    /// Creates a rate limiter.
     ///
     /// - Parameters:
     ///   - pause: Seconds between two reports of a kind.
-    ///   - limit: How many kinds are remembered.
+    ///   - limit: The number of kinds that are remembered.
     public init(pause: Int64 = 86_400, limit: Int = 1_024) {
         self.pause = max(pause, 0)
         self.limit = max(limit, 1)
     }
 
-    /// Whether a report may go out now; the clock is the report's own date.
+    /// Whether a report may be sent now. The time is the report's own date.
     public mutating func admits(_ report: PinReport) -> Bool {
         let pins = report.chain.flatMap(\.pin.bytes)
-        // Where OpenSSL gives no digest, the pins themselves tell chains apart as well.
+        // If OpenSSL fails to compute a digest, the pins themselves identify the chain.
         let kind = Kind(
             host: report.host, port: report.port, rule: report.rule?.pattern, code: report.kind,
-            isEnforced: report.isEnforced, isOfKeys: !report.chain.isEmpty,
+            isEnforced: report.isEnforced, hasChain: !report.chain.isEmpty,
             chain: (try? Digest.of(pins.span)) ?? pins)
         if let before = last[kind], !isOver(before, at: report.date) { return false }
         if last[kind] == nil, !hasRoom(for: kind) {
@@ -52,10 +51,10 @@ public struct PinReportGate: Sendable {
 
     private func hasRoom(for kind: Kind) -> Bool {
         guard last.count < limit else { return false }
-        return kind.isOfKeys || last.keys.count { !$0.isOfKeys } < max(limit / 2, 1)
+        return kind.hasChain || last.keys.count { !$0.hasChain } < max(limit / 2, 1)
     }
 
-    /// A clock that was set back begins anew.
+    /// Whether a period is over. It also is if the clock was set back.
     private func isOver(_ before: Int64, at now: Int64) -> Bool {
         now < before || now - before >= pause
     }

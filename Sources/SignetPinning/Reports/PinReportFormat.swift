@@ -2,22 +2,22 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// The JSON that collectors of pin reports read.
-public struct PinReportShape: Sendable, Hashable {
-    /// The program, as TrustKit's collectors tell programs apart.
+/// A JSON format of pin reports for collectors.
+public struct PinReportFormat: Sendable, Hashable {
+    /// The program's identity for TrustKit's collectors.
     public struct App: Sendable, Hashable {
-        /// Such as `com.example.shop`.
+        /// The bundle identifier, such as `com.example.shop`.
         public var identifier: String
-        /// Such as `1.4.2`.
+        /// The version, such as `1.4.2`.
         public var version: String
-        /// What tells one installation from another.
+        /// The identifier of the installation.
         public var vendorID: String
-        /// The system.
+        /// The operating system.
         public var platform: String
-        /// The system's version.
+        /// The operating system's version.
         public var platformVersion: String
 
-        /// Describes a program.
+        /// Creates a program's identity.
         public init(
             identifier: String, version: String, vendorID: String = "N/A",
             platform: String = "LINUX", platformVersion: String = "N/A"
@@ -37,19 +37,18 @@ public struct PinReportShape: Sendable, Hashable {
 
     private let value: Value
 
-    /// RFC 7469, section 3.
-    public static let rfc7469 = PinReportShape(value: .rfc7469)
+    /// The format of RFC 7469, section 3.
+    public static let rfc7469 = PinReportFormat(value: .rfc7469)
 
-    /// What TrustKit 3 sends (github.com/datatheorem/TrustKit, TSKPinFailureReport).
-    public static func trustKit(_ app: App) -> PinReportShape {
-        PinReportShape(value: .trustKit(app))
+    /// The format that TrustKit 3 sends (github.com/datatheorem/TrustKit, TSKPinFailureReport).
+    public static func trustKit(_ app: App) -> PinReportFormat {
+        PinReportFormat(value: .trustKit(app))
     }
 
-    /// A report in this shape.
+    /// Returns a report in this format. The noted host is the name in the rule's pattern.
     ///
-    /// Both shapes speak of a host that showed a chain; a pattern's name stands as the noted host.
-    ///
-    /// - Returns: JSON in UTF-8; nil for a report without a rule or a chain, which they cannot tell of.
+    /// - Returns: JSON in UTF-8; nil for a report without a rule or a chain, which the formats
+    ///   can't express.
     public func body(of report: PinReport) -> [UInt8]? {
         guard let rule = report.rule, !report.chain.isEmpty else { return nil }
         var members: JSONObject = [
@@ -57,7 +56,7 @@ public struct PinReportShape: Sendable, Hashable {
             "hostname": .string(report.host.text), "port": .number(JSONNumber(report.port)),
             "noted-hostname": .string(rule.pattern.host.text),
             "include-subdomains": .bool(
-                rule.includesSubdomains || rule.pattern.reach != .exact),
+                rule.includesSubdomains || rule.pattern.scope != .exact),
             "validated-certificate-chain": Self.pem(report.chain.map(\.der)),
             "known-pins": .array(
                 rule.pins.map { .string("pin-sha256=\"\($0.base64)\"") }),
@@ -65,7 +64,7 @@ public struct PinReportShape: Sendable, Hashable {
         switch value {
         case .rfc7469:
             members["served-certificate-chain"] = Self.pem(report.served)
-            // A rule without a date says what RFC 5280, section 4.1.2.5, writes for no end.
+            // For a rule without a date, the date of RFC 5280, section 4.1.2.5, that means no end.
             members["effective-expiration-date"] = .string(
                 rule.expires.map { UnixTime.rfc3339($0.end) } ?? "9999-12-31T23:59:59Z")
         case .trustKit(let app):
