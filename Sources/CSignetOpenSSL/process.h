@@ -22,7 +22,7 @@
 extern void __asan_init(void) __attribute__((weak));
 #endif
 
-static inline __attribute__((warn_unused_result)) int csignet_disable_memory_dumps(void) {
+static inline __attribute__((warn_unused_result)) int csignet_disable_core_dumps(void) {
     struct rlimit none = {0, 0};
     int status = setrlimit(RLIMIT_CORE, &none) == 0;
 #if defined(__linux__)

@@ -30,7 +30,7 @@ struct SignetCommand: AsyncParsableCommand {
 enum Signet {
     /// Not `async`: a command that waits for nothing needs no second thread.
     static func main() {
-        MemoryDumps.disable()
+        CoreDumps.disable()
         StandardStreams.occupyClosed()
         StandardStreams.ignoreBrokenPipes()
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))

@@ -1,7 +1,7 @@
 internal import CSignetOpenSSL
 
 /// Keeps a process's memory, which holds keys, out of what is written down when the process crashes.
-public enum MemoryDumps {
+public enum CoreDumps {
     /// Turns core files and Swift's crash report off for this process.
     ///
     /// Call it first in `main`, before any key is read; the `signet` tool does so. From then on the kernel
@@ -16,6 +16,6 @@ public enum MemoryDumps {
     /// - Returns: Whether the system accepted all of it.
     @discardableResult
     public static func disable() -> Bool {
-        csignet_disable_memory_dumps() == 1
+        csignet_disable_core_dumps() == 1
     }
 }
