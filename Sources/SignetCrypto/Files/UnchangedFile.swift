@@ -6,7 +6,7 @@
 
 /// A file that is read in pieces, from anywhere in it, and must stay what it was when it was opened; or a
 /// pipe, which is read once.
-package final class SteadyFile: Sendable {
+package final class UnchangedFile: Sendable {
     /// Its bytes; nil for a pipe and for standard input, which have no length and no beginning.
     package let size: Int64?
     private let file: Descriptor
