@@ -2,7 +2,7 @@ internal import CSignetOpenSSL
 
 /// Digests that no longer keep anything apart on purpose (RFC 6151, RFC 6194): only for partners that
 /// know no other.
-package enum BrokenDigest {
+package enum InsecureDigest {
     package enum Algorithm: Sendable, Hashable {
         case md5, sha1
     }
