@@ -1,9 +1,9 @@
 internal import CSignetOpenSSL
 
 /// What can be read from certificates and keys without trusting them.
-package enum X509Facts {
+package enum X509Parser {
     /// What a certificate says about itself.
-    package struct CertificateFacts: Sendable, Hashable {
+    package struct CertificateInfo: Sendable, Hashable {
         /// The subject on one line (RFC 2253), control characters escaped; may be empty.
         package let subject: String
         /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
@@ -44,7 +44,7 @@ package enum X509Facts {
     /// - Parameter bytes: The file.
     /// - Returns: One or more certificates.
     /// - Throws: `X509Failure` where there is none, or one of them is broken.
-    package static func certificates(_ bytes: [UInt8]) throws(X509Failure) -> [CertificateFacts] {
+    package static func certificates(_ bytes: [UInt8]) throws(X509Failure) -> [CertificateInfo] {
         let found = try entries(bytes).compactMap(\.certificate)
         guard !found.isEmpty else {
             throw X509Failure("no certificate found: neither a PEM block nor DER")
@@ -66,7 +66,7 @@ package enum X509Facts {
     /// One block of a file.
     private struct Entry {
         var digest: PublicKeyDigest
-        var certificate: CertificateFacts?
+        var certificate: CertificateInfo?
     }
 
     private static func entries(_ bytes: [UInt8]) throws(X509Failure) -> [Entry] {
@@ -137,7 +137,7 @@ package enum X509Facts {
             spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
         var encoded = [UInt8](repeating: 0, count: der.count)
         for index in der.indices { encoded[index] = der[index] }
-        let certificate = unsafe CertificateFacts(
+        let certificate = unsafe CertificateInfo(
             subject: digest.subject, spkiSHA256: digest.spkiSHA256,
             notBefore: try time(X509_get0_notBefore(read)),
             notAfter: try time(X509_get0_notAfter(read)), der: encoded)
