@@ -67,8 +67,8 @@ static inline __attribute__((warn_unused_result)) int csignet_rename_new(
 }
 
 // Keeps the signals that people and service managers end programs with from this thread until
-// `csignet_admit_signals`. Returns 1, or 0 where they come as before.
-static inline __attribute__((warn_unused_result)) int csignet_hold_signals(sigset_t *before) {
+// `csignet_restore_signals`. Returns 1, or 0 where they come as before.
+static inline __attribute__((warn_unused_result)) int csignet_block_signals(sigset_t *before) {
     sigset_t held;
     sigemptyset(&held);
     sigaddset(&held, SIGINT);
@@ -79,7 +79,7 @@ static inline __attribute__((warn_unused_result)) int csignet_hold_signals(sigse
 }
 
 // Gives this thread the mask it had; a signal that came meanwhile takes effect.
-static inline void csignet_admit_signals(const sigset_t *before) {
+static inline void csignet_restore_signals(const sigset_t *before) {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 

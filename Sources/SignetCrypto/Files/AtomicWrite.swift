@@ -160,15 +160,15 @@ enum AtomicWrite {
     private struct Temporary: ~Copyable {
         let file: Descriptor
         let name: String
-        let signals: HeldSignals
+        let signals: SignalMask
 
         init(for target: borrowing Target) throws(FileFailure) {
             // Names may have 255 bytes; what collides for being cut short waits for its turn.
             let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
             let name = ".\(shown).signet-\(geteuid())"
-            var waiting = Waiting(Waiting.usualPatience)
+            var backoff = Backoff(Backoff.defaultTimeout)
             while true {
-                let signals = HeldSignals()
+                let signals = SignalMask()
                 do throws(FileFailure) {
                     if let file = try Self.make(name + ".tmp", for: target) {
                         self.init(file: file, name: name + ".tmp", signals: signals)
@@ -182,10 +182,10 @@ enum AtomicWrite {
                 switch try StaleFile.remove(name + ".tmp", of: target) {
                 case .isGone: continue
                 case .isHeld:
-                    guard waiting.goesOn() else { throw FileFailure.busy(target.path) }
+                    guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(target.path) }
                 case .isForeign:
                     let free = "\(name)-\(try Self.suffix(target.path)).tmp"
-                    let signals = HeldSignals()
+                    let signals = SignalMask()
                     do throws(FileFailure) {
                         guard let file = try Self.make(free, for: target) else {
                             throw FileFailure(path: target.path, operation: "write", errno: EEXIST)
@@ -200,7 +200,7 @@ enum AtomicWrite {
             }
         }
 
-        private init(file: consuming Descriptor, name: String, signals: HeldSignals) {
+        private init(file: consuming Descriptor, name: String, signals: SignalMask) {
             self.file = file
             self.name = name
             self.signals = signals

@@ -33,7 +33,7 @@ package struct FileLock: ~Copyable {
         guarding path: String, patience: Duration = .seconds(10)
     ) throws(FileFailure) {
         let path = try PrivateFile.resolved(path)
-        var waiting = Waiting(patience)
+        var backoff = Backoff(patience)
         while let file = try Self.open(path) {
             let status = try file.status()
             try PrivateFile.demandRegular(status, path, operation: "change")
@@ -47,7 +47,7 @@ package struct FileLock: ~Copyable {
                     return
                 }
             case .heldByAnother:
-                guard waiting.goesOn() else { throw FileFailure.busy(path) }
+                guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(path) }
             case .unsupported:
                 throw FileFailure(
                     path: path, operation: "lock",

@@ -20,7 +20,7 @@ package struct LockedFile: ~Copyable {
     package init(
         path: String, until deadline: ContinuousClock.Instant, requirePrivate: Bool = false
     ) throws(FileFailure) {
-        var waiting = Waiting(until: deadline)
+        var backoff = Backoff(until: deadline)
         while true {
             let file = try Descriptor(
                 at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
@@ -42,7 +42,7 @@ package struct LockedFile: ~Copyable {
                     return
                 }
             case .heldByAnother:
-                guard waiting.goesOn() else { throw FileFailure.busy(path) }
+                guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(path) }
             case .unsupported:
                 throw FileFailure(
                     path: path, operation: "lock",

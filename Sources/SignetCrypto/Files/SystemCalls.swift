@@ -11,16 +11,16 @@ enum SystemCalls {
 
 /// The ending signals (`SIGINT`, `SIGTERM`, `SIGHUP`, `SIGQUIT`) kept from this thread, so that a
 /// program of one thread is not ended between making a temporary file and removing it.
-struct HeldSignals {
+struct SignalMask {
     private var before = sigset_t()
     private let areHeld: Bool
 
-    init() { areHeld = unsafe csignet_hold_signals(&before) == 1 }
+    init() { areHeld = unsafe csignet_block_signals(&before) == 1 }
 
     /// Lets them through again; one that came meanwhile takes effect.
     func admit() {
         guard areHeld else { return }
         var before = before
-        unsafe csignet_admit_signals(&before)
+        unsafe csignet_restore_signals(&before)
     }
 }

@@ -5,9 +5,9 @@
 #endif
 
 /// Asking again and again, at most for a while. It blocks the thread.
-struct Waiting {
+struct Backoff {
     /// How long a process waits for another that changes the same file: 10 s.
-    static let usualPatience: Duration = .seconds(10)
+    static let defaultTimeout: Duration = .seconds(10)
 
     private let deadline: ContinuousClock.Instant
     private var pause: UInt32 = 500
@@ -17,7 +17,7 @@ struct Waiting {
     init(until deadline: ContinuousClock.Instant) { self.deadline = deadline }
 
     /// Sleeps 0.5 ms, the next times longer, at most 20 ms; false once the time is up.
-    mutating func goesOn() -> Bool {
+    mutating func sleepIfTimeRemains() -> Bool {
         guard ContinuousClock.now < deadline else { return false }
         _ = usleep(pause)
         pause = min(pause * 2, 20_000)
