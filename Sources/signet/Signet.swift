@@ -31,7 +31,7 @@ enum Signet {
     /// Not `async`: a command that waits for nothing needs no second thread.
     static func main() {
         CoreDumps.disable()
-        StandardStreams.occupyClosed()
+        StandardStreams.reserveStandardDescriptors()
         StandardStreams.ignoreBrokenPipes()
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))

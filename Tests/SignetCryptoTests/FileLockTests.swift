@@ -57,13 +57,13 @@ import Testing
     @Test func ofTwoThatMakeAFileOneSucceeds() throws {
         var first = try FileLock(guarding: folder.path("file"))
         var second = try FileLock(guarding: folder.path("file"), patience: .zero)
-        let areOfNothing = first.isOfNothing && second.isOfNothing
+        let areOfNothing = first.hasNoFile && second.hasNoFile
         #expect(areOfNothing)
         try first.write(bytes("one"))
-        let isStill = (first.isOfNothing, second.isOfNothing)
+        let isStill = (first.hasNoFile, second.hasNoFile)
         #expect(isStill == (false, true))
         expect(.alreadyExists) { try second.write(bytes("two")) }
-        let remains = second.isOfNothing
+        let remains = second.hasNoFile
         #expect(remains)
         #expect(try folder.read("file") == bytes("one") && folder.contents() == ["file"])
         expect(.busy) { _ = try FileLock(guarding: folder.path("file"), patience: .zero) }

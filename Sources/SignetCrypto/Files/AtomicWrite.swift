@@ -104,7 +104,7 @@ enum AtomicWrite {
         _ name: String, on target: borrowing Target
     ) throws(FileFailure) {
         let folder = target.folder.number
-        if SystemCalls.renameAnew(folder, name, target.name) { return }
+        if SystemCalls.renameWithoutReplacing(folder, name, target.name) { return }
         guard [EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) else {
             throw FileFailure(path: target.path, operation: "create", errno: errno)
         }

@@ -36,7 +36,7 @@ package struct FileLock: ~Copyable {
         var backoff = Backoff(patience)
         while let file = try Self.open(path) {
             let status = try file.status()
-            try PrivateFile.demandRegular(status, path, operation: "change")
+            try PrivateFile.requireRegular(status, path, operation: "change")
             switch try file.tryLock() {
             case .taken:
                 var named = stat()
@@ -60,7 +60,7 @@ package struct FileLock: ~Copyable {
     }
 
     /// Whether no file was there when the lock was asked for.
-    package var isOfNothing: Bool { file == nil }
+    package var hasNoFile: Bool { file == nil }
 
     /// Puts bytes in the place of the file, whole or not at all, and keeps the lock.
     ///

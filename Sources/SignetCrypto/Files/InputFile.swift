@@ -7,7 +7,7 @@
 /// What a command reads: a file, a pipe, or standard input.
 package enum InputFile {
     /// The most bytes of an input for which nothing else is said: 64 MiB.
-    package static let usualLimit = 64 << 20
+    package static let defaultLimit = 64 << 20
 
     /// Reads all of it.
     ///
@@ -18,7 +18,7 @@ package enum InputFile {
     /// - Returns: Its bytes.
     /// - Throws: `FileFailure`; of kind `tooLarge` as soon as there are more bytes than `limit`.
     package static func read(
-        _ path: String?, limit: Int = usualLimit
+        _ path: String?, limit: Int = defaultLimit
     ) throws(FileFailure) -> [UInt8] {
         let file = try open(path)
         let status = try file.status()

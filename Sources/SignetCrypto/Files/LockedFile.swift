@@ -26,7 +26,7 @@ package struct LockedFile: ~Copyable {
                 at: AT_FDCWD, path, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK, mode: 0o600,
                 shown: path)
             let status = try file.status()
-            try PrivateFile.demandRegular(status, path, operation: "lock")
+            try PrivateFile.requireRegular(status, path, operation: "lock")
             if requirePrivate,
                 let refusal = PrivateFile.refusal(
                     of: path, owner: status.st_uid, mode: status.st_mode, user: geteuid())

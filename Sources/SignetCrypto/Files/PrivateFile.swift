@@ -17,7 +17,7 @@ package enum PrivateFile {
     package static func read(
         _ path: String, limit: Int, requirePrivate: Bool
     ) throws(FileFailure) -> [UInt8] {
-        let (bytes, refusal) = try readTellingRefusal(path, limit: limit) { refusal in
+        let (bytes, refusal) = try readAllowingUnsafePermissions(path, limit: limit) { refusal in
             refusal == nil || !requirePrivate
         }
         if requirePrivate, let refusal { throw refusal }
@@ -38,13 +38,13 @@ package enum PrivateFile {
     ///   - wanted: Asked before a byte is read; on false the bytes stay empty.
     /// - Returns: Its bytes, and the refusal (of kind `permissions`) of a file that is not private.
     /// - Throws: `FileFailure`.
-    static func readTellingRefusal(
+    static func readAllowingUnsafePermissions(
         _ path: String, limit: Int, tolerating tolerated: UInt32 = 0,
         wanted: (FileFailure?) -> Bool = { _ in true }
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
         let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
         let status = try file.status()
-        try demandRegular(status, path, operation: "read")
+        try requireRegular(status, path, operation: "read")
         let refusal = refusal(
             of: path, owner: status.st_uid, mode: status.st_mode & ~tolerated, user: geteuid())
         guard wanted(refusal) else { return ([], refusal) }
@@ -122,7 +122,7 @@ package enum PrivateFile {
             }
             return path
         }
-        try demandRegular(status, path, operation: "write")
+        try requireRegular(status, path, operation: "write")
         guard let real = unsafe realpath(path, nil) else {
             throw FileFailure(path: path, operation: "write", errno: errno)
         }
@@ -137,7 +137,7 @@ package enum PrivateFile {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    static func demandRegular(
+    static func requireRegular(
         _ status: stat, _ path: String, operation: String
     ) throws(FileFailure) {
         let found: String

@@ -27,7 +27,7 @@ package struct ScratchEditor: Sendable {
     let places: [String]
 
     /// The editor that the environment names: `$VISUAL`, else `$EDITOR`, else `vi`.
-    package static var ofThePerson: ScratchEditor {
+    package static var fromEnvironment: ScratchEditor {
         func named(_ name: String) -> String? {
             Environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }

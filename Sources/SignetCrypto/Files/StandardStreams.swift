@@ -23,7 +23,7 @@ package enum StandardStreams {
     ///
     /// The next file or socket that is opened would get the number, and what is meant for a person would
     /// be written into it. What stands there instead cannot be written to, or read from, as before.
-    package static func occupyClosed() {
+    package static func reserveStandardDescriptors() {
         for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }

@@ -4,7 +4,7 @@ internal import CSignetOpenSSL
 /// compiler may take `stat` for the shim's, where other files expect the system's.
 enum SystemCalls {
     /// Renames within an open folder unless the new name is taken; false with the error in `errno`.
-    static func renameAnew(_ folder: Int32, _ old: String, _ new: String) -> Bool {
+    static func renameWithoutReplacing(_ folder: Int32, _ old: String, _ new: String) -> Bool {
         unsafe csignet_rename_new(folder, old, new) == 1
     }
 }

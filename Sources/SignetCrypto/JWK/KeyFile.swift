@@ -37,7 +37,7 @@ package enum KeyFile {
             } catch {
                 throw unwritable(error)
             }
-            guard lock.isOfNothing else { return try self.append(key, id: id, to: &lock, path) }
+            guard lock.hasNoFile else { return try self.append(key, id: id, to: &lock, path) }
             do throws(KeyError) {
                 return try create(path, key)
             } catch {
@@ -110,7 +110,7 @@ package enum KeyFile {
         var old: [UInt8]
         let refusal: FileFailure?
         do throws(FileFailure) {
-            (old, refusal) = try PrivateFile.readTellingRefusal(
+            (old, refusal) = try PrivateFile.readAllowingUnsafePermissions(
                 path, limit: KeySet.maximumByteCount)
         } catch {
             throw KeyError(code: .unreadable, message: error.message)

@@ -25,7 +25,7 @@ struct KeyParts: ~Copyable {
         guard jwk.kind == .object else {
             throw KeyParts.malformed("keys[\(index)] is \(jwk.kind.name), wanted an object")
         }
-        var members = Members(of: jwk, in: reader)
+        var members = JWKMembers(of: jwk, in: reader)
         guard let id = members["kid"].flatMap({ reader.string($0) }), !id.isEmpty else {
             throw KeyParts.malformed("keys[\(index)] has no \"kid\" (text that is not empty)")
         }
@@ -39,7 +39,7 @@ struct KeyParts: ~Copyable {
         self.id = id
     }
 
-    private mutating func read(_ member: Members) throws(KeyError) {
+    private mutating func read(_ member: JWKMembers) throws(KeyError) {
         guard let kty = try member.text("kty") else {
             throw member.malformed("has no \"kty\"")
         }
@@ -62,7 +62,7 @@ struct KeyParts: ~Copyable {
         try demandAgreement(member)
     }
 
-    private mutating func readSecret(_ member: Members) throws(KeyError) {
+    private mutating func readSecret(_ member: JWKMembers) throws(KeyError) {
         var bytes = try member.bytes("k")
         defer { wipe(&bytes) }
         guard !bytes.isEmpty else { throw member.malformed("\"k\" is empty") }
@@ -93,7 +93,7 @@ struct KeyParts: ~Copyable {
     }
 
     /// Refuses an algorithm that this package knows and that is one of another kind of key.
-    private func demandAgreement(_ member: Members) throws(KeyError) {
+    private func demandAgreement(_ member: JWKMembers) throws(KeyError) {
         let algorithms: [String: [Key.Kind]] = [
             "HS256": [.hmac], "HS512": [.hmac], "EdDSA": [.ed25519], "ES256": [.p256],
             "ES384": [.p384], "PS512": [.rsa], "RS256": [.rsa],
@@ -116,7 +116,7 @@ struct KeyParts: ~Copyable {
 /// The members of one JWK, whose errors name its id.
 ///
 /// The text of a secret is never made a string, because nothing could wipe that.
-struct Members {
+struct JWKMembers {
     private let reader: JSONReader
     private let members: [(name: String, value: JSONReader.Element)]
     var id = ""

@@ -48,7 +48,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         guard reader.root.kind == .object else {
             throw KeyParts.malformed("wanted a JWK Set: {\"keys\":[…]}")
         }
-        let set = Members(of: reader.root, in: reader)
+        let set = JWKMembers(of: reader.root, in: reader)
         guard let keys = set["keys"] else {
             throw KeyParts.malformed(
                 set["kty"] == nil

@@ -125,7 +125,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         do throws(FileFailure) {
             switch value {
             case .file(let path):
-                return try PrivateFile.readTellingRefusal(path, limit: limit)
+                return try PrivateFile.readAllowingUnsafePermissions(path, limit: limit)
             case .environment(let name):
                 return (try environment(name, limit: limit), nil)
             case .descriptor(let number):
@@ -184,7 +184,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         guard let folder = Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
             throw failure("CREDENTIALS_DIRECTORY is not set")
         }
-        return try PrivateFile.readTellingRefusal(
+        return try PrivateFile.readAllowingUnsafePermissions(
             folder + "/" + name, limit: limit, tolerating: 0o040)
     }
 
