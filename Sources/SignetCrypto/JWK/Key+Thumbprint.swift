@@ -10,7 +10,7 @@ extension Key {
     /// out secrets that could be guessed. Show it of random ones only.
     public var thumbprint: String? {
         let names: [String]
-        switch type {
+        switch kind {
         case .ed25519: names = ["crv", "kty", "x"]
         case .p256, .p384: names = ["crv", "kty", "x", "y"]
         case .rsa: names = ["e", "kty", "n"]

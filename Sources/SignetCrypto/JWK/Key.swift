@@ -47,7 +47,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     /// `kid`. Ids compare as UTF-8 bytes.
     public let id: String
     /// What the key is for.
-    public let type: Kind
+    public let kind: Kind
     /// `alg`, such as `HS256`; a key without one says so with nil.
     public let algorithm: String?
     /// `use`: `sig` or `enc`, or nil.
@@ -68,7 +68,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
 
     init(_ parts: consuming KeyParts) {
         id = parts.id
-        type = parts.type
+        kind = parts.kind
         algorithm = parts.algorithm
         use = parts.use
         notBefore = parts.notBefore
@@ -79,7 +79,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         mac = parts.mac
         signature = parts.signature
         let count = parts.secretByteCount
-        let isShort = parts.type == .hmac && count < Self.minimumHMACByteCount
+        let isShort = parts.kind == .hmac && count < Self.minimumHMACByteCount
         shortHMACByteCount = isShort ? count : nil
         secret = parts.secret
     }
@@ -116,7 +116,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     public var publicHalf: JSONObject? { publicMembers }
 
     /// The id and the kind; never a byte of the key.
-    public var description: String { "Key(\(shownID), \(type.name), redacted)" }
+    public var description: String { "Key(\(shownID), \(kind.name), redacted)" }
 
     /// No children: reflection and `dump` see no more than `description` says.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -146,7 +146,7 @@ extension Key {
         guard let signature, use == nil || use == "sig" else {
             throw wrongUse("wanted a key for signatures (kty OKP, EC or RSA, use sig)")
         }
-        switch (type, algorithm) {
+        switch (kind, algorithm) {
         case (.ed25519, nil), (.ed25519, "EdDSA"): return (signature, .ed25519)
         case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
@@ -164,7 +164,7 @@ extension Key {
     package func withVaultRoot<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        guard type == .vault, secret != nil else {
+        guard kind == .vault, secret != nil else {
             throw wrongUse("wanted a vault root (kty oct, use enc, 32 bytes)")
         }
         return try withSecret(body)
@@ -178,7 +178,7 @@ extension Key {
     package func withSigningSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        guard type == .hmac, secret != nil else {
+        guard kind == .hmac, secret != nil else {
             throw wrongUse("wanted a key for HMAC (kty oct, use sig)")
         }
         return try withSecret(body)
@@ -195,7 +195,7 @@ extension Key {
 
     private func wrongUse(_ wanted: String) -> KeyError {
         let found =
-            "kind \(type.name), alg \(printable(algorithm ?? "none")), "
+            "kind \(kind.name), alg \(printable(algorithm ?? "none")), "
             + "use \(printable(use ?? "none"))"
         return KeyError(
             code: .wrongUse, message: "the key \(shownID) is bound to \(found); \(wanted)")

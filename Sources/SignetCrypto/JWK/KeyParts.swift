@@ -3,7 +3,7 @@ internal import SignetJSON
 /// One member of a JWK Set, read and checked, before it becomes a `Key`.
 struct KeyParts: ~Copyable {
     let id: String
-    var type = Key.Kind.unsupported
+    var kind = Key.Kind.unsupported
     var algorithm: String?
     var use: String?
     var notBefore: Int64?
@@ -51,11 +51,11 @@ struct KeyParts: ~Copyable {
         switch kty {
         case "oct": try readSecret(member)
         case "OKP", "EC", "RSA":
-            type = try member.asymmetricKind(kty)
-            isPrivate = type == .unsupported || member["d"] != nil
-            if type != .unsupported {
+            kind = try member.asymmetricKind(kty)
+            isPrivate = kind == .unsupported || member["d"] != nil
+            if kind != .unsupported {
                 publicMembers = member.publicHalf()
-                signature = try member.signatureKey(type)
+                signature = try member.signatureKey(kind)
             }
         default: break
         }
@@ -71,9 +71,9 @@ struct KeyParts: ~Copyable {
                 throw member.malformed(
                     "a vault root of \(bytes.count) bytes, wanted 32")
             }
-            type = algorithm == nil ? .vault : .unsupported
+            kind = algorithm == nil ? .vault : .unsupported
         } else if use == nil || use == "sig" {
-            type = .hmac
+            kind = .hmac
         }
         let digest: DigestAlgorithm? =
             switch algorithm {
@@ -81,7 +81,7 @@ struct KeyParts: ~Copyable {
             case "HS512": .sha512
             default: nil
             }
-        if type == .hmac, let digest {
+        if kind == .hmac, let digest {
             do throws(CryptoFailure) {
                 mac = try HMACKey(digest, key: bytes.span)
             } catch {
@@ -99,7 +99,7 @@ struct KeyParts: ~Copyable {
             "ES384": [.p384], "PS512": [.rsa], "RS256": [.rsa],
         ]
         guard let algorithm, let kinds = algorithms[algorithm] else { return }
-        guard kinds.contains(type) else {
+        guard kinds.contains(kind) else {
             throw member.malformed(
                 "\"alg\" is \(algorithm), which does not fit its kty, crv and use")
         }

@@ -94,7 +94,7 @@ package struct LockedKeyFile: ~Copyable {
 extension Key {
     /// Whether this is a vault root of these bytes; compared in constant time.
     package func isVaultRoot(_ bytes: Span<UInt8>) throws(KeyError) -> Bool {
-        guard type == .vault else { return false }
+        guard kind == .vault else { return false }
         return try withVaultRoot { root throws(KeyError) in constantTimeEqual(root, bytes) }
     }
 }

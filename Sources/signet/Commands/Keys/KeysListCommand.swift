@@ -31,7 +31,7 @@ struct KeysListCommand: ParsableCommand {
                 let thumbprint = key.shownThumbprint ?? "-"
                 let state = (key.isRevoked ? " revoked" : "") + (key.isTooShort ? " too-short" : "")
                 return Terminal.printable(
-                    "\(key.id) \(key.type.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
+                    "\(key.id) \(key.kind.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
             })
     }
 }
