@@ -238,7 +238,7 @@ enum AtomicWrite {
 
         private static func suffix(_ path: String) throws(FileFailure) -> String {
             do throws(CryptoFailure) {
-                return Base64.encode(try RandomBytes.bytes(12), .url)
+                return Base64.encode(try RandomBytes.bytes(12), as: .url)
             } catch {
                 throw FileFailure(
                     path: path, operation: "write", reason: error.reason, kind: .system)

@@ -162,7 +162,7 @@ private struct ScratchFolder: ~Copyable {
                 throw FileFailure(
                     path: place, operation: "create", reason: error.reason, kind: .system)
             }
-            let name = prefix + Base64.encode(suffix, .url)
+            let name = prefix + Base64.encode(suffix, as: .url)
             guard unsafe mkdirat(parent.number, name, 0o700) == 0 else {
                 throw FileFailure(path: place, operation: "create", errno: errno)
             }

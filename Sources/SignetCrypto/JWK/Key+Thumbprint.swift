@@ -37,7 +37,7 @@ extension Key {
                 defer { wipe(&text) }
                 text.reserveCapacity(secret.count * 4 / 3 + 64)
                 text.append(contentsOf: parts[0].utf8)
-                Base64.append(secret, .url, to: &text)
+                Base64.append(secret, as: .url, to: &text)
                 text.append(contentsOf: parts[1].utf8)
                 return Self.thumbprint(of: text.span)
             }
@@ -48,7 +48,7 @@ extension Key {
 
     private static func thumbprint(of text: Span<UInt8>) -> String? {
         do throws(CryptoFailure) {
-            return Base64.encode(try Digest.of(text), .url)
+            return Base64.encode(try Digest.of(text), as: .url)
         } catch {
             return nil
         }

@@ -68,7 +68,7 @@ package enum KeyFile {
     private static func randomText(_ count: Int) throws(KeyError) -> JSONValue {
         do throws(CryptoFailure) {
             let secret = try RandomBytes.secret(count)
-            return .string(Base64.encode(secret.bytes, .url))
+            return .string(Base64.encode(secret.bytes, as: .url))
         } catch {
             throw KeyError(code: .cryptography, message: error.description)
         }

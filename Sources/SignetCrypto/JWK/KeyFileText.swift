@@ -25,7 +25,7 @@ final class KeyFileText {
                 copy.append(contentsOf: JSONValue.string(id).serialized())
             } else {
                 copy.append(UInt8(ascii: "\""))
-                copy.append(contentsOf: Base64.encodeBytes(root, .url))
+                copy.append(contentsOf: Base64.encodeBytes(root, as: .url))
                 copy.append(UInt8(ascii: "\""))
             }
             rest = range.upperBound

@@ -73,7 +73,7 @@ internal import SignetJSON
             written = unsafe target.withUnsafeMutableBytes { unsafe write($0) }
         }
         guard written > 0 else { throw KeyPair.failure() }
-        return .string(Base64.encode(bytes.bytes.extracting(first: written), .url))
+        return .string(Base64.encode(bytes.bytes.extracting(first: written), as: .url))
     }
 
     private static func failure() -> KeyError {

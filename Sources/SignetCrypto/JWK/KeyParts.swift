@@ -175,7 +175,7 @@ struct JWKMembers {
         }
         var text = reader.contents(of: value)
         defer { wipe(&text) }
-        guard let bytes = Base64.decode(text, .url) else {
+        guard let bytes = Base64.decode(text, from: .url) else {
             throw malformed("\"\(name)\" is no canonical base64url without padding")
         }
         return bytes

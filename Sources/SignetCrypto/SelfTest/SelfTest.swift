@@ -42,7 +42,7 @@ package enum SelfTest {
     ]
 
     private static func digest(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
-        try Digest.of(Array("abc".utf8), algorithm) == KnownAnswers.bytes(wanted)
+        try Digest.of(Array("abc".utf8), using: algorithm) == KnownAnswers.bytes(wanted)
     }
 
     private static func mac(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
@@ -52,7 +52,7 @@ package enum SelfTest {
         let answer = KnownAnswers.bytes(wanted)
         // Twice: the second time with a context that has been used before.
         return try keyed.tag(of: message) == answer && keyed.tag(of: message) == answer
-            && HMAC.tag(of: message.span, key: key.span, algorithm) == answer
+            && HMAC.tag(of: message.span, key: key.span, using: algorithm) == answer
     }
 
     @Sendable private static func hkdf() throws -> Bool {
@@ -109,9 +109,9 @@ package enum SelfTest {
 
     @Sendable private static func base64() throws -> Bool {
         let bytes = (0...255).map { UInt8($0) }
-        return Base64.decode(Base64.encode(bytes, .url), .url) == bytes
-            && Base64.encode([0xfb, 0xff], .standard) == "+/8="
-            && Base64.encode([0xfb, 0xff], .url) == "-_8" && Base64.decode("-_9", .url) == nil
+        return Base64.decode(Base64.encode(bytes, as: .url), from: .url) == bytes
+            && Base64.encode([0xfb, 0xff], as: .standard) == "+/8="
+            && Base64.encode([0xfb, 0xff], as: .url) == "-_8" && Base64.decode("-_9", from: .url) == nil
     }
 
     @Sendable private static func comparison() throws -> Bool {
