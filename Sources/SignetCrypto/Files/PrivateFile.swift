@@ -107,7 +107,7 @@ package enum PrivateFile {
     /// - Throws: `FileFailure` of kind `alreadyExists` where anything is at `path`, a broken link
     ///   too.
     package static func createNew(
-        _ bytes: [UInt8], _ path: String, mode: UInt32 = 0o600
+        _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {
         _ = try AtomicWrite.put(bytes.span, at: path, mode: mode, .anew)
     }
