@@ -51,7 +51,7 @@ static void csignet_edit_caught(int number, siginfo_t *info, void *context) {
 }
 
 // From here to `csignet_edit_end` a signal is remembered where it would end the process.
-static inline CSIGNET_EDITOR_MUST_CHECK int csignet_edit_begin(void) {
+static inline CSIGNET_EDITOR_MUST_CHECK int csignet_edit_start(void) {
     struct sigaction ours;
     if (pipe2(csignet_edit_wake, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
     csignet_edit_ending = 0;

@@ -4,19 +4,20 @@
     internal import Musl
 #endif
 
-/// Asking again and again, at most for a while. It blocks the thread.
+/// The pauses between attempts, until a deadline. They block the thread.
 struct Backoff {
-    /// How long a process waits for another that changes the same file: 10 s.
+    /// The longest wait for another process that is changing the same file: 10 s.
     static let defaultTimeout: Duration = .seconds(10)
 
     private let deadline: ContinuousClock.Instant
     private var pause: UInt32 = 500
 
-    init(_ patience: Duration) { deadline = .now + patience }
+    init(timeout: Duration = defaultTimeout) { deadline = .now + timeout }
 
     init(until deadline: ContinuousClock.Instant) { self.deadline = deadline }
 
-    /// Sleeps 0.5 ms, the next times longer, at most 20 ms; false once the time is up.
+    /// Sleeps for 0.5 ms, then twice as long each time, at most 20 ms. Returns false after the deadline,
+    /// without sleeping.
     mutating func sleepIfTimeRemains() -> Bool {
         guard ContinuousClock.now < deadline else { return false }
         _ = usleep(pause)

@@ -1,19 +1,25 @@
 internal import CSignetOpenSSL
 
-/// Keeps a process's memory, which holds keys, out of what is written down when the process crashes.
+/// Keeps the keys in a process's memory out of core files and crash reports.
+///
+/// ```swift
+/// CoreDumps.disable()  // Call it first in `main`, before you read a key.
+/// let keys = try KeySource.file("keys.json").load()
+/// print(keys)
+/// ```
 public enum CoreDumps {
-    /// Turns core files and Swift's crash report off for this process.
+    /// Turns off core files and Swift's crash report for this process. The `signet` tool calls it first.
     ///
-    /// Call it first in `main`, before any key is read; the `signet` tool does so. From then on the kernel
-    /// writes no core file, other processes of the same user cannot read this one's memory or attach a
-    /// debugger, and a crash ends the process by its signal alone. Swift's report would show the bytes that
-    /// the registers point to. Handlers of the signals SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and
-    /// SIGTRAP are removed: install your own afterwards. A child process keeps the limit on core files; the
-    /// rest it does not inherit once it runs another program.
+    /// Afterwards the kernel writes no core file, and other processes of the same user can neither read
+    /// this process's memory nor attach a debugger. A crash only ends the process with a signal; Swift's
+    /// report would show the bytes that the registers point to.
     ///
-    /// In a program built with AddressSanitizer, which must read the memory, only core files are turned off.
+    /// Removes the handlers of SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and SIGTRAP; install your
+    /// own afterwards. A child process that runs another program inherits only the limit on core files.
     ///
-    /// - Returns: Whether the system accepted all of it.
+    /// In a program built with AddressSanitizer, which must read the memory, it turns off only core files.
+    ///
+    /// - Returns: Whether the system accepted every setting.
     @discardableResult
     public static func disable() -> Bool {
         csignet_disable_core_dumps() == 1

@@ -101,7 +101,9 @@ extension DumpFile {
         guard !isAccepted else { return }
         var others: [String] = []
         do throws(FileFailure) {
-            for file in try Folder.beginnings(beside: path, count: SealedDump.headerLimit + 1) {
+            for file in try Folder.firstBytes(
+                ofFilesBeside: path, count: SealedDump.headerLimit + 1)
+            {
                 if let name = SealedDump.name(beginning: file.bytes), name.scheme == .root,
                     sameBytes(name.keyID, keyID)
                 {
