@@ -1,9 +1,9 @@
 #ifndef SIGNET_EDITOR_H
 #define SIGNET_EDITOR_H
 
-// Running a person's editor on a scratch folder, and wiping that folder. Here, and not in Swift,
-// because a signal that ends the process must wake whoever waits for the editor, whatever thread it
-// meets, and must not end the process before the folder is wiped.
+// Runs the user's editor on a scratch folder and wipes the folder. Written in C because a signal that
+// ends the process can arrive on any thread: it must wake the thread that waits for the editor, and
+// must not end the process before the folder is wiped.
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,17 +21,15 @@
 
 #include "process.h"
 
-#define CSIGNET_EDITOR_MUST_CHECK __attribute__((warn_unused_result))
-
 // Signals
 
-static volatile sig_atomic_t csignet_edit_ending = 0;  // the signal that shall end the process
-static volatile sig_atomic_t csignet_edit_typed = 0;   // Ctrl-C or Ctrl-\, which the editor got too
+static volatile sig_atomic_t csignet_edit_ending = 0;  // the signal that will end the process
+static volatile sig_atomic_t csignet_edit_typed = 0;   // Ctrl-C or Ctrl-\, which the editor received too
 static int csignet_edit_wake[2] = {-1, -1};
 static const int csignet_edit_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { CSIGNET_EDIT_SIGNALS = sizeof(csignet_edit_signals) / sizeof(csignet_edit_signals[0]) };
 
-// What each signal did before. In a function, because Swift's importer leaves a plain one out.
+// The earlier action of each signal. A function, because Swift doesn't import a plain static variable.
 static inline struct sigaction *csignet_edit_before(int index) {
     static struct sigaction before[CSIGNET_EDIT_SIGNALS];
     return &before[index];
@@ -40,7 +38,7 @@ static inline struct sigaction *csignet_edit_before(int index) {
 static void csignet_edit_caught(int number, siginfo_t *info, void *context) {
     int saved = errno;
     (void)context;
-    int by_terminal = info != NULL && info->si_code > 0;  // SI_KERNEL; kill and raise are not above 0
+    int by_terminal = info != NULL && info->si_code > 0;  // SI_KERNEL; for kill and raise it is at most 0
     if ((number == SIGINT || number == SIGQUIT) && by_terminal)
         csignet_edit_typed = number;
     else if (number != SIGCHLD)
@@ -50,8 +48,8 @@ static void csignet_edit_caught(int number, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-// From here to `csignet_edit_end` a signal is remembered where it would end the process.
-static inline CSIGNET_EDITOR_MUST_CHECK int csignet_edit_start(void) {
+// Until `csignet_edit_end`, remembers the signals that would end the process.
+static inline SIGNET_MUST_CHECK int csignet_edit_start(void) {
     struct sigaction ours;
     if (pipe2(csignet_edit_wake, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
     csignet_edit_ending = 0;
@@ -63,14 +61,14 @@ static inline CSIGNET_EDITOR_MUST_CHECK int csignet_edit_start(void) {
     for (int index = 0; index < CSIGNET_EDIT_SIGNALS; ++index) {
         int number = csignet_edit_signals[index];
         sigaction(number, NULL, csignet_edit_before(index));
-        // What the process ignores, such as SIGHUP under nohup, stays ignored.
+        // Signals that the process ignores, such as SIGHUP under nohup, stay ignored.
         if (number == SIGCHLD || csignet_edit_before(index)->sa_handler != SIG_IGN)
             sigaction(number, &ours, NULL);
     }
     return 1;
 }
 
-// Gives the signals back; one that came takes effect now.
+// Restores the signals. One that was remembered takes effect now.
 static inline void csignet_edit_end(void) {
     for (int index = 0; index < CSIGNET_EDIT_SIGNALS; ++index)
         sigaction(csignet_edit_signals[index], csignet_edit_before(index), NULL);
@@ -81,10 +79,9 @@ static inline void csignet_edit_end(void) {
 
 // Running
 
-// Runs `/bin/sh -c script sh path` where the process itself runs. Where standard output is no
-// terminal the editor's goes to standard error, so that it cannot come between ours. Returns 0, or
-// the number of the error.
-static inline CSIGNET_EDITOR_MUST_CHECK int csignet_spawn_editor(
+// Runs `/bin/sh -c script sh path` on this process's terminal. If standard output isn't a terminal, the
+// editor's output goes to standard error, to keep it out of ours. Returns 0 or an error number.
+static inline SIGNET_MUST_CHECK int csignet_spawn_editor(
     const char *script, const char *path, pid_t *child) {
     char *const arguments[] = {
         (char *)"sh", (char *)"-c", (char *)script, (char *)"sh", (char *)path, NULL};
@@ -106,9 +103,9 @@ static inline CSIGNET_EDITOR_MUST_CHECK int csignet_spawn_editor(
     return csignet_spawn(arguments, &actions, &fresh, child);
 }
 
-// Waits for the editor. A signal that ends this process ends the editor too, in half a second at
-// the latest. Returns its exit status, 128 and more for a signal, -1 where it is unknown.
-static inline CSIGNET_EDITOR_MUST_CHECK int csignet_wait_for_editor(pid_t child) {
+// Waits for the editor. A signal that will end this process ends the editor too, within half a second.
+// Returns its exit status, 128 plus the number of the signal that ended it, or -1 if it is unknown.
+static inline SIGNET_MUST_CHECK int csignet_wait_for_editor(pid_t child) {
     int status = 0, left = 10;
     for (;;) {
         pid_t waited = waitpid(child, &status, WNOHANG);
@@ -125,17 +122,17 @@ static inline CSIGNET_EDITOR_MUST_CHECK int csignet_wait_for_editor(pid_t child)
     }
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     if (!WIFSIGNALED(status)) return -1;
-    // The person ended an editor that does not take Ctrl-C for itself: they meant us too.
+    // Ctrl-C ended an editor that doesn't handle it, so it ends this process too.
     if (WTERMSIG(status) == csignet_edit_typed) csignet_edit_ending = csignet_edit_typed;
     return 128 + WTERMSIG(status);
 }
 
-// Whether a signal came that shall end the process.
+// Returns whether a remembered signal will end the process.
 static inline int csignet_edit_is_ending(void) { return csignet_edit_ending != 0; }
 
 // Wiping
 
-// Whether an open folder is kept in memory only (tmpfs or ramfs).
+// Returns whether an open folder is only in memory (tmpfs or ramfs).
 static inline int csignet_is_in_memory(int folder) {
 #if defined(__linux__)
     struct statfs system;
@@ -163,7 +160,7 @@ static inline void csignet_wipe_file(int folder, const char *name, off_t size) {
     close(file);
 }
 
-// Overwrites and removes everything in an open folder; links are removed and not followed.
+// Overwrites and removes everything in an open folder, up to `depth` folders deep. Doesn't follow links.
 static inline void csignet_wipe_folder(int folder, int depth) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = again < 0 ? NULL : fdopendir(again);
@@ -194,9 +191,9 @@ static inline void csignet_wipe_folder(int folder, int depth) {
     closedir(entries);
 }
 
-// Wipes a folder and removes it by its name. An editor that still writes gets three passes.
-// Returns 1 when it is gone.
-static inline CSIGNET_EDITOR_MUST_CHECK int csignet_remove_folder(
+// Wipes a folder and removes it by its name. Makes three passes, because the editor may still be
+// writing. Returns 1 if the folder no longer exists.
+static inline SIGNET_MUST_CHECK int csignet_remove_folder(
     int parent, const char *name, int folder) {
     for (int pass = 0; pass < 3; ++pass) {
         csignet_wipe_folder(folder, 32);

@@ -1,8 +1,8 @@
 #ifndef SIGNET_PROCESS_H
 #define SIGNET_PROCESS_H
 
-// What keys need of the system and Swift cannot spell: a child whose structures live through one
-// call, a pipe that no child inherits, and memory that nothing writes down at a crash.
+// System calls that Swift cannot express well: child processes whose C structures are valid for one
+// call, pipes that no child inherits, signal masks, and the settings against core dumps.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +17,20 @@
 #include <sys/syscall.h>
 #endif
 
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
+
 #if defined(__linux__)
-// Present only where AddressSanitizer, whose leak check traces the process, is linked in.
+// Defined only if AddressSanitizer is linked in, whose leak check must trace the process.
 extern void __asan_init(void) __attribute__((weak));
 #endif
 
-static inline __attribute__((warn_unused_result)) int csignet_disable_core_dumps(void) {
+static inline SIGNET_MUST_CHECK int csignet_disable_core_dumps(void) {
     struct rlimit none = {0, 0};
     int status = setrlimit(RLIMIT_CORE, &none) == 0;
 #if defined(__linux__)
     if (__asan_init != NULL) return status;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
-    // The signals that Swift's runtime takes for its report.
+    // The signals that Swift's runtime handles for its crash report.
     static const int crashes[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
         struct sigaction action;
@@ -39,13 +41,13 @@ static inline __attribute__((warn_unused_result)) int csignet_disable_core_dumps
     return status;
 }
 
-// Declared by glibc only for those who ask for all of GNU.
+// glibc declares these only with _GNU_SOURCE.
 extern char **environ;
 extern int pipe2(int ends[2], int flags);
 extern long syscall(long number, ...);
 
-// A pipe that no child inherits.
-static inline __attribute__((warn_unused_result)) int csignet_pipe(int *reading, int *writing) {
+// Creates a pipe that no child inherits.
+static inline SIGNET_MUST_CHECK int csignet_pipe(int *reading, int *writing) {
     int ends[2] = {-1, -1};
     int status = pipe2(ends, O_CLOEXEC);
     *reading = ends[0];
@@ -53,9 +55,9 @@ static inline __attribute__((warn_unused_result)) int csignet_pipe(int *reading,
     return status == 0;
 }
 
-// Renames within a folder unless the new name is taken. Returns 1, or 0 with the error in `errno`:
-// EEXIST where it is taken, EINVAL or ENOSYS where kernel or file system cannot tell.
-static inline __attribute__((warn_unused_result)) int csignet_rename_new(
+// Renames a file in a folder, unless the new name exists. Returns 1, or 0 and sets `errno`: EEXIST if it
+// exists, EINVAL or ENOSYS if the kernel or file system doesn't support this.
+static inline SIGNET_MUST_CHECK int csignet_rename_new(
     int folder, const char *from, const char *to) {
 #if defined(__linux__) && defined(SYS_renameat2)
     return syscall(SYS_renameat2, folder, from, folder, to, 1U /* RENAME_NOREPLACE */) == 0;
@@ -66,26 +68,26 @@ static inline __attribute__((warn_unused_result)) int csignet_rename_new(
 #endif
 }
 
-// Keeps the signals that people and service managers end programs with from this thread until
-// `csignet_restore_signals`. Returns 1, or 0 where they come as before.
-static inline __attribute__((warn_unused_result)) int csignet_block_signals(sigset_t *before) {
-    sigset_t held;
-    sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
-    sigaddset(&held, SIGHUP);
-    sigaddset(&held, SIGQUIT);
-    return pthread_sigmask(SIG_BLOCK, &held, before) == 0;
+// Blocks the signals with which people and service managers end programs on this thread, until
+// `csignet_restore_signals`. Returns 1, or 0 if nothing changed.
+static inline SIGNET_MUST_CHECK int csignet_block_signals(sigset_t *before) {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGHUP);
+    sigaddset(&blocked, SIGQUIT);
+    return pthread_sigmask(SIG_BLOCK, &blocked, before) == 0;
 }
 
-// Gives this thread the mask it had; a signal that came meanwhile takes effect.
+// Restores this thread's mask. A pending signal takes effect.
 static inline void csignet_restore_signals(const sigset_t *before) {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-// Starts `/bin/sh` with these arguments and actions, no signal held back and those in `fresh` as a fresh
-// process has them. Gives `actions` back to the system. Returns 0, or the number of the error.
-static inline __attribute__((warn_unused_result)) int csignet_spawn(
+// Starts `/bin/sh` with these arguments and actions, no blocked signals, and the default action for the
+// signals in `fresh`. Destroys `actions`. Returns 0 or an error number.
+static inline SIGNET_MUST_CHECK int csignet_spawn(
     char *const arguments[], posix_spawn_file_actions_t *actions, const sigset_t *fresh,
     pid_t *child) {
     posix_spawnattr_t attributes;
@@ -106,9 +108,9 @@ static inline __attribute__((warn_unused_result)) int csignet_spawn(
     return error;
 }
 
-// Runs `/bin/sh -c line` with nothing to read and with its output going to `output`. The child's
-// signals are those of a fresh process. Returns 0, or the number of the error.
-static inline __attribute__((warn_unused_result)) int csignet_spawn_shell(
+// Starts `/bin/sh -c line` with empty standard input, its output going to `output`, and default signal
+// actions. Returns 0 or an error number.
+static inline SIGNET_MUST_CHECK int csignet_spawn_shell(
     const char *line, int output, pid_t *child) {
     char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
     posix_spawn_file_actions_t actions;
@@ -128,8 +130,9 @@ static inline __attribute__((warn_unused_result)) int csignet_spawn_shell(
     return csignet_spawn(arguments, &actions, &fresh, child);
 }
 
-// Waits for a child. Returns its exit status, 128 and more for a signal, -1 where it is unknown.
-static inline __attribute__((warn_unused_result)) int csignet_wait(pid_t child) {
+// Waits for a child. Returns its exit status, 128 plus the number of the signal that ended it, or -1 if
+// it is unknown.
+static inline SIGNET_MUST_CHECK int csignet_wait(pid_t child) {
     int status = 0;
     pid_t waited;
     do {

@@ -1,8 +1,8 @@
 #ifndef SIGNET_PROMPT_H
 #define SIGNET_PROMPT_H
 
-// Asking a person for a secret on the terminal, without echo. Here, and not in Swift, because a
-// signal must find the terminal's old settings whatever thread it meets.
+// Asks for a secret on the terminal, without echo. Written in C because a signal can arrive on any
+// thread, and the terminal's settings must be restored before it takes effect.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,15 @@
 
 #include <openssl/crypto.h>
 
+#include "process.h"
+
 enum {
     CSIGNET_ASK_DONE = 0,
     CSIGNET_ASK_NO_TERMINAL = 1,
-    CSIGNET_ASK_ENDED = 2,     // the person closed the input
+    CSIGNET_ASK_ENDED = 2,     // the user closed the input
     CSIGNET_ASK_TOO_LONG = 3,
-    CSIGNET_ASK_FAILED = 4,    // errno says why
-    CSIGNET_ASK_SIGNALLED = 5, // by a signal that did not end the process
+    CSIGNET_ASK_FAILED = 4,    // with the reason in errno
+    CSIGNET_ASK_SIGNALLED = 5, // by a signal that didn't end the process
 };
 
 static volatile sig_atomic_t csignet_ask_signal = 0;
@@ -44,7 +46,7 @@ static inline int csignet_ask_set(int terminal, const struct termios *settings) 
     return 1;
 }
 
-// Reads a line. Stops at once when a signal was caught.
+// Reads a line. Stops if a signal was caught.
 static inline int csignet_ask_read(
     int terminal, int woken, unsigned char *target, size_t capacity, size_t *count) {
     int status = CSIGNET_ASK_FAILED;
@@ -70,9 +72,9 @@ static inline int csignet_ask_read(
     return csignet_ask_signal != 0 ? CSIGNET_ASK_SIGNALLED : status;
 }
 
-// Asks on the controlling terminal and reads a line of at most `capacity` bytes without echo. The
-// terminal is as it was before when this returns, and when a signal ends or stops the process.
-static inline __attribute__((warn_unused_result)) int csignet_ask(
+// Prints the question on the controlling terminal and reads a line of at most `capacity` bytes without
+// echo. Restores the terminal's settings before it returns, and before a signal ends or stops the process.
+static inline SIGNET_MUST_CHECK int csignet_ask(
     const char *question, unsigned char *target, size_t capacity, size_t *count) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) return CSIGNET_ASK_NO_TERMINAL;
@@ -102,7 +104,7 @@ static inline __attribute__((warn_unused_result)) int csignet_ask(
         sigemptyset(&ours.sa_mask);
         for (int index = 0; index < CSIGNET_ASK_SIGNALS; ++index) {
             sigaction(csignet_ask_signals[index], NULL, &old[index]);
-            // What the process ignores, such as SIGHUP under nohup, stays ignored.
+            // Signals that the process ignores, such as SIGHUP under nohup, stay ignored.
             if (old[index].sa_handler != SIG_IGN)
                 sigaction(csignet_ask_signals[index], &ours, NULL);
         }
@@ -113,7 +115,7 @@ static inline __attribute__((warn_unused_result)) int csignet_ask(
         }
         error = errno;
         caught = csignet_ask_signal;
-        // The newline that the person typed was not shown either.
+        // The user's newline was not echoed either.
         ssize_t written = write(terminal, "\n", 1);
         (void)written;
         csignet_ask_signal = 0;
@@ -126,7 +128,7 @@ static inline __attribute__((warn_unused_result)) int csignet_ask(
         OPENSSL_cleanse(target, capacity);
         status = CSIGNET_ASK_SIGNALLED;
         raise(caught);
-        // Stopped and gone on: ask again. Any other signal that the process survives is an answer.
+        // Asks again after the process was stopped and continued. Any other signal ends the prompt.
     } while (caught == SIGTSTP || caught == SIGTTIN || caught == SIGTTOU);
     error = errno;
     close(ends[0]);
