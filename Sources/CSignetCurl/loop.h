@@ -164,11 +164,11 @@ struct signet_transfer {
 
 bool signet_transfer_close(signet_transfer *transfer);
 // What stays with a handle from call to call, the functions that libcurl calls among it.
-bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_CHECKED;
+bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_MUST_CHECK;
 // Adds bytes to a buffer that grows. False where memory ran out.
 bool signet_append(
     uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count)
-    SIGNET_CHECKED;
+    SIGNET_MUST_CHECK;
 int64_t signet_now_microseconds(void);
 // A number of bytes, or a time in microseconds since libcurl began the last attempt; 0 if it is not known.
 int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
@@ -237,7 +237,7 @@ bool signet_flow_resume(signet_transfer *transfer);
 // A transfer's caller took bytes of the body.
 void signet_flow_took(signet_transfer *transfer, size_t count);
 // Chooses connections for a call that begins.
-bool signet_flow_choose(signet_transfer *transfer) SIGNET_CHECKED;
+bool signet_flow_choose(signet_transfer *transfer) SIGNET_MUST_CHECK;
 // Before and after libcurl is called for a socket's events.
 void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written);

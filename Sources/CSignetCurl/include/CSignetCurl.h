@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIGNET_CHECKED __attribute__((warn_unused_result))
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 typedef struct signet_loop signet_loop;
 typedef struct signet_transfer signet_transfer;
@@ -59,7 +59,7 @@ typedef enum {
 // --- The library -----------------------------------------------------------------------------
 
 // Prepares libcurl and OpenSSL, once per process. False where that failed.
-bool signet_global_start(void) SIGNET_CHECKED;
+bool signet_global_start(void) SIGNET_MUST_CHECK;
 // What libcurl says of itself: "7.88.1", "OpenSSL/3.0.22"; and which OpenSSL this program has.
 const char *signet_libcurl_version(void);
 unsigned signet_libcurl_version_number(void);
@@ -68,7 +68,7 @@ const char *signet_openssl_version(void);
 bool signet_libcurl_has_http2(void);
 // Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
 // has no descriptor or memory left to look.
-int signet_check_ca_file(const char *path) SIGNET_CHECKED;
+int signet_check_ca_file(const char *path) SIGNET_MUST_CHECK;
 // Tells one version of a file from another without reading it. Times are nanoseconds since 1970.
 typedef struct {
     uint64_t device, inode;
@@ -84,7 +84,7 @@ int64_t signet_monotonic_milliseconds(void);
 int64_t signet_unix_seconds(void);
 
 // Starts a detached thread with all signals blocked.
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_CHECKED;
+bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_MUST_CHECK;
 
 // --- The loop --------------------------------------------------------------------------------
 
@@ -93,14 +93,14 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
 // descriptor, or -1 with an errno in `problem`.
 int signet_trust_make(
     const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
-    SIGNET_CHECKED;
+    SIGNET_MUST_CHECK;
 // `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
 // `ca_file`, or with NULL the one that libcurl was built with. `multiplexes`: calls share connections over
 // HTTP/2. Returns NULL where the system gives no more.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
     long connections_per_host)
-    SIGNET_CHECKED;
+    SIGNET_MUST_CHECK;
 // Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
 void signet_loop_close(signet_loop *loop);
 // The same where it has not been done, and then the loop itself, when nobody knows it any more.
@@ -130,7 +130,7 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 // --- A transfer ------------------------------------------------------------------------------
 
 // A transfer, new or recycled. NULL where memory ran out.
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
+signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
 // Ends it, whatever it is doing, and keeps the handle for another.
 void signet_transfer_give_back(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
@@ -139,31 +139,31 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 // stands; the URL has scheme, host, port and "/" only.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
-    const uint8_t *body, size_t body_count) SIGNET_CHECKED;
+    const uint8_t *body, size_t body_count) SIGNET_MUST_CHECK;
 // Whether a request that may have reached the server is sent again when a pooled connection dies.
 void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
 // A body that is fed piece by piece, after set_request without one. `length` -1: not known.
 bool signet_transfer_set_upload(
-    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_CHECKED;
+    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_MUST_CHECK;
 // Lines as libcurl takes them, each ended by a zero byte.
 bool signet_transfer_set_fields(
-    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_connect_to(
-    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
-    int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_CHECKED;
+    int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_MUST_CHECK;
 // How the connection is made and judged. `digests`: 32 bytes each; NULL where nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
-    SIGNET_CHECKED;
+    SIGNET_MUST_CHECK;
 // A proxy, by a URL without credentials; `tunnels`: by CONNECT. `ca_file` is for an HTTPS proxy's own
 // certificate, NULL: the one that libcurl was built with. User name and password may be NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
-    bool tunnels, bool is_tls, const char *ca_file) SIGNET_CHECKED;
-bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
+    bool tunnels, bool is_tls, const char *ca_file) SIGNET_MUST_CHECK;
+bool signet_transfer_start(signet_transfer *transfer) SIGNET_MUST_CHECK;
 // Lets a transfer go on that stopped because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
 
@@ -172,7 +172,7 @@ bool signet_transfer_wants_upload(const signet_transfer *transfer);
 bool signet_transfer_take_restart(signet_transfer *transfer);
 // The body's next piece, or its end.
 bool signet_transfer_feed(
-    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_MUST_CHECK;
 // A reply came while the body waits for more: libcurl may want no more of it.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
@@ -217,7 +217,7 @@ size_t signet_chain_served_count(const signet_chain *chain);
 // A certificate of the chain, or of what was sent, as DER, to be given to signet_der_free; NULL where
 // memory ran out.
 uint8_t *signet_chain_der(
-    const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_CHECKED;
+    const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_MUST_CHECK;
 void signet_der_free(uint8_t *der);
 
 // --- Content codings -------------------------------------------------------------------------
@@ -231,13 +231,13 @@ typedef enum {
 } signet_inflated;
 
 // gzip (RFC 1952), or zlib (RFC 1950) with its header. NULL where memory ran out.
-signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_CHECKED;
+signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_MUST_CHECK;
 void signet_inflater_free(signet_inflater *inflater);
 // Makes ready for another stream behind the end of one.
-bool signet_inflater_reset(signet_inflater *inflater) SIGNET_CHECKED;
+bool signet_inflater_reset(signet_inflater *inflater) SIGNET_MUST_CHECK;
 // Decodes what is there into the room that is there.
 signet_inflated signet_inflater_run(
     signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
-    size_t room_count, size_t *made) SIGNET_CHECKED;
+    size_t room_count, size_t *made) SIGNET_MUST_CHECK;
 
 #endif

@@ -8,40 +8,40 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CSIGNET_MUST_CHECK __attribute__((warn_unused_result))
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 // What the functions below give beside counts: ended by `csignet_stream_wake`; or minus the error.
 #define CSIGNET_STREAM_WOKEN (-100000)
 
 // A descriptor that ends waits once it is woken; or minus the error.
-CSIGNET_MUST_CHECK int csignet_stream_waker(void);
+SIGNET_MUST_CHECK int csignet_stream_waker(void);
 
 // Ends the waits on this descriptor, those under way and those to come.
 void csignet_stream_wake(int waker);
 
 // Waits for bytes. Returns their count, 0 at the end, or as above.
-CSIGNET_MUST_CHECK ssize_t csignet_stream_read(int file, int waker, void *buffer, size_t count);
+SIGNET_MUST_CHECK ssize_t csignet_stream_read(int file, int waker, void *buffer, size_t count);
 
 // Writes all bytes. Returns 0, or as above.
-CSIGNET_MUST_CHECK int csignet_stream_write(
+SIGNET_MUST_CHECK int csignet_stream_write(
     int file, int waker, const void *bytes, size_t count);
 
 // Connects to a Unix domain socket, within some seconds. Returns its descriptor, or minus the error.
-CSIGNET_MUST_CHECK int csignet_stream_connect(const char *path);
+SIGNET_MUST_CHECK int csignet_stream_connect(const char *path);
 
 // Connects to a port of this machine, by IPv4 or else IPv6. Otherwise as above.
-CSIGNET_MUST_CHECK int csignet_stream_connect_loopback(uint16_t port);
+SIGNET_MUST_CHECK int csignet_stream_connect_loopback(uint16_t port);
 
 // Starts a program, found by PATH, with `arguments` behind its name, ending with NULL. It reads from
 // `*input` and writes to `*output`; its errors go to ours, and no other descriptor is its. Its signals
 // are those of a fresh process. Returns 0, or minus the error.
-CSIGNET_MUST_CHECK int csignet_stream_spawn(
+SIGNET_MUST_CHECK int csignet_stream_spawn(
     char *const arguments[], int *input, int *output, pid_t *child);
 
 // Waits for a child's end, and leaves its number to it.
 void csignet_stream_await_end(pid_t child);
 
 // Waits for a child. Returns its exit status, 128 and more for a signal, -1 where it is unknown.
-CSIGNET_MUST_CHECK int csignet_stream_wait(pid_t child);
+SIGNET_MUST_CHECK int csignet_stream_wait(pid_t child);
 
 #endif
