@@ -1,9 +1,9 @@
 #ifndef SIGNET_OPENSSL_ASYMMETRIC_H
 #define SIGNET_OPENSSL_ASYMMETRIC_H
 
-// Keys from their numbers, and signatures. Functions that create a key return NULL on failure; the caller
-// frees the key with EVP_PKEY_free. ECDSA signatures are not DER but r followed by s, each as long as the
-// curve's field (RFC 9421, section 3.3.4).
+// Keys from their numbers, and signatures. Functions that create a key return NULL on failure; the
+// caller frees the key with EVP_PKEY_free. ECDSA signatures are not DER but r followed by s, each as
+// long as the curve's field (RFC 9421, section 3.3.4).
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -60,8 +60,8 @@ static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_
     return sound;
 }
 
-// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL for a
-// public key.
+// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL for
+// a public key.
 static inline EVP_PKEY *copenssl_ec_key(
     const char *curve, const void *x, const void *y, const void *secret, int count) {
     unsigned char point[1 + 2 * 66];
@@ -183,8 +183,8 @@ static inline SIGNET_MUST_CHECK int copenssl_verify(
     return status;
 }
 
-// RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p, q, dp,
-// dq, qi. A missing number has the count 0.
+// RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p, q,
+// dp, dq, qi. A missing number has the count 0.
 static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32_t counts[8]) {
     static const char *const names[8] = {
         OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,

@@ -50,9 +50,9 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
     return read;
 }
 
-// Tables for the value and validity of a character, indexed by its two 4-bit halves. A character is valid
-// if the rows of both halves share a bit. Characters above `bound` use the row after that of their upper
-// half, which separates the character for 63 from others with the same upper half.
+// Tables for the value and validity of a character, indexed by its two 4-bit halves. A character is
+// valid if the rows of both halves share a bit. Characters above `bound` use the row after that of
+// their upper half, which separates the character for 63 from others with the same upper half.
 struct csignet_letters_avx2 {
     __m256i low, high, distances, bound;
 };
@@ -116,7 +116,8 @@ SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
     const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
     size_t read = 0;
-    // Each step writes 28 bytes, of which 24 count; six more characters guarantee the room for the rest.
+    // Each step writes 28 bytes, of which 24 count; six more characters guarantee the room for the
+    // rest.
     while (count - read >= 4 * 32 + 6) {
         __m256i ours = _mm256_set1_epi8(-1);
         for (int step = 0; step < 4; step++)

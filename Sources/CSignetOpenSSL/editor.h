@@ -160,7 +160,8 @@ static inline void csignet_wipe_file(int folder, const char *name, off_t size) {
     close(file);
 }
 
-// Overwrites and removes everything in an open folder, up to `depth` folders deep. Doesn't follow links.
+// Overwrites and removes everything in an open folder, up to `depth` folders deep. Doesn't follow
+// links.
 static inline void csignet_wipe_folder(int folder, int depth) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = again < 0 ? NULL : fdopendir(again);

@@ -55,8 +55,8 @@ static inline SIGNET_MUST_CHECK int csignet_pipe(int *reading, int *writing) {
     return status == 0;
 }
 
-// Renames a file in a folder, unless the new name exists. Returns 1, or 0 and sets `errno`: EEXIST if it
-// exists, EINVAL or ENOSYS if the kernel or file system doesn't support this.
+// Renames a file in a folder, unless the new name exists. Returns 1, or 0 and sets `errno`: EEXIST if
+// it exists, EINVAL or ENOSYS if the kernel or file system doesn't support this.
 static inline SIGNET_MUST_CHECK int csignet_rename_new(
     int folder, const char *from, const char *to) {
 #if defined(__linux__) && defined(SYS_renameat2)

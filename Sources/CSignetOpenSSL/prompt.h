@@ -73,7 +73,8 @@ static inline int csignet_ask_read(
 }
 
 // Prints the question on the controlling terminal and reads a line of at most `capacity` bytes without
-// echo. Restores the terminal's settings before it returns, and before a signal ends or stops the process.
+// echo. Restores the terminal's settings before it returns, and before a signal ends or stops the
+// process.
 static inline SIGNET_MUST_CHECK int csignet_ask(
     const char *question, unsigned char *target, size_t capacity, size_t *count) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);

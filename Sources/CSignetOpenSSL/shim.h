@@ -1,9 +1,9 @@
 #ifndef SIGNET_OPENSSL_SHIM_H
 #define SIGNET_OPENSSL_SHIM_H
 
-// OpenSSL calls that Swift cannot make itself: macros, OSSL_PARAM arrays whose strings must be valid until
-// they are read, and statuses that Swift would ignore without warn_unused_result. Every function returns 1
-// for success unless its comment says otherwise.
+// OpenSSL calls that Swift cannot make itself: macros, OSSL_PARAM arrays whose strings must be valid
+// until they are read, and statuses that Swift would ignore without warn_unused_result. Every function
+// returns 1 for success unless its comment says otherwise.
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -255,8 +255,8 @@ static inline unsigned char *copenssl_key_spki(const EVP_PKEY *key, int *count) 
     return length > 0 ? der : NULL;
 }
 
-// Returns a name on one line (RFC 2253), in UTF-8 with control characters escaped, or NULL. Free it with
-// copenssl_free.
+// Returns a name on one line (RFC 2253), in UTF-8 with control characters escaped, or NULL. Free it
+// with copenssl_free.
 static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count) {
     *count = 0;
     if (name == NULL) return NULL;

@@ -34,8 +34,8 @@ package enum AES256GCM {
         return (ciphertext, tag)
     }
 
-    /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it. Never
-    /// use a nonce twice with one key.
+    /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it.
+    /// Never use a nonce twice with one key.
     ///
     /// - Returns: The tag.
     /// - Throws: `CryptoFailure` if a size is wrong, or if OpenSSL fails; then `text` is wiped.

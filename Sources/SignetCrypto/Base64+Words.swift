@@ -1,8 +1,8 @@
 internal import CSignetOpenSSL
 
-// Eight characters at a time in one 64-bit word, one in each byte. Each character is computed, never
-// looked up in a table, so that the time doesn't depend on the bytes. If the machine has 256-bit
-// registers, they process all but the ends of long texts.
+// Eight characters at a time in one 64-bit word, one in each byte. Each character is computed,
+// never looked up in a table, so that the time doesn't depend on the bytes. If the machine has
+// 256-bit registers, they process all but the ends of long texts.
 
 /// A word with 1 in each byte.
 private let ones: UInt64 = 0x0101_0101_0101_0101
@@ -17,8 +17,8 @@ extension Base64.Form {
     }
 }
 
-/// Returns 1 in each byte of `word` that is at least `bound`, else 0. Bytes must be below 128, bounds
-/// in 1...128.
+/// Returns 1 in each byte of `word` that is at least `bound`, else 0. Bytes must be below 128,
+/// bounds in 1...128.
 @inline(__always)
 private func flags(atLeast bound: UInt64, in word: UInt64) -> UInt64 {
     ((word &+ (128 &- bound) &* ones) & (0x80 &* ones)) &>> 7
@@ -152,8 +152,8 @@ extension Base64 {
         }
     }
 
-    /// Returns the 48 bits of eight characters, the first of which is the lowest byte, or nil if one
-    /// isn't in the alphabet.
+    /// Returns the 48 bits of eight characters, the first of which is the lowest byte, or nil if
+    /// one isn't in the alphabet.
     @inline(__always)
     private static func bits(of word: UInt64, plus: UInt8, slash: UInt8) -> UInt64? {
         guard word & (0x80 &* ones) == 0 else { return nil }

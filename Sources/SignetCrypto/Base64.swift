@@ -1,8 +1,8 @@
 /// Base64 (RFC 4648). Each byte sequence has exactly one valid encoding.
 ///
 /// Decoding refuses what other decoders tolerate: white space, characters of the other alphabet,
-/// padding in the `url` form, missing padding in the `standard` form, and nonzero unused bits at the
-/// end. Two texts therefore decode to the same bytes only if the texts are equal.
+/// padding in the `url` form, missing padding in the `standard` form, and nonzero unused bits at
+/// the end. Two texts therefore decode to the same bytes only if the texts are equal.
 package enum Base64 {
     /// The alphabet, and with it the padding.
     package enum Form: Sendable, Hashable {

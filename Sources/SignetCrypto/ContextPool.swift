@@ -2,15 +2,15 @@ internal import Synchronization
 
 /// A lock-free pool of up to four idle C contexts.
 ///
-/// A slot holds a context's address or 0. A context is acquired with an atomic exchange and released
-/// with a compare-and-exchange.
+/// A slot holds a context's address or 0. A context is acquired with an atomic exchange and
+/// released with a compare-and-exchange.
 @safe struct ContextPool: ~Copyable {
     private let first = Atomic<UInt>(0)
     private let second = Atomic<UInt>(0)
     private let third = Atomic<UInt>(0)
     private let fourth = Atomic<UInt>(0)
 
-    /// Returns an idle context, which the caller then owns, or nil if there is none.
+    /// Returns an idle context, which the caller then owns, or nil if the pool is empty.
     borrowing func acquire() -> OpaquePointer? {
         for slot in 0..<4 {
             let address = empty(slot)
@@ -19,7 +19,8 @@ internal import Synchronization
         return nil
     }
 
-    /// Keeps a context for the next caller. Returns false if the pool is full; then the caller frees it.
+    /// Keeps a context for the next caller. Returns false if the pool is full; then the caller
+    /// frees it.
     borrowing func release(_ context: OpaquePointer) -> Bool {
         let address = UInt(bitPattern: context)
         return fill(first, with: address) || fill(second, with: address)

@@ -1,13 +1,13 @@
 internal import CSignetOpenSSL
 
-/// The failure of a cryptographic primitive: a wrong size, a value out of range, a tag that does not
-/// match, or an error in OpenSSL.
+/// The failure of a cryptographic primitive: a wrong size, a value out of range, a tag that does
+/// not match, or an error in OpenSSL.
 ///
 /// The reason contains sizes and limits, never bytes.
 package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operation that failed, such as `"AES-256-GCM open"`.
     package let operation: String
-    /// What was found and what was expected.
+    /// The found and the expected value.
     package let reason: String
     /// Whether the only cause is a tag that does not match.
     package let isAuthenticationFailure: Bool
@@ -20,7 +20,8 @@ package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible
 
     package var description: String { "\(operation): \(reason)" }
 
-    /// A failure in OpenSSL. Clears the thread's error queue, so that no other code reads our error as its own.
+    /// A failure in OpenSSL. Clears the thread's error queue, so that no other code reads our error
+    /// as its own.
     static func library(_ operation: String) -> CryptoFailure {
         copenssl_forget_errors()
         return CryptoFailure(operation: operation, reason: "OpenSSL reported a failure")

@@ -110,8 +110,8 @@ package enum HMAC {
         unsafe pool.release(context)
     }
 
-    /// Fills `target`, at most 255 * 32 bytes, with the output of HKDF-Expand (RFC 5869, section 2.3). Sets
-    /// the key up once for all blocks.
+    /// Fills `target`, at most 255 * 32 bytes, with the output of HKDF-Expand (RFC 5869, section
+    /// 2.3). Sets the key up once for all blocks.
     static func expand(
         to target: inout MutableSpan<UInt8>, key: Span<UInt8>, info: Span<UInt8>
     ) throws(CryptoFailure) {

@@ -1,7 +1,7 @@
 internal import CSignetOpenSSL
 
-/// Digests for which collisions can be constructed (RFC 6151, RFC 6194). Only for partners that support
-/// no other.
+/// Digests for which collisions can be constructed (RFC 6151, RFC 6194). Only for partners that
+/// support no other.
 package enum InsecureDigest {
     package enum Algorithm: Sendable, Hashable {
         case md5, sha1

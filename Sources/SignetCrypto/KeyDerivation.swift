@@ -27,8 +27,8 @@ package enum HKDF {
         guard pseudorandomKey.count >= digestCount else {
             throw CryptoFailure(
                 operation: "HKDF expand",
-                reason:
-                    "found a key of \(pseudorandomKey.count) bytes, expected at least \(digestCount)"
+                reason: "found a key of \(pseudorandomKey.count) bytes, expected at least "
+                    + "\(digestCount)"
             )
         }
         return try SecretBytes(count: count) {
@@ -50,7 +50,8 @@ package enum Scrypt {
     ///   - parallelism: *p*, in 1...64.
     ///   - count: In 1...1024.
     /// - Returns: `count` bytes.
-    /// - Throws: `CryptoFailure` if a value is out of range (before any work is done), or OpenSSL fails.
+    /// - Throws: `CryptoFailure` if a value is out of range (before any work is done), or OpenSSL
+    ///   fails.
     package static func derive(
         passphrase: Span<UInt8>, salt: Span<UInt8>, logCost: Int, blockSize: Int = 8,
         parallelism: Int = 1, count: Int = 32

@@ -2,8 +2,8 @@ internal import CSignetOpenSSL
 
 /// The bytes of a secret, wiped when their owner is destroyed.
 ///
-/// The type isn't copyable, so `"\(secret)"` and `dump(secret)` don't compile, and no second copy can
-/// stay in memory.
+/// The type isn't copyable, so `"\(secret)"` and `dump(secret)` don't compile, and no second copy
+/// can stay in memory.
 @safe package struct SecretBytes: ~Copyable, Sendable {
     // Written only in `init`, and owned only by this value, so several threads may read it.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
@@ -15,7 +15,8 @@ internal import CSignetOpenSSL
         }
     }
 
-    /// Allocates `count` zero bytes and lets `fill` write them in place. If `fill` throws, they are wiped.
+    /// Allocates `count` zero bytes and lets `fill` write them in place. If `fill` throws, they are
+    /// wiped.
     package init<Failure: Error>(
         count: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -56,7 +57,8 @@ func zeroize(_ memory: UnsafeMutableRawBufferPointer) {
     unsafe OPENSSL_cleanse(base, memory.count)
 }
 
-/// Overwrites the bytes of an array with zeros and empties it. Earlier copies of the array keep theirs.
+/// Overwrites the bytes of an array with zeros and empties it. Earlier copies of the array keep
+/// theirs.
 package func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBytes { unsafe zeroize($0) }
     bytes.removeAll(keepingCapacity: false)

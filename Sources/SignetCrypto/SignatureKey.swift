@@ -69,8 +69,8 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
     ///   - family: The kind of key.
     ///   - numbers: The numbers, big-endian and concatenated, in the order of `family.members`.
     ///   - counts: The number of bytes of each number, 0 for a missing one.
-    /// - Throws: `CryptoFailure` if a number has the wrong size, the point is not on the curve, or the
-    ///   halves do not match.
+    /// - Throws: `CryptoFailure` if a number has the wrong size, the point is not on the curve, or
+    ///   the halves do not match.
     init(
         _ family: Family, numbers: borrowing SecretBytes, counts: [Int]
     ) throws(CryptoFailure) {
@@ -113,7 +113,8 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
     /// Signs a message.
     ///
     /// - Returns: `signatureByteCount` bytes.
-    /// - Throws: `CryptoFailure` if this is a public key, or the algorithm needs another kind of key.
+    /// - Throws: `CryptoFailure` if this is a public key, or the algorithm needs another kind of
+    ///   key.
     package func sign(
         _ message: Span<UInt8>, by algorithm: SignatureAlgorithm
     ) throws(CryptoFailure) -> [UInt8] {

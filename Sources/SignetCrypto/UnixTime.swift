@@ -20,8 +20,8 @@ package enum UnixTime {
             + "\(padded(rest / 3600)):\(padded(rest / 60 % 60)):\(padded(rest % 60))Z"
     }
 
-    /// Returns the first second (UTC) of a day written `YYYY-MM-DD`, or nil for any other form or a day
-    /// that doesn't exist.
+    /// Returns the first second (UTC) of a day written `YYYY-MM-DD`, or nil for any other form or a
+    /// day that doesn't exist.
     package static func parseDate(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),

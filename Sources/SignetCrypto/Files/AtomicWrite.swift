@@ -6,11 +6,11 @@
 
 /// Replaces files atomically: writes a temporary file, waits until the disk has it, and renames it.
 ///
-/// The temporary file has a fixed name for each target and user (`.NAME.signet-UID.tmp`) and the mode
-/// 0600, and its writer holds a lock on it (`flock`). A writer that finds an unlocked one removes it,
-/// because its owner was killed, and waits for a locked one. If the name belongs to another user's file,
-/// to one that isn't regular or that others can access, or to one with several names, the writer leaves
-/// it alone and uses a random name, so that no leftover file can block it.
+/// The temporary file has a fixed name for each target and user (`.NAME.signet-UID.tmp`) and the
+/// mode 0600, and its writer holds a lock on it (`flock`). A writer that finds an unlocked one
+/// removes it, because its owner was killed, and waits for a locked one. If the name belongs to
+/// another user's file, to one that isn't regular or that others can access, or to one with several
+/// names, the writer leaves it alone and uses a random name, so that no leftover file can block it.
 enum AtomicWrite {
     /// The file that is expected at the target's path.
     enum Expectation {
@@ -19,16 +19,17 @@ enum AtomicWrite {
         case file(FileIdentity)
     }
 
-    /// Writes a file. If it fails, the target is unchanged and the temporary file removed, unless the
-    /// error says otherwise.
+    /// Writes a file. If it fails, the target is unchanged and the temporary file removed, unless
+    /// the error says otherwise.
     ///
-    /// The new file gets the owner of the one it replaces; if the system doesn't allow that, nothing is
-    /// written. Other names (hard links) of the replaced file keep the old content.
+    /// The new file gets the owner of the one it replaces; if the system doesn't allow that,
+    /// nothing is written. Other names (hard links) of the replaced file keep the old content.
     ///
     /// - Parameter path: The target; its last component must not be a link.
     /// - Returns: The new file, open for writing and locked, unless its file system has no locks.
-    /// - Throws: `FileFailure`: `alreadyExists` if nothing was expected but something exists, `busy` if the
-    ///   target is not the expected file, or another process is still writing it after 10 s.
+    /// - Throws: `FileFailure`: `alreadyExists` if nothing was expected but something exists,
+    ///   `busy` if the target is not the expected file, or another process is still writing it
+    ///   after 10 s.
     static func write(
         _ bytes: Span<UInt8>, to path: String, mode: UInt32, expecting expected: Expectation
     ) throws(FileFailure) -> Descriptor {
@@ -155,15 +156,16 @@ enum AtomicWrite {
         }
     }
 
-    /// A locked temporary file. Its owner renames or removes it, and then restores the signals that were
-    /// blocked when it was created.
+    /// A locked temporary file. Its owner renames or removes it, and then restores the signals that
+    /// were blocked when it was created.
     private struct Temporary: ~Copyable {
         let file: Descriptor
         let name: String
         let signals: SignalMask
 
         init(for target: borrowing Target) throws(FileFailure) {
-            // A name can have 255 bytes. Long names may collide here; their writers wait for each other.
+            // A name can have 255 bytes. Long names may collide here; their writers wait for each
+            // other.
             let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
             let name = ".\(shown).signet-\(geteuid())"
             var backoff = Backoff()
@@ -206,8 +208,8 @@ enum AtomicWrite {
             self.signals = signals
         }
 
-        /// Creates and locks the file. Returns nil if the name exists, or another writer got the file before
-        /// it was locked.
+        /// Creates and locks the file. Returns nil if the name exists, or another writer got the
+        /// file before it was locked.
         private static func create(
             _ name: String, for target: borrowing Target
         ) throws(FileFailure) -> Descriptor? {
@@ -273,7 +275,8 @@ private enum StaleFile {
         }
         let status = try file.status()
         let identity = FileIdentity(status)
-        // The writer was killed between adding the new name and removing this one: only the name goes.
+        // The writer was killed between adding the new name and removing this one: only the name
+        // goes.
         let isTarget = FileIdentity.named(target.name, in: target.folder) == identity
         let owners = [geteuid(), target.foreignOwner()?.user ?? geteuid()]
         guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 == 0 || isTarget,

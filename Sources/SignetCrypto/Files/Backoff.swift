@@ -16,8 +16,8 @@ struct Backoff {
 
     init(until deadline: ContinuousClock.Instant) { self.deadline = deadline }
 
-    /// Sleeps for 0.5 ms, then twice as long each time, at most 20 ms. Returns false after the deadline,
-    /// without sleeping.
+    /// Sleeps for 0.5 ms, then twice as long each time, at most 20 ms. Returns false after the
+    /// deadline, without sleeping.
     mutating func sleepIfTimeRemains() -> Bool {
         guard ContinuousClock.now < deadline else { return false }
         _ = usleep(pause)

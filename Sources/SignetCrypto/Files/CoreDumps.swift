@@ -8,16 +8,19 @@ internal import CSignetOpenSSL
 /// print(keys)
 /// ```
 public enum CoreDumps {
-    /// Turns off core files and Swift's crash report for this process. The `signet` tool calls it first.
+    /// Turns off core files and Swift's crash report for this process. The `signet` tool calls it
+    /// first.
     ///
-    /// Afterwards the kernel writes no core file, and other processes of the same user can neither read
-    /// this process's memory nor attach a debugger. A crash only ends the process with a signal; Swift's
-    /// report would show the bytes that the registers point to.
+    /// Afterwards the kernel writes no core file, and other processes of the same user can neither
+    /// read this process's memory nor attach a debugger. A crash only ends the process with a
+    /// signal; Swift's report would show the bytes that the registers point to.
     ///
-    /// Removes the handlers of SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and SIGTRAP; install your
-    /// own afterwards. A child process that runs another program inherits only the limit on core files.
+    /// Removes the handlers of SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and SIGTRAP;
+    /// install your own afterwards. A child process that runs another program inherits only the
+    /// limit on core files.
     ///
-    /// In a program built with AddressSanitizer, which must read the memory, it turns off only core files.
+    /// In a program built with AddressSanitizer, which must read the memory, it turns off only core
+    /// files.
     ///
     /// - Returns: Whether the system accepted every setting.
     @discardableResult

@@ -55,8 +55,8 @@ struct Descriptor: ~Copyable {
     /// The outcome of an attempt to lock a file.
     enum LockOutcome { case acquired, lockedByAnother, unsupported }
 
-    /// Locks the file (`flock`) if it isn't locked. The lock ends when the file is closed or the process
-    /// ends.
+    /// Locks the file (`flock`) if it isn't locked. The lock ends when the file is closed or the
+    /// process ends.
     func tryLock() throws(FileFailure) -> LockOutcome {
         while true {
             if flock(number, LOCK_EX | LOCK_NB) == 0 { return .acquired }
@@ -206,7 +206,8 @@ package struct FileIdentity: Sendable, Hashable {
         inode = UInt64(status.st_ino)
     }
 
-    /// Returns the identity of a name in an open folder, without following links, or nil if nothing exists.
+    /// Returns the identity of a name in an open folder, without following links, or nil if nothing
+    /// exists.
     static func named(_ name: String, in folder: borrowing Descriptor) -> FileIdentity? {
         var status = stat()
         guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {

@@ -35,7 +35,8 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// Creates the failure for an error number, which the caller must read right after the failed call.
+    /// Creates the failure for an error number, which the caller must read right after the failed
+    /// call.
     init(path: String, operation: String, errno code: Int32) {
         let kind: Kind =
             switch code {
@@ -56,7 +57,8 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
             reason: "another process is changing it; retry when that process is done", kind: .busy)
     }
 
-    /// One line with the operation, the file and the reason. Control characters in the path are escaped.
+    /// One line with the operation, the file and the reason. Control characters in the path are
+    /// escaped.
     package var message: String { "cannot \(operation) \(printable(path)): \(reason)" }
 
     package var description: String { message }

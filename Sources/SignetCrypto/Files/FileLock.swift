@@ -6,13 +6,14 @@
 
 /// An exclusive lock on a file for changing it, held as long as this value exists.
 ///
-/// The lock (`flock`) is on the file itself. A killed process therefore leaves no lock file behind, a
-/// user without access to the file cannot block others, and all links and names of a file share one
-/// lock. When `write` replaces the file, the new file is locked before it gets the name; a process that
-/// waited for the old one notices that, and locks the new one.
+/// The lock (`flock`) is on the file itself. A killed process therefore leaves no lock file behind,
+/// a user without access to the file cannot block others, and all links and names of a file share
+/// one lock. When `write` replaces the file, the new file is locked before it gets the name; a
+/// process that waited for the old one notices that, and locks the new one.
 ///
-/// If the file doesn't exist, nothing is locked. If several processes create it at the same time, one
-/// succeeds, and `write` throws `alreadyExists` in the others: they start again and find a file to lock.
+/// If the file doesn't exist, nothing is locked. If several processes create it at the same time,
+/// one succeeds, and `write` throws `alreadyExists` in the others: they start again and find a file
+/// to lock.
 ///
 /// The lock excludes only users of this type. If another program replaced the file in the meantime,
 /// `write` throws and leaves it alone. File systems without `flock` are refused.
@@ -26,8 +27,8 @@ package struct FileLock: ~Copyable {
     /// - Parameters:
     ///   - path: The file. Links are followed; a broken link is refused.
     ///   - timeout: The longest wait.
-    /// - Throws: `FileFailure`, of kind `busy` if another process still has the lock, or `wrongKind` if the
-    ///   path isn't a regular file.
+    /// - Throws: `FileFailure`, of kind `busy` if another process still has the lock, or
+    ///   `wrongKind` if the path isn't a regular file.
     package init(
         guarding path: String, timeout: Duration = Backoff.defaultTimeout
     ) throws(FileFailure) {
@@ -52,7 +53,7 @@ package struct FileLock: ~Copyable {
                     path: path, operation: "lock",
                     reason:
                         "its file system does not support locks (flock), so two processes could "
-                        + "overwrite each other's changes; move it to another file system",
+                        + "overwrite each other's changes; move it to another one",
                     kind: .system)
             }
         }
@@ -65,18 +66,19 @@ package struct FileLock: ~Copyable {
 
     /// Replaces the file atomically and keeps the lock.
     ///
-    /// With `wipingOld`, the old file's bytes are overwritten once the disk has the new ones. This is no
-    /// guarantee: a solid-state disk, a copy-on-write file system (btrfs, ZFS, overlays), a data journal,
-    /// a snapshot or a backup can keep the old bytes. A program that has the old file open reads zeros.
+    /// With `wipingOld`, the old file's bytes are overwritten once the disk has the new ones. This
+    /// is no guarantee: a solid-state disk, a copy-on-write file system (btrfs, ZFS, overlays), a
+    /// data journal, a snapshot or a backup can keep the old bytes. A program that has the old file
+    /// open reads zeros.
     ///
     /// - Parameters:
     ///   - bytes: The whole new content.
     ///   - mode: The new file's mode, independent of the old one's.
-    ///   - wipingOld: Whether to overwrite the old bytes. A file with other names (hard links) is then
-    ///     refused before anything is written, because it would keep the content.
-    /// - Throws: `FileFailure`, of kind `alreadyExists` if the file didn't exist before but exists now, or
-    ///   `busy` if another program replaced it. The operation `wipe` can mean that the new file was written
-    ///   but the old bytes may still be on the disk.
+    ///   - wipingOld: Whether to overwrite the old bytes. A file with other names (hard links) is
+    ///     then refused before anything is written, because it would keep the content.
+    /// - Throws: `FileFailure`, of kind `alreadyExists` if the file didn't exist before but exists
+    ///   now, or `busy` if another program replaced it. The operation `wipe` can mean that the new
+    ///   file was written but the old bytes may still be on the disk.
     package mutating func write(
         _ bytes: [UInt8], mode: UInt32 = 0o600, wipingOld: Bool = false
     ) throws(FileFailure) {
@@ -123,12 +125,12 @@ package struct FileLock: ~Copyable {
         FileFailure(
             path: path, operation: "wipe",
             reason:
-                "it has another name (a hard link), which would keep its contents; remove that name",
+                "it has another name (a hard link), which would keep its bytes; remove that",
             kind: .system)
     }
 
-    /// Opens the file for writing, which wiping and the locks of some network file systems need, or else
-    /// for reading. Returns nil if it doesn't exist.
+    /// Opens the file for writing, which wiping and the locks of some network file systems need, or
+    /// else for reading. Returns nil if it doesn't exist.
     private static func open(_ path: String) throws(FileFailure) -> Descriptor? {
         let flags = O_NOFOLLOW | O_NOCTTY
         do throws(FileFailure) {

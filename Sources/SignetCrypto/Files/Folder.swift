@@ -6,8 +6,8 @@
 
 /// The contents of folders.
 package enum Folder {
-    /// Returns the first bytes of each regular file in the same folder as `path`, in no order. Leaves out
-    /// unreadable files and the temporary files of killed writers.
+    /// Returns the first bytes of each regular file in the same folder as `path`, in no order.
+    /// Leaves out unreadable files and the temporary files of killed writers.
     ///
     /// - Parameters:
     ///   - path: A file in the folder. It is left out, even under other names.

@@ -12,8 +12,8 @@ package enum InputFile {
     /// Reads the whole input.
     ///
     /// - Parameters:
-    ///   - path: The file; nil or `-` is standard input. Folders and block devices are refused. A pipe
-    ///     without a writer is empty.
+    ///   - path: The file; nil or `-` is standard input. Folders and block devices are refused. A
+    ///     pipe without a writer is empty.
     ///   - limit: The maximum number of bytes.
     /// - Throws: `FileFailure`, of kind `tooLarge` if there are more than `limit` bytes.
     package static func read(
@@ -31,8 +31,8 @@ package enum InputFile {
         return try file.readAll(limit: limit, expected: isRegular ? Int(status.st_size) : 0)
     }
 
-    /// Returns the folder for relative paths in a file: the file's folder, or the current one for standard
-    /// input.
+    /// Returns the folder for relative paths in a file: the file's folder, or the current one for
+    /// standard input.
     package static func folder(of path: String?) -> String {
         guard let path, path != "-" else { return "." }
         return PrivateFile.split(path).folder
@@ -40,8 +40,8 @@ package enum InputFile {
 
     /// Opens an input.
     ///
-    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are refused. A
-    ///   pipe without a writer is empty.
+    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are
+    ///   refused. A pipe without a writer is empty.
     /// - Throws: `FileFailure`.
     static func open(_ path: String?) throws(FileFailure) -> Descriptor {
         guard let path, path != "-" else {

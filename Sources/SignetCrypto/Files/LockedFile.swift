@@ -8,16 +8,16 @@
 package struct LockedFile: ~Copyable {
     private let file: Descriptor
 
-    /// Opens a file, or creates it with mode 0600, and waits for its lock, which it holds as long as this
-    /// value exists. Blocks the thread.
+    /// Opens a file, or creates it with mode 0600, and waits for its lock, which it holds as long
+    /// as this value exists. Blocks the thread.
     ///
     /// - Parameters:
     ///   - path: The file. Links are followed.
     ///   - deadline: The end of the wait. The lock is tried at least once.
-    ///   - requirePrivate: Whether to refuse a file of another user than this one or root, or one that
-    ///     others have access to.
-    /// - Throws: `FileFailure`, of kind `busy` if another process still has the lock, `wrongKind` if the
-    ///   path isn't a regular file, or `permissions`.
+    ///   - requirePrivate: Whether to refuse a file of another user than this one or root, or one
+    ///     that others have access to.
+    /// - Throws: `FileFailure`, of kind `busy` if another process still has the lock, `wrongKind`
+    ///   if the path isn't a regular file, or `permissions`.
     package init(
         path: String, until deadline: ContinuousClock.Instant, requirePrivate: Bool = false
     ) throws(FileFailure) {
@@ -49,7 +49,7 @@ package struct LockedFile: ~Copyable {
                 throw FileFailure(
                     path: path, operation: "lock",
                     reason:
-                        "its file system does not support locks (flock); move it to another file system",
+                        "its file system does not support locks (flock); move it to another one",
                     kind: .system)
             }
         }
@@ -78,16 +78,16 @@ package struct LockedFile: ~Copyable {
         if isDurable { try file.synchronize() }
     }
 
-    /// Renames the file and replaces what has the new name. The lock stays with the renamed file; a process
-    /// that waits for the old name opens a new file.
+    /// Renames the file and replaces what has the new name. The lock stays with the renamed file; a
+    /// process that waits for the old name opens a new file.
     package borrowing func rename(to path: String) throws(FileFailure) {
         guard unsafe Glibc.rename(file.path, path) == 0 else {
             throw FileFailure(path: path, operation: "write", errno: errno)
         }
     }
 
-    /// Replaces the file atomically. The lock stays with the old file, which has no name then; a process
-    /// that waits opens the new file.
+    /// Replaces the file atomically. The lock stays with the old file, which has no name then; a
+    /// process that waits opens the new file.
     package borrowing func replace(with bytes: [UInt8]) throws(FileFailure) {
         try PrivateFile.writeAtomically(bytes, to: file.path)
     }

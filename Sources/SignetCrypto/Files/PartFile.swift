@@ -7,8 +7,9 @@
 /// A file that is written over several runs of a program and gets its name when it is complete.
 ///
 /// Until then it is in the target's folder as `.NAME.signet-UID.part`, with its owner's notes in
-/// `….part.state`. It has mode 0600, and one process at a time locks it (`flock`) and appends to it. A part
-/// that belongs to another user, is writable by others, is a link or has several names is refused.
+/// `….part.state`. It has mode 0600, and one process at a time locks it (`flock`) and appends to
+/// it. A part that belongs to another user, is writable by others, is a link or has several names
+/// is refused.
 package struct PartFile: ~Copyable {
     private let target: AtomicWrite.Target
     private let name: String
@@ -41,7 +42,7 @@ package struct PartFile: ~Copyable {
                 throw FileFailure(
                     path: partPath, operation: "use",
                     reason:
-                        "it is not a private file of this user, so its contents cannot be continued;"
+                        "it is not a private file of this user and cannot be continued;"
                         + " remove it", kind: .permissions)
             }
             switch try file.tryLock() {
@@ -71,15 +72,15 @@ package struct PartFile: ~Copyable {
         throw FileFailure.busy(path)
     }
 
-    /// Returns the notes about the bytes so far, or nil if there are none.
+    /// Returns the notes about the bytes so far, or nil if they are missing.
     package func state() -> [UInt8]? {
         try? PrivateFile.read(statePath, limit: 65_536, requirePrivate: true)
     }
 
     /// Discards the bytes and writes notes about the next ones.
     ///
-    /// The disk has the empty file before it has the notes, so that the notes never describe old bytes
-    /// after a power failure.
+    /// The disk has the empty file before it has the notes, so that the notes never describe old
+    /// bytes after a power failure.
     package mutating func restart(_ state: [UInt8]) throws(FileFailure) {
         try truncate(to: 0)
         try file.synchronize()
@@ -153,8 +154,8 @@ package struct PartFile: ~Copyable {
 
     // Removes an empty part, unless it already has its target's name.
     deinit {
-        // Unlocks explicitly: a child process that is starting still shares the open file and its lock
-        // until it runs its program.
+        // Unlocks explicitly: a child process that is starting still shares the open file and its
+        // lock until it runs its program.
         defer { _ = flock(file.number, LOCK_UN) }
         guard size == 0, let identity = try? file.identity(),
             FileIdentity.named(name, in: target.folder) == identity

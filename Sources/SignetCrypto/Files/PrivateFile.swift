@@ -11,9 +11,10 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - path: The file. Links are followed; the checks concern the opened file.
     ///   - limit: The maximum number of bytes.
-    ///   - requirePrivate: Whether to refuse a file of another user, or one that others have access to.
-    /// - Throws: `FileFailure`. The message of the kind `permissions` contains the `chmod 600` or `chown`
-    ///   command that fixes it.
+    ///   - requirePrivate: Whether to refuse a file of another user, or one that others have access
+    ///     to.
+    /// - Throws: `FileFailure`. The message of the kind `permissions` contains the `chmod 600` or
+    ///   `chown` command that fixes it.
     package static func read(
         _ path: String, limit: Int, requirePrivate: Bool
     ) throws(FileFailure) -> [UInt8] {
@@ -26,15 +27,16 @@ package enum PrivateFile {
 
     /// Reads a file and returns a refusal if others have access to it.
     ///
-    /// The checks concern the opened file, so that links and a replaced file don't matter. A private file
-    /// belongs to the process's effective user or root, and its mode has no bits for group or others. The
-    /// folder's mode isn't checked: another user can put a file there but not change its owner, and the
-    /// folders of container secrets are often open to all.
+    /// The checks concern the opened file, so that links and a replaced file don't matter. A
+    /// private file belongs to the process's effective user or root, and its mode has no bits for
+    /// group or others. The folder's mode isn't checked: another user can put a file there but not
+    /// change its owner, and the folders of container secrets are often open to all.
     ///
     /// - Parameters:
     ///   - path: The file. Links are followed.
     ///   - limit: The maximum number of bytes.
-    ///   - tolerated: Mode bits to ignore: systemd sets those of the group to an access list's mask.
+    ///   - tolerated: Mode bits to ignore: systemd sets those of the group to an access list's
+    ///     mask.
     ///   - shouldRead: Decides before a byte is read. If it returns false, the result has no bytes.
     /// - Returns: The bytes, and a refusal (of kind `permissions`) if the file is not private.
     /// - Throws: `FileFailure`.
@@ -89,12 +91,13 @@ package enum PrivateFile {
 
     /// Creates or replaces a file atomically.
     ///
-    /// The bytes are written to a temporary file in the same folder, which is renamed once the disk has
-    /// it. A reader, and a machine after a power failure, sees either the old file or the new one. An error
-    /// leaves the old file and no temporary one. A temporary file of a killed process is removed.
+    /// The bytes are written to a temporary file in the same folder, which is renamed once the disk
+    /// has it. A reader, and a machine after a power failure, sees either the old file or the new
+    /// one. An error leaves the old file and no temporary one. A temporary file of a killed process
+    /// is removed.
     ///
-    /// The new file's mode is `mode`, independent of the old one's. Another user's file keeps its owner, or
-    /// is refused. Other names (hard links) of the file keep the old content.
+    /// The new file's mode is `mode`, independent of the old one's. Another user's file keeps its
+    /// owner, or is refused. Other names (hard links) of the file keep the old content.
     ///
     /// Two processes can still overwrite each other's changes; `FileLock` prevents that.
     package static func writeAtomically(
@@ -106,7 +109,8 @@ package enum PrivateFile {
 
     /// Creates a file atomically, as `writeAtomically` does.
     ///
-    /// - Throws: `FileFailure`, of kind `alreadyExists` if anything exists at `path`, even a broken link.
+    /// - Throws: `FileFailure`, of kind `alreadyExists` if anything exists at `path`, even a broken
+    ///   link.
     package static func createNew(
         _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {

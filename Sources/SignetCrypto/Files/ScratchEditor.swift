@@ -8,9 +8,9 @@ internal import CSignetOpenSSL
 
 /// Opens secret bytes in the user's editor without leaving a copy.
 ///
-/// While the editor runs, the bytes are in a temporary folder with mode 0700, in memory if the machine has
-/// such a file system. The folder and everything in it is overwritten and removed, however the editor ends
-/// and even if a signal ends the process.
+/// While the editor runs, the bytes are in a temporary folder with mode 0700, in memory if the
+/// machine has such a file system. The folder and everything in it is overwritten and removed,
+/// however the editor ends and even if a signal ends the process.
 package struct ScratchEditor: Sendable {
     /// The result of an edit.
     package struct Outcome: Sendable {
@@ -22,8 +22,8 @@ package struct ScratchEditor: Sendable {
 
     /// The editor's command line for `sh`, to which the file's path is appended.
     let line: String
-    /// Candidates for the scratch folder's parent. The first that is in memory is used, else the last that
-    /// exists.
+    /// Candidates for the scratch folder's parent. The first that is in memory is used, else the
+    /// last that exists.
     let places: [String]
 
     /// The user's editor: `$VISUAL`, else `$EDITOR`, else `vi`.
@@ -44,7 +44,8 @@ package struct ScratchEditor: Sendable {
     ///   - name: The file's name. Its extension tells the editor the format.
     ///   - limit: The maximum number of bytes in the result.
     /// - Returns: The file's contents after the editor has ended with status 0.
-    /// - Throws: `FileFailure` with operation `edit` if the editor cannot run or ends with another status.
+    /// - Throws: `FileFailure` with operation `edit` if the editor cannot run or ends with another
+    ///   status.
     package func edit(
         _ bytes: [UInt8], named name: String, limit: Int
     ) throws(FileFailure) -> Outcome {
@@ -73,8 +74,8 @@ package struct ScratchEditor: Sendable {
         guard !line.utf8.contains(0) else {
             throw Self.failure("the editor's command contains a zero byte")
         }
-        // The editor puts its own temporary files in the scratch folder too. If the line is a single
-        // command, `exec` replaces the shell, so that signals reach the editor.
+        // The editor puts its own temporary files in the scratch folder too. If the line is a
+        // single command, `exec` replaces the shell, so that signals reach the editor.
         let isOneCommand =
             line.utf8.allSatisfy { !";&|<>()\n".utf8.contains($0) }
             && !line.prefix { $0 != " " }.utf8.contains(UInt8(ascii: "="))

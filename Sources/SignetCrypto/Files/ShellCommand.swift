@@ -11,14 +11,14 @@ enum ShellCommand {
     /// The name of the command in errors, because the line may contain a secret.
     static let shownAs = "the command"
 
-    /// Runs a command line and returns its standard output. The command's standard input is empty, and it
-    /// shares this process's standard error.
+    /// Runs a command line and returns its standard output. The command's standard input is empty,
+    /// and it shares this process's standard error.
     ///
     /// - Parameters:
     ///   - line: The argument of `sh -c`.
     ///   - limit: The maximum number of bytes. A command that prints more is killed.
-    /// - Throws: `FileFailure` if the command cannot run, prints too much, or ends with a status other
-    ///   than 0.
+    /// - Throws: `FileFailure` if the command cannot run, prints too much, or ends with a status
+    ///   other than 0.
     static func output(of line: String, limit: Int) throws(FileFailure) -> [UInt8] {
         guard !line.isEmpty, !line.utf8.contains(0) else {
             throw failure("it is empty or contains a zero byte")

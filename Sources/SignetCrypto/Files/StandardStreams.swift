@@ -21,8 +21,8 @@ package enum StandardStreams {
 
     /// Opens `/dev/null` as descriptor 0, 1 or 2 if the process was started without it.
     ///
-    /// Otherwise the next opened file or socket would get the number, and output for the user would be
-    /// written into it. Reads and writes still fail, as they did before.
+    /// Otherwise the next opened file or socket would get the number, and output for the user would
+    /// be written into it. Reads and writes still fail, as they did before.
     package static func reserveStandardDescriptors() {
         for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)

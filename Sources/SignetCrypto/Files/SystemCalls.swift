@@ -1,17 +1,17 @@
 internal import CSignetOpenSSL
 
-/// System calls through the C shim. They have their own file, because with both modules imported, `stat`
-/// may mean the shim's declaration, not the system's.
+/// System calls through the C shim. They have their own file, because with both modules imported,
+/// `stat` may mean the shim's declaration, not the system's.
 enum SystemCalls {
-    /// Renames a file in an open folder, unless the new name exists. Returns false and sets `errno` on
-    /// failure.
+    /// Renames a file in an open folder, unless the new name exists. Returns false and sets `errno`
+    /// on failure.
     static func renameWithoutReplacing(_ old: String, to new: String, in folder: Int32) -> Bool {
         unsafe csignet_rename_new(folder, old, new) == 1
     }
 }
 
-/// Blocks the signals that end a program (`SIGINT`, `SIGTERM`, `SIGHUP`, `SIGQUIT`) on this thread, so
-/// that they don't end a program with one thread before it removes its temporary file.
+/// Blocks the signals that end a program (`SIGINT`, `SIGTERM`, `SIGHUP`, `SIGQUIT`) on this thread,
+/// so that they don't end a program with one thread before it removes its temporary file.
 struct SignalMask {
     private var before = sigset_t()
     private let isBlocking: Bool

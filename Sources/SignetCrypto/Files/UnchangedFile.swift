@@ -25,7 +25,8 @@ package final class UnchangedFile: Sendable {
 
     /// Opens a file.
     ///
-    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are refused.
+    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are
+    ///   refused.
     /// - Throws: `FileFailure`.
     package init(_ path: String?) throws(FileFailure) {
         let file = try InputFile.open(path)

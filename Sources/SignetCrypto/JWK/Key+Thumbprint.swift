@@ -1,14 +1,14 @@
 internal import SignetJSON
 
 extension Key {
-    /// The key's thumbprint (RFC 7638): 43 characters, the SHA-256 of the required members in base64url
-    /// without padding. Nil if this package cannot use the key, or OpenSSL fails.
+    /// The key's thumbprint (RFC 7638): 43 characters, the SHA-256 of the required members in
+    /// base64url without padding. Nil if this package cannot use the key, or OpenSSL fails.
     ///
     /// A key pair and its public half have the same thumbprint; `kid`, `alg`, `use` and times don't
     /// affect it.
     ///
-    /// The thumbprint of an `oct` key is a hash of the secret itself (RFC 7638, section 7), and lets a
-    /// reader test guesses of the secret. Show it only for randomly generated secrets.
+    /// The thumbprint of an `oct` key is a hash of the secret itself (RFC 7638, section 7), and
+    /// lets a reader test guesses of the secret. Show it only for randomly generated secrets.
     public var thumbprint: String? {
         let names: [String]
         switch kind {

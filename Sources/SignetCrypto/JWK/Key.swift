@@ -70,7 +70,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     public let isRevoked: Bool
     /// Whether the key includes secret bytes or a private half.
     public let isPrivate: Bool
-    /// The public half as a JWK, or nil if there is none.
+    /// The public half as a JWK, or nil if the key has none.
     public let publicHalf: JSONObject?
 
     private let secret: SecretBytes?
@@ -120,7 +120,8 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     /// The minimum number of bytes of an HMAC key for the schemes `rfc9421` and `salted-hmac-v1`.
     package static let minimumHMACByteCount = 16
 
-    /// The number of bytes of an HMAC key that is too short for those schemes, or nil for any other key.
+    /// The number of bytes of an HMAC key that is too short for those schemes, or nil for any other
+    /// key.
     package let shortHMACByteCount: Int?
 
     /// The id and the kind; never a byte of the key.
@@ -133,7 +134,8 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension Key {
-    /// Returns the key for HMAC, with SHA-256 for `HS256` and SHA-512 for `HS512`. All callers share it.
+    /// Returns the key for HMAC, with SHA-256 for `HS256` and SHA-512 for `HS512`. All callers
+    /// share it.
     ///
     /// - Throws: `KeyError` with `wrongUse` for any other key.
     package func hmacKey() throws(KeyError) -> HMACKey {
@@ -145,8 +147,8 @@ extension Key {
 
     /// Returns the key for signatures and its algorithm (RFC 9421, section 3.3).
     ///
-    /// If `alg` is missing, the curve implies `EdDSA`, `ES256` or `ES384`. An RSA key must have the `alg`
-    /// `PS512` or `RS256`.
+    /// If `alg` is missing, the curve implies `EdDSA`, `ES256` or `ES384`. An RSA key must have the
+    /// `alg` `PS512` or `RS256`.
     ///
     /// - Throws: `KeyError` with `wrongUse` for any other key.
     package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {
@@ -165,7 +167,8 @@ extension Key {
 
     /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.
     ///
-    /// - Throws: `KeyError` with `wrongUse` if this isn't a vault's root key, and what `body` throws.
+    /// - Throws: `KeyError` with `wrongUse` if this isn't a vault's root key, and what `body`
+    ///   throws.
     package func withVaultRoot<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
@@ -175,11 +178,11 @@ extension Key {
         return try withSecret(body)
     }
 
-    /// Calls `body` with the bytes of `k`, for schemes that derive a key from a partner's secret. `body`
-    /// must not keep them.
+    /// Calls `body` with the bytes of `k`, for schemes that derive a key from a partner's secret.
+    /// `body` must not keep them.
     ///
-    /// - Throws: `KeyError` with `wrongUse` for a vault's root key and for keys that aren't `oct`, and what
-    ///   `body` throws.
+    /// - Throws: `KeyError` with `wrongUse` for a vault's root key and for keys that aren't `oct`,
+    ///   and what `body` throws.
     package func withSigningSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {

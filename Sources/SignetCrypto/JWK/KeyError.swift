@@ -57,7 +57,7 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the failure.
     public let code: Code
-    /// What was found, what was expected, and where; never a byte of a key.
+    /// The found value, the expected one and the place; never a byte of a key.
     public let message: String
 
     /// Creates an error.

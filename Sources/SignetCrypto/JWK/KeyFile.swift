@@ -14,8 +14,8 @@ package enum KeyFile {
     ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
     ///   - id: The new `kid`.
     ///   - path: The file. Links are followed if `append` is true.
-    ///   - append: Whether to append the key to an existing set, whose other members stay. A missing file
-    ///     is created.
+    ///   - append: Whether to append the key to an existing set, whose other members stay. A
+    ///     missing file is created.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
     ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(

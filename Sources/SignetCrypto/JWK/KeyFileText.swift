@@ -8,8 +8,8 @@ final class KeyFileText {
     /// - Parameter bytes: A JWK Set that `KeySet` accepts.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Adds a copy of a vault root after it, with another id and another secret. Its other members, such
-    /// as dates, stay the same.
+    /// Adds a copy of a vault root after it, with another id and another secret. Its other members,
+    /// such as dates, stay the same.
     ///
     /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
     func add(root: Span<UInt8>, as id: String, after old: String) throws(KeyError) {
@@ -70,8 +70,8 @@ final class KeyFileText {
         bytes = new
     }
 
-    /// The positions of the keys. It contains no text: if it shared the storage of `bytes`, wiping them
-    /// would wipe a copy.
+    /// The positions of the keys. It contains no text: if it shared the storage of `bytes`, wiping
+    /// them would wipe a copy.
     private struct Found {
         let keys: [Range<Int>]
         /// The position of the array.

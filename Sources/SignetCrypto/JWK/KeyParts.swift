@@ -190,8 +190,8 @@ struct JWKMembers {
         return bytes
     }
 
-    /// Checks an asymmetric key's members (RFC 7518, section 6, and RFC 8037, section 2) and returns its
-    /// kind.
+    /// Checks an asymmetric key's members (RFC 7518, section 6, and RFC 8037, section 2) and
+    /// returns its kind.
     func asymmetricKind(_ kty: String) throws(KeyError) -> Key.Kind {
         if kty == "RSA" { return try rsa() }
         guard let curve = try text("crv") else { throw missing("crv") }
@@ -289,7 +289,8 @@ struct JWKMembers {
         }
     }
 
-    /// Returns the members that are public, in their order. Members that aren't listed are left out.
+    /// Returns the members that are public, in their order. Members that aren't listed are left
+    /// out.
     func publicHalf() -> JSONObject {
         let names: Set<String> = [
             "kty", "kid", "use", "alg", "crv", "x", "y", "n", "e", "nbf", "exp", "revoked",

@@ -8,7 +8,7 @@ public import SignetJSON
 ///                "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
 ///     """
 /// let keys = try KeySet(parsing: Array(partner.utf8), source: "partner")
-/// let key = try keys.key(id: "shop")  // Throws KeyError with unknownKey if there is none.
+/// let key = try keys.key(id: "shop")  // Throws KeyError with unknownKey if it is missing.
 /// print(key.kind, key.thumbprint ?? "no thumbprint")
 /// ```
 ///
@@ -27,12 +27,12 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a set.
     ///
     /// - Parameters:
-    ///   - bytes: A JWK Set in strict JSON. No copy of a secret's text stays in memory; the caller wipes
-    ///     this one, as ``KeySource/load()`` does.
+    ///   - bytes: A JWK Set in strict JSON. No copy of a secret's text stays in memory; the caller
+    ///     wipes this one, as ``KeySource/load()`` does.
     ///   - source: The origin of the set, for messages.
-    /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing `kid`, two
-    ///   keys with one `kid`, base64url that is not canonical, a vault root that is not 32 bytes long,
-    ///   members of the wrong type, and numbers that are not a key.
+    /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing
+    ///   `kid`, two keys with one `kid`, base64url that is not canonical, a vault root that is not
+    ///   32 bytes long, members of the wrong type, and numbers that are not a key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
             try self.init(reading: Self.reader(of: bytes), source: source)
@@ -95,8 +95,9 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// Returns the key with an id.
     ///
     /// - Parameter id: Compared as UTF-8 bytes.
-    /// - Returns: The key. It may be revoked, expired or not yet valid: see ``Key/requireUsable(at:)``.
-    /// - Throws: `KeyError` with `unknownKey` if there is none.
+    /// - Returns: The key. It may be revoked, expired or not yet valid: see
+    ///   ``Key/requireUsable(at:)``.
+    /// - Throws: `KeyError` with `unknownKey` if it is missing.
     public func key(id: String) throws(KeyError) -> Key {
         guard let key = self[id] else {
             throw KeyError(

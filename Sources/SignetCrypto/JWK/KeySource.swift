@@ -22,8 +22,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
     private let value: Value
 
-    /// A file. If it contains secrets, it must belong to the process's effective user or root and give no
-    /// rights to others. Links are followed.
+    /// A file. If it contains secrets, it must belong to the process's effective user or root and
+    /// give no rights to others. Links are followed.
     public static func file(_ path: String) -> KeySource { KeySource(value: .file(path)) }
 
     /// An environment variable.
@@ -46,8 +46,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     private init(value: Value) { self.value = value }
 
-    /// Creates a source from the value of the tool's option `--keys`: `env:NAME`, `fd:N`, `command:LINE`,
-    /// `credential:NAME`, or the path of a file.
+    /// Creates a source from the value of the tool's option `--keys`: `env:NAME`, `fd:N`,
+    /// `command:LINE`, `credential:NAME`, or the path of a file.
     public init(_ text: String) {
         let (prefix, rest) = Self.split(text)
         switch prefix {
@@ -73,8 +73,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the keys. If all of them are public, any user may own the file or read it.
     ///
-    /// - Throws: `KeyError` with `unreadable`, `malformedKeys`, or `keyFilePermissions`, whose message
-    ///   contains the `chmod 600` or `chown` command that fixes it.
+    /// - Throws: `KeyError` with `unreadable`, `malformedKeys`, or `keyFilePermissions`, whose
+    ///   message contains the `chmod 600` or `chown` command that fixes it.
     public func load() throws(KeyError) -> KeySet {
         var (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
         defer { wipe(&bytes) }
@@ -83,8 +83,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         return set
     }
 
-    /// Reads a passphrase of one byte or more, without one final newline (which an environment variable
-    /// keeps).
+    /// Reads a passphrase of one byte or more, without one final newline (which an environment
+    /// variable keeps).
     ///
     /// - Throws: `KeyError` as `load` does, and with `malformedKeys` for an empty passphrase.
     package func loadPassphrase() throws(KeyError) -> SecretBytes {
@@ -123,7 +123,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the bytes, and a refusal if others have access to the file, so that they may not be secret.
+    /// Returns the bytes, and a refusal if others have access to the file, so that they may not be
+    /// secret.
     private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
         do throws(FileFailure) {
             switch value {
@@ -160,8 +161,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     private func descriptor(
         _ number: Int32, limit: Int
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
-        // Reads through a copy. The number itself stays open, so that no other file can get it and be
-        // read as the keys by a second call.
+        // Reads through a copy. The number itself stays open, so that no other file can get it and
+        // be read as the keys by a second call.
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {
             throw FileFailure(path: description, operation: "read", errno: errno)
@@ -171,7 +172,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
         let bytes = try file.readAll(limit: limit)
         guard !bytes.isEmpty else {
-            throw failure("it is empty; a descriptor can be read only once")
+            throw failure("it is empty; it can be read only once")
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return (bytes, nil) }
         // Any owner is accepted, because the program that opened the file chose it.

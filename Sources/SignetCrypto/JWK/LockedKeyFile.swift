@@ -1,7 +1,7 @@
 /// A key file that this process has locked, to add and remove vault roots.
 ///
-/// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as far
-/// as the disk allows it (see `FileLock.write`).
+/// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
+/// far as the disk allows it (see `FileLock.write`).
 package struct LockedKeyFile: ~Copyable {
     /// The keys that are now in the file.
     package private(set) var set: KeySet
@@ -26,9 +26,11 @@ package struct LockedKeyFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - root: 32 bytes.
-    ///   - id: The new root's id. If the file already has a root with this id, it must be the same root.
+    ///   - id: The new root's id. If the file already has a root with this id, it must be the same
+    ///     root.
     ///   - old: The id of the existing root.
-    /// - Throws: `KeyError` with `keyExists`, `unknownKey` or `unwritable`. The file is then unchanged.
+    /// - Throws: `KeyError` with `keyExists`, `unknownKey` or `unwritable`. The file is then
+    ///   unchanged.
     package mutating func add(
         root: Span<UInt8>, as id: String, beside old: String
     ) throws(KeyError) {
@@ -39,7 +41,8 @@ package struct LockedKeyFile: ~Copyable {
                     message: "\(printable(path)) has another key with the id "
                         + "\"\(printable(id))\"; choose another id for the new one")
             }
-            // Writes it again: the process that added it may have been killed before the disk confirmed.
+            // Writes it again: the process that added it may have been killed before the disk
+            // confirmed.
             return try write()
         }
         try text.add(root: root, as: id, after: old)

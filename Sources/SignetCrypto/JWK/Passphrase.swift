@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// A passphrase from which a vault's root key is derived, instead of a key file. It is never printed.
+/// A passphrase from which a vault's root key is derived, instead of a key file. It is never
+/// printed.
 ///
 /// ```swift
-/// let passphrase = try Passphrase(.descriptor(3))  // Also from a file, the environment or a command.
+/// let passphrase = try Passphrase(.descriptor(3))  // Or a file, a variable or a command.
 /// print(passphrase)  // Passphrase(redacted)
 /// ```
 public final class Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The fixed scrypt parameters (RFC 7914, section 2): N = 2^17, r = 8, p = 1. A dump cannot change
-    /// them.
+    /// The fixed scrypt parameters (RFC 7914, section 2): N = 2^17, r = 8, p = 1. A dump cannot
+    /// change them.
     private static let logCost = 17
 
     /// A root and the salt from which it was derived.
@@ -30,7 +31,8 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     /// Reads a passphrase of one byte or more. Removes one final newline, unless it comes from an
     /// environment variable.
     ///
-    /// - Throws: `KeyError` like ``KeySource/load()``, and with `malformedKeys` if the passphrase is empty.
+    /// - Throws: `KeyError` like ``KeySource/load()``, and with `malformedKeys` if the passphrase
+    ///   is empty.
     public init(_ source: KeySource) throws(KeyError) {
         self.bytes = try source.loadPassphrase()
     }
@@ -56,7 +58,8 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
         self.bytes = SecretBytes(copying: bytes)
     }
 
-    /// Calls `body` with the root for a salt: 32 bytes of scrypt, derived in half a second or cached.
+    /// Calls `body` with the root for a salt: 32 bytes of scrypt, derived in half a second or
+    /// cached.
     ///
     /// - Parameters:
     ///   - salt: The 32 random bytes of a dump.

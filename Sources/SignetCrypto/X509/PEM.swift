@@ -5,7 +5,8 @@ enum PEM {
     /// A block's label and header.
     struct Label {
         let name: String
-        /// Whether the block has a header, which means that it is encrypted (RFC 1421, section 4.6.1.1).
+        /// Whether the block has a header, which means that it is encrypted (RFC 1421, section
+        /// 4.6.1.1).
         let isEncrypted: Bool
     }
 
@@ -15,7 +16,8 @@ enum PEM {
     ///   - file: The whole file; text around the blocks is ignored.
     ///   - body: Receives a block's decoded bytes, which are wiped after the call.
     /// - Returns: The number of blocks; 0 if the file isn't PEM.
-    /// - Throws: `X509Failure` for a block without an end or with invalid base64, and what `body` throws.
+    /// - Throws: `X509Failure` for a block without an end or with invalid base64, and what `body`
+    ///   throws.
     static func forEachBlock(
         in file: [UInt8], _ body: (Label, Span<UInt8>) throws(X509Failure) -> Void
     ) throws(X509Failure) -> Int {
@@ -31,7 +33,7 @@ enum PEM {
         }
     }
 
-    /// Reads the next block. Returns false if there is none.
+    /// Reads the next block. Returns false at the end.
     private static func readBlock(
         from reader: OpaquePointer, _ body: (Label, Span<UInt8>) throws(X509Failure) -> Void
     ) throws(X509Failure) -> Bool {

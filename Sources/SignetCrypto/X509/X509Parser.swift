@@ -37,8 +37,8 @@ package enum X509Parser {
         package let spkiSHA256: [UInt8]
     }
 
-    /// Returns the certificates of a PEM file, in its order, or the single one of a DER file. Ignores
-    /// keys and requests.
+    /// Returns the certificates of a PEM file, in its order, or the single one of a DER file.
+    /// Ignores keys and requests.
     ///
     /// - Parameter bytes: The whole file, at most 64 MiB.
     /// - Returns: One or more certificates.
@@ -51,13 +51,14 @@ package enum X509Parser {
         return found
     }
 
-    /// Returns the digests of all public keys of a PEM file, in its order, or of the single one of a DER
-    /// file.
+    /// Returns the digests of all public keys of a PEM file, in its order, or of the single one of
+    /// a DER file.
     ///
-    /// - Parameter bytes: The whole file, at most 64 MiB: certificates, certificate requests, public keys
-    ///   or private keys.
+    /// - Parameter bytes: The whole file, at most 64 MiB: certificates, certificate requests,
+    ///   public keys or private keys.
     /// - Returns: One or more digests.
-    /// - Throws: `X509Failure` if there is no key, a block is malformed, or a private key is encrypted.
+    /// - Throws: `X509Failure` if there is no key, a block is malformed, or a private key is
+    ///   encrypted.
     package static func publicKeyDigests(
         of bytes: [UInt8]
     ) throws(X509Failure) -> [PublicKeyDigest] {
@@ -223,7 +224,8 @@ package enum X509Parser {
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
     }
 
-    /// Returns names and addresses as text. Skips other kinds and names that aren't printable ASCII.
+    /// Returns names and addresses as text. Skips other kinds and names that aren't printable
+    /// ASCII.
     private static func hosts(_ names: OpaquePointer?) -> [String] {
         defer { unsafe GENERAL_NAMES_free(names) }
         var hosts: [String] = []
