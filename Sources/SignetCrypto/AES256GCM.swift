@@ -70,9 +70,10 @@ package enum AES256GCM {
         var result: Result<Void, CryptoFailure> = .success(())
         let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             do throws(CryptoFailure) {
+                let target = unsafe UnsafeMutableBufferPointer(rebasing: buffer[..<count])
                 unsafe try decrypt(
-                    ciphertext, to: UnsafeMutableRawBufferPointer(buffer).prefix(count), tag: tag,
-                    key: key, nonce: nonce, associated: associated)
+                    ciphertext, to: UnsafeMutableRawBufferPointer(target), tag: tag, key: key,
+                    nonce: nonce, associated: associated)
                 written = count
             } catch {
                 result = .failure(error)
@@ -81,21 +82,6 @@ package enum AES256GCM {
         }
         try result.get()
         return plaintext
-    }
-
-    /// Decrypts like `open`, but into memory that is wiped, for a plaintext that is itself a key.
-    package static func openSecret(
-        ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
-    ) throws(CryptoFailure) -> SecretBytes {
-        try SecretBytes(count: ciphertext.count) {
-            (target: inout MutableSpan<UInt8>) throws(CryptoFailure) in
-            try unsafe target.withUnsafeMutableBytes { (buffer) throws(CryptoFailure) in
-                unsafe try decrypt(
-                    ciphertext, to: buffer[...], tag: tag, key: key, nonce: nonce,
-                    associated: associated)
-            }
-        }
     }
 
     /// Writes the ciphertext to `target`, which may be the plaintext's own memory, and the tag.
@@ -122,11 +108,10 @@ package enum AES256GCM {
     }
 
     private static func decrypt(
-        _ ciphertext: Span<UInt8>, to slice: Slice<UnsafeMutableRawBufferPointer>,
+        _ ciphertext: Span<UInt8>, to target: UnsafeMutableRawBufferPointer,
         tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, associated: Span<UInt8>
     ) throws(CryptoFailure) {
         let operation = "AES-256-GCM open"
-        let target = unsafe UnsafeMutableRawBufferPointer(rebasing: slice)
         let cipher = unsafe try requireCipher(
             for: operation, text: ciphertext, key: key, nonce: nonce, associated: associated)
         guard tag.count == tagByteCount else {

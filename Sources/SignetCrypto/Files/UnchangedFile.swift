@@ -4,7 +4,8 @@
     internal import Musl
 #endif
 
-/// A file that is read in pieces and must not change meanwhile, or a pipe, which is read once.
+/// A file that is read in pieces and must not change until it has been read, or a pipe, which is
+/// read once.
 package final class UnchangedFile: Sendable {
     /// The number of bytes, or nil for a pipe and standard input, which have no fixed size.
     package let size: Int64?

@@ -22,8 +22,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
     private let value: Value
 
-    /// A file. If it contains secrets, it must belong to the process's effective user or root and
-    /// give no rights to others. Links are followed.
+    /// A file. If it contains secrets, it must belong to the process's effective user or root, and
+    /// others must have no access to it. Links are followed.
     public static func file(_ path: String) -> KeySource { KeySource(value: .file(path)) }
 
     /// An environment variable.
