@@ -77,7 +77,7 @@ package enum Base64 {
     }
 
     /// Returns the number of characters in the encoding of `byteCount` bytes.
-    static func encodedCount(of byteCount: Int, as form: Form) -> Int {
+    package static func encodedCount(of byteCount: Int, as form: Form) -> Int {
         switch form {
         case .standard: (byteCount + 2) / 3 * 4
         case .url: byteCount / 3 * 4 + [0, 2, 3][byteCount % 3]
