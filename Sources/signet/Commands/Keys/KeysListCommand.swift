@@ -43,7 +43,7 @@ extension Key {
     fileprivate var isTooShort: Bool { shortHMACByteCount != nil }
 
     fileprivate var listed: JSONObject {
-        var object: JSONObject = ["id": .string(id), "type": .string(type.name)]
+        var object: JSONObject = ["id": .string(id), "type": .string(kind.name)]
         object["alg"] = algorithm.map(JSONValue.string)
         object["thumbprint"] = shownThumbprint.map(JSONValue.string)
         object["private"] = .bool(isPrivate)
