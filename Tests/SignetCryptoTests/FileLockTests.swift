@@ -187,7 +187,7 @@ import Testing
     @Test func aLivingWritersTemporaryIsWaitedFor() throws {
         try folder.write("half a fi", to: stale)
         let held = try Descriptor(opening: folder.path(stale), O_RDONLY)
-        try #require(try held.tryLock() == .taken)
+        try #require(try held.tryLock() == .acquired)
         let path = folder.path("file")
         let outcome = Mutex<Result<Void, any Error>?>(nil)
         let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
