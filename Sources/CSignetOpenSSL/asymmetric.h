@@ -1,9 +1,9 @@
 #ifndef SIGNET_OPENSSL_ASYMMETRIC_H
 #define SIGNET_OPENSSL_ASYMMETRIC_H
 
-// Key pairs from their numbers, and signatures by them. Functions that make a key give nil on failure;
-// the key is given back to EVP_PKEY_free. Signatures of ECDSA are r and s side by side, each as long
-// as the curve's field (RFC 9421, section 3.3.4), not DER.
+// Keys from their numbers, and signatures. Functions that create a key return NULL on failure; the
+// caller frees the key with EVP_PKEY_free. ECDSA signatures are not DER but r followed by s, each as
+// long as the curve's field (RFC 9421, section 3.3.4).
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIGNET_CHECKED __attribute__((warn_unused_result))
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
-// Ed25519 (RFC 8032). `secret` is nil for a public key. nil where both halves do not belong together.
+// Ed25519 (RFC 8032). `secret` is NULL for a public key. Returns NULL if the halves don't match.
 static inline EVP_PKEY *copenssl_ed25519_key(const void *point, const void *secret) {
     if (secret == NULL)
         return EVP_PKEY_new_raw_public_key_ex(
@@ -50,8 +50,9 @@ static inline EVP_PKEY *copenssl_key_from_parameters(
     return key;
 }
 
-// Whether the public half is sound: a point on the curve and in its group. A pair must belong together.
-static inline SIGNET_CHECKED int copenssl_key_is_sound(EVP_PKEY *key, int is_pair) {
+// Returns whether the public half is a point on the curve and in its group and, for a pair, whether the
+// halves match.
+static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_pair) {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
     int sound = context != NULL && EVP_PKEY_public_check(context) == 1
         && (!is_pair || EVP_PKEY_pairwise_check(context) == 1);
@@ -59,8 +60,8 @@ static inline SIGNET_CHECKED int copenssl_key_is_sound(EVP_PKEY *key, int is_pai
     return sound;
 }
 
-// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66; `secret` is nil for a
-// public key.
+// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL for
+// a public key.
 static inline EVP_PKEY *copenssl_ec_key(
     const char *curve, const void *x, const void *y, const void *secret, int count) {
     unsigned char point[1 + 2 * 66];
@@ -99,7 +100,7 @@ typedef enum {
     copenssl_rsa_pkcs1_sha256,
 } copenssl_scheme;
 
-static inline SIGNET_CHECKED int copenssl_start_signature(
+static inline SIGNET_MUST_CHECK int copenssl_start_signature(
     EVP_MD_CTX *context, EVP_PKEY *key, copenssl_scheme scheme, int signs) {
     static const char *const digests[] = {NULL, "SHA2-256", "SHA2-384", "SHA2-512", "SHA2-256"};
     EVP_PKEY_CTX *details = NULL;
@@ -121,8 +122,8 @@ static inline int copenssl_is_ecdsa(copenssl_scheme scheme) {
     return scheme == copenssl_ecdsa_sha256 || scheme == copenssl_ecdsa_sha384;
 }
 
-// Writes exactly `count` bytes of signature.
-static inline SIGNET_CHECKED int copenssl_sign(
+// Writes a signature of exactly `count` bytes.
+static inline SIGNET_MUST_CHECK int copenssl_sign(
     EVP_PKEY *key, copenssl_scheme scheme, const void *message, size_t message_count,
     void *signature, size_t count) {
     unsigned char der[160];
@@ -145,8 +146,8 @@ static inline SIGNET_CHECKED int copenssl_sign(
     return status;
 }
 
-// 1 when the signature holds, 0 when it does not, -1 when OpenSSL failed before it could tell.
-static inline SIGNET_CHECKED int copenssl_verify(
+// Returns 1 if the signature is valid, 0 if it is not, -1 if OpenSSL failed before it could decide.
+static inline SIGNET_MUST_CHECK int copenssl_verify(
     EVP_PKEY *key, copenssl_scheme scheme, const void *message, size_t message_count,
     const void *signature, size_t count) {
     const unsigned char *given = (const unsigned char *)signature;
@@ -182,8 +183,8 @@ static inline SIGNET_CHECKED int copenssl_verify(
     return status;
 }
 
-// RSA from its numbers (RFC 8017), big-endian and one behind the other: n, e, and for a pair d, then
-// p, q, dp, dq, qi. A number that is not there has a count of 0.
+// RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p, q,
+// dp, dq, qi. A missing number has the count 0.
 static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32_t counts[8]) {
     static const char *const names[8] = {
         OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
@@ -208,8 +209,8 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     OSSL_PARAM_BLD_free(builder);
     for (int index = 0; index < 8; index++) BN_clear_free(numbers[index]);
     if (key == NULL || counts[2] == 0) return key;
-    // OpenSSL's own check of a pair proves primes, for a tenth of a second; a signature takes a
-    // hundredth of that.
+    // Checks the pair with a signature. OpenSSL's own check tests the primes, which takes a tenth of a
+    // second, a hundred times as long.
     unsigned char signature[2048];
     size_t count = (size_t)EVP_PKEY_get_size(key);
     if (count > sizeof signature
@@ -221,7 +222,7 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     return key;
 }
 
-// Bytes of a signature by this key: of RSA the modulus's.
+// Returns the number of bytes in a signature by this key: for RSA, those of the modulus.
 static inline int copenssl_key_byte_count(const EVP_PKEY *key) { return EVP_PKEY_get_size(key); }
 
 #endif

@@ -1,10 +1,9 @@
 #ifndef SIGNET_BASE64_H
 #define SIGNET_BASE64_H
 
-// Base64's long middle, 32 letters at a time, where the machine has AVX2; the ends, and all of it on
-// other machines, are Swift's. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using
-// AVX2 Instructions" (2018). No step depends on what the bytes are but the early end at a letter
-// that is foreign, so nothing is told by the time it takes.
+// Base64 with AVX2, 32 characters at a time. Swift code processes the ends, and everything on machines
+// without AVX2. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using AVX2 Instructions"
+// (2018). The time doesn't depend on the bytes, except that decoding stops at an invalid character.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +37,7 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
             _mm256_and_si256(spread, _mm256_set1_epi32(0x003f03f0)),
             _mm256_set1_epi32(0x01000010));
         const __m256i sextets = _mm256_or_si256(odd, even);
-        // 0 for upper case, 1 for lower case, and one more for each from the first digit on.
+        // 0 for upper case, 1 for lower case, then 2, 3, ... from the first digit on.
         const __m256i row = _mm256_sub_epi8(
             _mm256_subs_epu8(sextets, _mm256_set1_epi8(51)),
             _mm256_cmpgt_epi8(sextets, _mm256_set1_epi8(25)));
@@ -51,9 +50,9 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
     return read;
 }
 
-// What a letter stands for, and whether it is one, by its two halves of four bits: it is one where the
-// rows of both share a bit. What is above `bound` takes the row of the next half, which tells the
-// letter of 63 from those it shares its upper half with.
+// Tables for the value and validity of a character, indexed by its two 4-bit halves. A character is
+// valid if the rows of both halves share a bit. Characters above `bound` use the row after that of
+// their upper half, which separates the character for 63 from others with the same upper half.
 struct csignet_letters_avx2 {
     __m256i low, high, distances, bound;
 };
@@ -68,7 +67,7 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
                               | (half <= 9 ? 2 : 0) | (half >= 1 ? 4 : 0)
                               | (half <= 10 || slash == (0x50 | half) ? 8 : 0)
                               | (half <= 10 ? 16 : 0));
-    // The standard's slash comes right behind its plus, that of the URL form behind Z.
+    // In the standard form, the character for 63 follows that for 62; in the URL form, it follows Z.
     const uint8_t bound = slash < 'A' ? plus : 'Z';
     distances[2] = (uint8_t)(62 - plus);
     distances[(slash >> 4) + 1] = (uint8_t)(63 - slash);
@@ -85,7 +84,7 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     return letters;
 }
 
-// Writes the 24 bytes of 32 letters, and 4 more; a byte of `ours` becomes 0 where one is foreign.
+// Writes the 24 bytes of 32 characters, and 4 more. Clears the byte of `ours` for an invalid character.
 SIGNET_AVX2 static inline void csignet_base64_step_avx2(
     const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *ours) {
     const __m256i order = _mm256_setr_epi8(
@@ -94,7 +93,7 @@ SIGNET_AVX2 static inline void csignet_base64_step_avx2(
     const __m256i letters = _mm256_loadu_si256((const __m256i *)source);
     const __m256i high =
         _mm256_and_si256(_mm256_srli_epi32(letters, 4), _mm256_set1_epi8(15));
-    // A letter above 127 finds 0 in the first row.
+    // A character above 127 yields 0 from the first table.
     *ours = _mm256_min_epu8(
         *ours,
         _mm256_and_si256(
@@ -117,7 +116,8 @@ SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
     const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
     size_t read = 0;
-    // Each step writes 28 bytes, 24 of which stay: six letters behind it make up for the rest.
+    // Each step writes 28 bytes, of which 24 count; six more characters guarantee the room for the
+    // rest.
     while (count - read >= 4 * 32 + 6) {
         __m256i ours = _mm256_set1_epi8(-1);
         for (int step = 0; step < 4; step++)
@@ -157,7 +157,7 @@ static inline size_t csignet_base64_decode_avx2(
 
 #endif
 
-// Writes letters for a multiple of 24 bytes; returns how many bytes were read, 0 where it cannot.
+// Encodes a multiple of 24 bytes. Returns how many bytes were read, 0 without AVX2.
 static inline size_t csignet_base64_encode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
     if (count < 28 || !csignet_has_avx2()) return 0;
@@ -165,8 +165,8 @@ static inline size_t csignet_base64_encode(
         (const uint8_t *)source, count, (uint8_t *)target, plus, slash);
 }
 
-// Reads a multiple of 32 letters, up to the first group that holds a foreign one; returns how many.
-// `target` has room for the bytes of all `count` letters.
+// Decodes a multiple of 32 characters, up to the first group with an invalid one. Returns how many were
+// read. `target` must have room for the bytes of all `count` characters.
 static inline size_t csignet_base64_decode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
     if (count < 38 || !csignet_has_avx2()) return 0;

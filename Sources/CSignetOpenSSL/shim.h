@@ -1,9 +1,9 @@
 #ifndef SIGNET_OPENSSL_SHIM_H
 #define SIGNET_OPENSSL_SHIM_H
 
-// What Swift cannot say to OpenSSL by itself: macros, OSSL_PARAM arrays whose strings must outlive
-// the call that reads them, and statuses that Swift would drop in silence without
-// warn_unused_result. Every function here returns 1 for success unless its comment says otherwise.
+// OpenSSL calls that Swift cannot make itself: macros, OSSL_PARAM arrays whose strings must be valid
+// until they are read, and statuses that Swift would ignore without warn_unused_result. Every function
+// returns 1 for success unless its comment says otherwise.
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -26,11 +26,9 @@
 #include "asymmetric.h"
 #include "base64.h"
 
-#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
-
 // MAC
 
-// Gives `context` a key and a digest. A nil key with a length of 0 is the empty key.
+// Sets a context's key and digest. NULL with a length of 0 is the empty key.
 static inline SIGNET_MUST_CHECK int copenssl_mac_start(
     EVP_MAC_CTX *context, const void *key, size_t count, const char *digest) {
     static const unsigned char nothing[1] = {0};
@@ -42,7 +40,7 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_start(
         context, key == NULL ? nothing : (const unsigned char *)key, count, parameters);
 }
 
-// Gives a context that already has its digest another key.
+// Replaces the key of a context that has a digest.
 static inline SIGNET_MUST_CHECK int copenssl_mac_rekey(
     EVP_MAC_CTX *context, const void *key, size_t count) {
     static const unsigned char nothing[1] = {0};
@@ -50,7 +48,7 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_rekey(
         context, key == NULL ? nothing : (const unsigned char *)key, count, NULL);
 }
 
-// Starts again with the key that the context already has.
+// Starts a new message with the context's key.
 static inline SIGNET_MUST_CHECK int copenssl_mac_restart(EVP_MAC_CTX *context) {
     return EVP_MAC_init(context, NULL, 0, NULL);
 }
@@ -60,7 +58,7 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_update(
     return count == 0 ? 1 : EVP_MAC_update(context, (const unsigned char *)bytes, count);
 }
 
-// Writes exactly `count` bytes of tag, which must be the digest's whole length.
+// Writes the tag. `count` must be the digest's length.
 static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
     EVP_MAC_CTX *context, void *tag, size_t count) {
     size_t written = 0;
@@ -68,7 +66,7 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
     return status == 1 && written == count;
 }
 
-// HKDF-Expand (RFC 5869, section 2.3) with SHA-256, in a context that has the pseudorandom key.
+// HKDF-Expand (RFC 5869, section 2.3) with SHA-256. The context has the pseudorandom key.
 static inline SIGNET_MUST_CHECK int copenssl_hkdf_expand(
     EVP_MAC_CTX *context, const void *info, size_t info_count, void *target, size_t count) {
     unsigned char block[32];
@@ -112,7 +110,7 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_finish(
     return status == 1 && written == count;
 }
 
-// A digest by its name, looked up each time.
+// Computes a digest by its name, which is looked up each time.
 static inline SIGNET_MUST_CHECK int copenssl_digest_once(
     const char *name, const void *bytes, size_t count, void *digest, size_t digest_count) {
     unsigned char made[EVP_MAX_MD_SIZE];
@@ -124,7 +122,7 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_once(
     return 1;
 }
 
-// AEAD: a 32-byte key, a 12-byte nonce and a 16-byte tag, which the caller has made sure of.
+// AEAD. The caller has checked that the key has 32 bytes, the nonce 12 and the tag 16.
 
 static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
@@ -153,7 +151,7 @@ static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(
     return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag);
 }
 
-// 1 when the tag holds, 0 when it does not, -1 when OpenSSL failed before it could tell.
+// Returns 1 if the tag matches, 0 if it doesn't, -1 if OpenSSL failed before it could decide.
 static inline SIGNET_MUST_CHECK int copenssl_gcm_open(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, const void *ciphertext, int count,
@@ -199,12 +197,12 @@ static inline SIGNET_MUST_CHECK int copenssl_random_secret(void *bytes, int coun
     return RAND_priv_bytes((unsigned char *)bytes, count);
 }
 
-// 1 when equal. Reads `count` bytes of both, whatever they hold.
+// Returns 1 if both are equal. Always reads all `count` bytes.
 static inline SIGNET_MUST_CHECK int copenssl_equal(const void *a, const void *b, size_t count) {
     return count == 0 || CRYPTO_memcmp(a, b, count) == 0;
 }
 
-// Memory that OpenSSL allocated, behind macros
+// Memory allocated by OpenSSL, which is freed by macros
 
 static inline void copenssl_free(void *pointer) { OPENSSL_free(pointer); }
 
@@ -212,74 +210,34 @@ static inline void copenssl_free_wiped(void *pointer, size_t count) {
     OPENSSL_clear_free(pointer, count);
 }
 
-// Drops what OpenSSL queued on this thread, so that a later reader is not told of our errors.
+// Clears this thread's error queue, so that other code doesn't read our errors.
 static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
 
-// X.509 and keys in DER. Each reader demands that all of `der` is used.
+// X.509 and keys in DER. Each reader returns NULL if there are bytes after the structure.
 
-static inline X509 *copenssl_read_certificate(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    X509 *certificate = d2i_X509(NULL, &cursor, count);
-    if (certificate != NULL && cursor != (const unsigned char *)der + count) {
-        X509_free(certificate);
-        return NULL;
+#define COPENSSL_READER(name, type, decode, release)                                     \
+    static inline type *name(const void *der, long count) {                              \
+        const unsigned char *cursor = (const unsigned char *)der;                        \
+        type *value = decode;                                                            \
+        if (value == NULL || cursor == (const unsigned char *)der + count) return value; \
+        release(value);                                                                  \
+        return NULL;                                                                     \
     }
-    return certificate;
-}
 
-// A certificate followed by OpenSSL's own trust settings, as in "TRUSTED CERTIFICATE".
-static inline X509 *copenssl_read_trusted_certificate(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    X509 *certificate = d2i_X509_AUX(NULL, &cursor, count);
-    if (certificate != NULL && cursor != (const unsigned char *)der + count) {
-        X509_free(certificate);
-        return NULL;
-    }
-    return certificate;
-}
-
-static inline X509_PUBKEY *copenssl_read_public_key(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    X509_PUBKEY *key = d2i_X509_PUBKEY(NULL, &cursor, count);
-    if (key != NULL && cursor != (const unsigned char *)der + count) {
-        X509_PUBKEY_free(key);
-        return NULL;
-    }
-    return key;
-}
-
-static inline X509_REQ *copenssl_read_request(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    X509_REQ *request = d2i_X509_REQ(NULL, &cursor, count);
-    if (request != NULL && cursor != (const unsigned char *)der + count) {
-        X509_REQ_free(request);
-        return NULL;
-    }
-    return request;
-}
-
-static inline EVP_PKEY *copenssl_read_private_key(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    EVP_PKEY *key = d2i_AutoPrivateKey(NULL, &cursor, count);
-    if (key != NULL && cursor != (const unsigned char *)der + count) {
-        EVP_PKEY_free(key);
-        return NULL;
-    }
-    return key;
-}
-
+COPENSSL_READER(copenssl_read_certificate, X509, d2i_X509(NULL, &cursor, count), X509_free)
+// A certificate followed by OpenSSL's trust settings, as in "TRUSTED CERTIFICATE".
+COPENSSL_READER(copenssl_read_trusted_certificate, X509, d2i_X509_AUX(NULL, &cursor, count), X509_free)
+COPENSSL_READER(
+    copenssl_read_public_key, X509_PUBKEY, d2i_X509_PUBKEY(NULL, &cursor, count), X509_PUBKEY_free)
+COPENSSL_READER(copenssl_read_request, X509_REQ, d2i_X509_REQ(NULL, &cursor, count), X509_REQ_free)
+COPENSSL_READER(
+    copenssl_read_private_key, EVP_PKEY, d2i_AutoPrivateKey(NULL, &cursor, count), EVP_PKEY_free)
 // An RSA public key in the older form of PKCS #1 ("RSA PUBLIC KEY").
-static inline EVP_PKEY *copenssl_read_rsa_public_key(const void *der, long count) {
-    const unsigned char *cursor = (const unsigned char *)der;
-    EVP_PKEY *key = d2i_PublicKey(EVP_PKEY_RSA, NULL, &cursor, count);
-    if (key != NULL && cursor != (const unsigned char *)der + count) {
-        EVP_PKEY_free(key);
-        return NULL;
-    }
-    return key;
-}
+COPENSSL_READER(
+    copenssl_read_rsa_public_key, EVP_PKEY, d2i_PublicKey(EVP_PKEY_RSA, NULL, &cursor, count),
+    EVP_PKEY_free)
 
-// SubjectPublicKeyInfo in DER, to be given to copenssl_free; nil and a count of 0 on failure.
+// Returns the SubjectPublicKeyInfo in DER, or NULL and a count of 0. Free it with copenssl_free.
 static inline unsigned char *copenssl_spki(const X509_PUBKEY *key, int *count) {
     unsigned char *der = NULL;
     int length = key == NULL ? 0 : i2d_X509_PUBKEY(key, &der);
@@ -294,8 +252,8 @@ static inline unsigned char *copenssl_key_spki(const EVP_PKEY *key, int *count) 
     return length > 0 ? der : NULL;
 }
 
-// A name on one line as RFC 2253 writes it, in UTF-8, control characters escaped.
-// To be given to copenssl_free; nil on failure.
+// Returns a name on one line (RFC 2253), in UTF-8 with control characters escaped, or NULL. Free it
+// with copenssl_free.
 static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count) {
     *count = 0;
     if (name == NULL) return NULL;
@@ -316,13 +274,13 @@ static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count)
     return text;
 }
 
-// The names of a subject alternative name (RFC 5280, section 4.2.1.6); nil where there is none or it
-// is broken. To be given to GENERAL_NAMES_free.
+// Returns the subject alternative names (RFC 5280, section 4.2.1.6), or NULL if they are missing or
+// malformed. Free them with GENERAL_NAMES_free.
 static inline GENERAL_NAMES *copenssl_certificate_names(const X509 *certificate) {
     return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
 
-// The same of what a request asks for (RFC 2986).
+// The same for a certificate request (RFC 2986).
 static inline GENERAL_NAMES *copenssl_request_names(X509_REQ *request) {
     STACK_OF(X509_EXTENSION) *extensions = X509_REQ_get_extensions(request);
     GENERAL_NAMES *names =
@@ -335,7 +293,7 @@ static inline int copenssl_names_count(const GENERAL_NAMES *names) {
     return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
 }
 
-// The bytes of a name and whether it is an address; nil for every other kind.
+// Returns the bytes of a host name or address, or NULL for any other kind of name.
 static inline const unsigned char *copenssl_names_bytes(
     const GENERAL_NAMES *names, int index, int *is_address, int *count) {
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
@@ -347,7 +305,7 @@ static inline const unsigned char *copenssl_names_bytes(
     return ASN1_STRING_get0_data(text);
 }
 
-// Seconds since 1970 of an ASN.1 time.
+// Converts an ASN.1 time to Unix seconds.
 static inline SIGNET_MUST_CHECK int copenssl_unix_time(const ASN1_TIME *time, int64_t *seconds) {
     int days = 0, rest = 0, status = 0;
     ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
@@ -363,14 +321,14 @@ static inline BIO *copenssl_reader(const void *bytes, int count) {
     return BIO_new_mem_buf(bytes, count);
 }
 
-// The next block: its label, the header lines inside it, and its bytes; 0 when there is none
-// or it is broken. Nothing is decrypted and nobody is asked for a pass phrase.
+// Reads the next block: its label, header lines and bytes. Returns 0 if it is missing or malformed.
+// Decrypts nothing and asks for no passphrase.
 static inline SIGNET_MUST_CHECK int copenssl_next_block(
     BIO *reader, char **label, char **header, unsigned char **bytes, long *count) {
     return PEM_read_bio(reader, label, header, bytes, count);
 }
 
-// 1 when the last failure means that there was no further block, not that one was broken.
+// Returns 1 if the last failure means that there are no more blocks, 0 if a block is malformed.
 static inline SIGNET_MUST_CHECK int copenssl_no_more_blocks(void) {
     unsigned long error = ERR_peek_last_error();
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
@@ -390,8 +348,8 @@ static inline EVP_PKEY *copenssl_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
 
-// An integer of a key, big-endian, left-padded to `width` (0: as short as can be). Returns the
-// number of bytes written, 0 on failure.
+// Writes an integer of a key, big-endian and left-padded to `width` bytes (0: without leading zeros).
+// Returns the number of bytes written, 0 on failure.
 static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity, size_t width) {
     BIGNUM *number = NULL;
@@ -406,7 +364,7 @@ static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
     return written;
 }
 
-// An octet string of a key ("pub" or "priv" of Ed25519). Returns the count, 0 on failure.
+// Writes an octet string of a key ("pub" or "priv" of Ed25519). Returns the count, 0 on failure.
 static inline SIGNET_MUST_CHECK size_t copenssl_key_octets(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity) {
     size_t written = 0;

@@ -58,7 +58,7 @@ int signet_rename_new(int folder, const char *from, const char *to) {
 #endif
 }
 
-int signet_hold_signals(sigset_t *before) {
+int signet_block_signals(sigset_t *before) {
     sigset_t held;
     sigemptyset(&held);
     sigaddset(&held, SIGINT);
@@ -68,7 +68,7 @@ int signet_hold_signals(sigset_t *before) {
     return pthread_sigmask(SIG_BLOCK, &held, before) == 0;
 }
 
-void signet_release_signals(const sigset_t *before) {
+void signet_restore_signals(const sigset_t *before) {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 

@@ -1,34 +1,34 @@
 internal import Glibc
 
-/// Seconds since 1970-01-01T00:00:00Z, and how they are written.
+/// Unix time: seconds since 1970-01-01T00:00:00Z.
 package enum UnixTime {
-    /// The last second of the year 9999, which is the last one that RFC 3339 can write.
+    /// The last second of the year 9999, the last one that RFC 3339 can express.
     package static let latest: Int64 = 253_402_300_799
 
-    /// Seconds since 1970, now.
+    /// Returns the current time.
     package static func now() -> Int64 {
         Int64(time(nil))
     }
 
-    /// `2026-11-21T04:45:48Z` (RFC 3339); years outside 0...9999 are pressed to the nearest.
+    /// Returns a time as in `2026-11-21T04:45:48Z` (RFC 3339), clamped to the years 0 to 9999.
     package static func rfc3339(_ seconds: Int64) -> String {
         let bounded = min(max(seconds, -62_167_219_200), latest)
         let days = (bounded - modulo(bounded, 86_400)) / 86_400
         let rest = modulo(bounded, 86_400)
         let (year, month, day) = civil(days)
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-            + "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))Z"
+        return "\(padded(year, to: 4))-\(padded(month))-\(padded(day))T"
+            + "\(padded(rest / 3600)):\(padded(rest / 60 % 60)):\(padded(rest % 60))Z"
     }
 
-    /// The first second (UTC) of a day written `YYYY-MM-DD`; nil for any other form, and for a day
-    /// that does not exist.
+    /// Returns the first second (UTC) of a day written `YYYY-MM-DD`, or nil for any other form or a
+    /// day that doesn't exist.
     package static func parseDate(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
             let year = number(bytes[0..<4]), let month = number(bytes[5..<7]),
             let day = number(bytes[8..<10]), (1...12).contains(month), day >= 1
         else { return nil }
-        let days = daysSince1970(year, month, day)
+        let days = daysSince1970(year: year, month: month, day: day)
         guard civil(days) == (year, month, day) else { return nil }
         return days * 86_400
     }
@@ -42,18 +42,19 @@ package enum UnixTime {
         return value
     }
 
-    private static func padded(_ value: Int64, _ width: Int) -> String {
+    private static func padded(_ value: Int64, to width: Int = 2) -> String {
         let text = String(value)
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
+    /// Returns the remainder of a division that rounds down, which is never negative.
     private static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
         let rest = value % divisor
         return rest < 0 ? rest + divisor : rest
     }
 
-    // Years of 365.2425 days that begin in March, so that the odd day comes last; eras of 400.
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    // Counts years from March, so that the leap day is a year's last, in eras of 400 years.
+    private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted - modulo(shifted, 400)) / 400
         let yearOfEra = shifted - era * 400

@@ -1,90 +1,68 @@
 internal import CSignetOpenSSL
 internal import SignetSystem
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), with nonces of exactly 12 bytes and tags of
-/// exactly 16.
+/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), with 12-byte nonces and 16-byte tags.
 ///
-/// OpenSSL takes tags of any length from 1 and nonces of many; both are refused here, before it
-/// sees them.
+/// OpenSSL would accept shorter tags and nonces of other lengths; both are refused before the call.
 package enum AES256GCM {
     package static let keyByteCount = 32
     package static let nonceByteCount = 12
     package static let tagByteCount = 16
 
-    /// Encrypts. A nonce must never be used twice under one key.
+    private static let sealing = "AES-256-GCM seal"
+
+    /// Encrypts a plaintext. Never use a nonce twice with one key.
+    ///
+    /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails.
     package static func seal(
         _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> (ciphertext: [UInt8], tag: [UInt8]) {
-        let operation = "AES-256-GCM seal"
-        let cipher = unsafe try demand(operation, plaintext, key, nonce, associated)
-        let context = unsafe try newContext(operation)
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
-        var status: Int32 = 0
+        let cipher = unsafe try requireCipher(
+            for: sealing, text: plaintext, key: key, nonce: nonce, associated: associated)
         var tag = [UInt8](repeating: 0, count: tagByteCount)
         let count = plaintext.count
+        var isDone = false
         let ciphertext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            status = unsafe tag.withUnsafeMutableBytes { tag in
-                unsafe plaintext.withUnsafeBytes { plaintext in
-                    unsafe key.withUnsafeBytes { key in
-                        unsafe nonce.withUnsafeBytes { nonce in
-                            unsafe associated.withUnsafeBytes { associated in
-                                unsafe copenssl_gcm_seal(
-                                    context, cipher, key.baseAddress, nonce.baseAddress,
-                                    associated.baseAddress, Int32(associated.count),
-                                    plaintext.baseAddress, Int32(count), buffer.baseAddress,
-                                    tag.baseAddress)
-                            }
-                        }
-                    }
-                }
+            isDone = unsafe plaintext.withUnsafeBytes { plaintext in
+                unsafe encrypt(
+                    plaintext, to: buffer.baseAddress, tag: &tag, cipher: cipher, key: key,
+                    nonce: nonce, associated: associated)
             }
-            written = status == 1 ? count : 0
+            written = isDone ? count : 0
         }
-        guard status == 1 else { throw CryptoFailure.library(operation) }
+        guard isDone else { throw CryptoFailure.library(sealing) }
         return (ciphertext, tag)
     }
 
-    /// Encrypts in place: `text` is the plaintext before, and the ciphertext after. A nonce must never
-    /// be used twice under one key.
+    /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it.
+    /// Never use a nonce twice with one key.
     ///
     /// - Returns: The tag.
-    /// - Throws: `CryptoFailure`; what `text` held is wiped.
+    /// - Throws: `CryptoFailure` if a size is wrong, or if OpenSSL fails; then `text` is wiped.
     package static func seal(
         inPlace text: inout [UInt8], key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
-        let operation = "AES-256-GCM seal"
-        let cipher = unsafe try demand(operation, text.span, key, nonce, associated)
-        let context = unsafe try newContext(operation)
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        let cipher = unsafe try requireCipher(
+            for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
         var tag = [UInt8](repeating: 0, count: tagByteCount)
-        let status = unsafe tag.withUnsafeMutableBytes { tag in
-            unsafe text.withUnsafeMutableBytes { text in
-                unsafe key.withUnsafeBytes { key in
-                    unsafe nonce.withUnsafeBytes { nonce in
-                        unsafe associated.withUnsafeBytes { associated in
-                            unsafe copenssl_gcm_seal(
-                                context, cipher, key.baseAddress, nonce.baseAddress,
-                                associated.baseAddress, Int32(associated.count),
-                                text.baseAddress, Int32(text.count), text.baseAddress,
-                                tag.baseAddress)
-                        }
-                    }
-                }
-            }
+        let isDone = unsafe text.withUnsafeMutableBytes { text in
+            unsafe encrypt(
+                UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
+                key: key, nonce: nonce, associated: associated)
         }
-        guard status == 1 else {
+        guard isDone else {
             wipe(&text)
-            throw CryptoFailure.library(operation)
+            throw CryptoFailure.library(sealing)
         }
         return tag
     }
 
-    /// Decrypts, after the tag has been found to hold.
+    /// Decrypts a ciphertext if its tag matches.
     ///
-    /// - Throws: `CryptoFailure`; with `isAuthenticationFailure` where the tag does not hold. What
-    ///   OpenSSL had decrypted by then is wiped.
+    /// - Throws: `CryptoFailure`; `isAuthenticationFailure` is true if the tag does not match. What
+    ///   OpenSSL had decrypted before it checked the tag is wiped.
     package static func open(
         ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
@@ -93,9 +71,10 @@ package enum AES256GCM {
         var result: Result<Void, CryptoFailure> = .success(())
         let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             do throws(CryptoFailure) {
-                unsafe try open(
-                    ciphertext, tag, key, nonce, associated,
-                    into: UnsafeMutableRawBufferPointer(buffer).prefix(count))
+                let target = unsafe UnsafeMutableBufferPointer(rebasing: buffer[..<count])
+                unsafe try decrypt(
+                    ciphertext, to: UnsafeMutableRawBufferPointer(target), tag: tag, key: key,
+                    nonce: nonce, associated: associated)
                 written = count
             } catch {
                 result = .failure(error)
@@ -106,31 +85,43 @@ package enum AES256GCM {
         return plaintext
     }
 
-    /// The same as `open`, for a plaintext that is itself a key.
-    package static func openSecret(
-        ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
-    ) throws(CryptoFailure) -> SecretBytes {
-        try SecretBytes(count: ciphertext.count) {
-            (target: inout MutableSpan<UInt8>) throws(CryptoFailure) in
-            try unsafe target.withUnsafeMutableBytes { (buffer) throws(CryptoFailure) in
-                unsafe try open(ciphertext, tag, key, nonce, associated, into: buffer[...])
+    /// Writes the ciphertext to `target`, which may be the plaintext's own memory, and the tag.
+    private static func encrypt(
+        _ plaintext: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer?,
+        tag: inout [UInt8], cipher: OpaquePointer, key: Span<UInt8>, nonce: Span<UInt8>,
+        associated: Span<UInt8>
+    ) -> Bool {
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { return false }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        return unsafe tag.withUnsafeMutableBytes { tag in
+            unsafe key.withUnsafeBytes { key in
+                unsafe nonce.withUnsafeBytes { nonce in
+                    unsafe associated.withUnsafeBytes { associated in
+                        unsafe copenssl_gcm_seal(
+                            context, cipher, key.baseAddress, nonce.baseAddress,
+                            associated.baseAddress, Int32(associated.count),
+                            plaintext.baseAddress, Int32(plaintext.count), target,
+                            tag.baseAddress) == 1
+                    }
+                }
             }
         }
     }
 
-    private static func open(
-        _ ciphertext: Span<UInt8>, _ tag: Span<UInt8>, _ key: Span<UInt8>, _ nonce: Span<UInt8>,
-        _ associated: Span<UInt8>, into slice: Slice<UnsafeMutableRawBufferPointer>
+    private static func decrypt(
+        _ ciphertext: Span<UInt8>, to target: UnsafeMutableRawBufferPointer,
+        tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, associated: Span<UInt8>
     ) throws(CryptoFailure) {
         let operation = "AES-256-GCM open"
-        let target = unsafe UnsafeMutableRawBufferPointer(rebasing: slice)
-        let cipher = unsafe try demand(operation, ciphertext, key, nonce, associated)
+        let cipher = unsafe try requireCipher(
+            for: operation, text: ciphertext, key: key, nonce: nonce, associated: associated)
         guard tag.count == tagByteCount else {
             throw CryptoFailure(
-                operation: operation, reason: "a tag of \(tag.count) bytes, wanted 16")
+                operation: operation, reason: "found a tag of \(tag.count) bytes, expected 16")
         }
-        let context = unsafe try newContext(operation)
+        guard let context = unsafe EVP_CIPHER_CTX_new() else {
+            throw CryptoFailure.library(operation)
+        }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
         let status = unsafe ciphertext.withUnsafeBytes { ciphertext in
             unsafe key.withUnsafeBytes { key in
@@ -152,36 +143,31 @@ package enum AES256GCM {
             guard status == 0 else { throw CryptoFailure.library(operation) }
             copenssl_forget_errors()
             throw CryptoFailure(
-                operation: operation, reason: "the tag does not hold",
+                operation: operation, reason: "the tag does not match",
                 isAuthenticationFailure: true)
         }
     }
 
-    private static func newContext(_ operation: String) throws(CryptoFailure) -> OpaquePointer {
-        guard let context = unsafe EVP_CIPHER_CTX_new() else {
-            throw CryptoFailure.library(operation)
-        }
-        return unsafe context
-    }
-
-    /// Checks every size, and gives the cipher.
-    private static func demand(
-        _ operation: String, _ text: Span<UInt8>, _ key: Span<UInt8>, _ nonce: Span<UInt8>,
-        _ associated: Span<UInt8>
+    /// Checks every size and returns the cipher.
+    private static func requireCipher(
+        for operation: String, text: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
+        associated: Span<UInt8>
     ) throws(CryptoFailure) -> OpaquePointer {
         guard key.count == keyByteCount else {
             throw CryptoFailure(
-                operation: operation, reason: "a key of \(key.count) bytes, wanted 32")
+                operation: operation, reason: "found a key of \(key.count) bytes, expected 32")
         }
         guard nonce.count == nonceByteCount else {
             throw CryptoFailure(
-                operation: operation, reason: "a nonce of \(nonce.count) bytes, wanted 12")
+                operation: operation, reason: "found a nonce of \(nonce.count) bytes, expected 12")
         }
         guard text.count <= Int32.max, associated.count <= Int32.max else {
-            throw CryptoFailure(operation: operation, reason: "more than 2 GiB at once")
+            throw CryptoFailure(
+                operation: operation, reason: "found 2 GiB or more, expected less in one call")
         }
         guard let cipher = unsafe Algorithms.shared.aes256GCM else {
-            throw CryptoFailure(operation: operation, reason: "OpenSSL offers no AES-256-GCM")
+            throw CryptoFailure(
+                operation: operation, reason: "OpenSSL does not provide AES-256-GCM")
         }
         return unsafe cipher
     }

@@ -1,8 +1,8 @@
 internal import CSignetOpenSSL
 
-/// What OpenSSL looks up by name, looked up once per process and kept for its life.
+/// OpenSSL's algorithms, fetched by name once per process and never freed.
 ///
-/// A look-up costs up to half a microsecond, as much as the HMAC of a whole request.
+/// Fetching one takes up to half a microsecond, as long as the HMAC of a whole request.
 @safe struct Algorithms: @unchecked Sendable {
     static let shared = Algorithms()
 
@@ -28,7 +28,7 @@ package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
     case sha384
     case sha512
 
-    /// Bytes of a digest.
+    /// The number of bytes in a digest.
     package var byteCount: Int {
         switch self {
         case .sha256: 32
@@ -37,7 +37,7 @@ package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The name OpenSSL knows it by.
+    /// The algorithm's name in OpenSSL.
     var opensslName: String {
         switch self {
         case .sha256: "SHA2-256"

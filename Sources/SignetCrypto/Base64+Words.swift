@@ -1,14 +1,14 @@
 internal import CSignetOpenSSL
 
-// Eight letters at a time in one 64-bit word, each in a byte of its own: what stands here computes
-// every letter and looks none up, so nothing is told by the time it takes. The long middle goes
-// through 256-bit registers where the machine has them.
+// Eight characters at a time in one 64-bit word, one in each byte. Each character is computed,
+// never looked up in a table, so that the time doesn't depend on the bytes. If the machine has
+// 256-bit registers, they process all but the ends of long texts.
 
-/// One in each byte of a word.
+/// A word with 1 in each byte.
 private let ones: UInt64 = 0x0101_0101_0101_0101
 
 extension Base64.Form {
-    /// The letters of 62 and 63.
+    /// The characters for 62 and 63.
     fileprivate var last: (plus: UInt8, slash: UInt8) {
         switch self {
         case .standard: (UInt8(ascii: "+"), UInt8(ascii: "/"))
@@ -17,13 +17,20 @@ extension Base64.Form {
     }
 }
 
-/// 1 in each byte that is `bound` or more, else 0; for bytes below 128 and bounds in 1...128.
+/// Returns 1 in each byte of `word` that is at least `bound`, else 0. Bytes must be below 128,
+/// bounds in 1...128.
 @inline(__always)
-private func atLeast(_ bound: UInt64, _ word: UInt64) -> UInt64 {
+private func flags(atLeast bound: UInt64, in word: UInt64) -> UInt64 {
     ((word &+ (128 &- bound) &* ones) & (0x80 &* ones)) &>> 7
 }
 
-/// `factor` times each byte of `flags`; the bytes of the whole sum must end up in 0...255.
+/// Returns 1 in each byte of `word` that is in `lower..<upper`, else 0.
+@inline(__always)
+private func flags(from lower: UInt64, below upper: UInt64, in word: UInt64) -> UInt64 {
+    flags(atLeast: lower, in: word) &- flags(atLeast: upper, in: word)
+}
+
+/// Multiplies each byte of `flags` by `factor`. In the final sum, each byte must be in 0...255.
 @inline(__always)
 private func times(_ factor: Int, _ flags: UInt64) -> UInt64 {
     UInt64(bitPattern: Int64(factor)) &* flags
@@ -32,9 +39,11 @@ private func times(_ factor: Int, _ flags: UInt64) -> UInt64 {
 // MARK: - Encoding
 
 extension Base64 {
-    /// Writes the text of `source`, for which `target` is long enough; in words only, unless `wide`.
+    /// Writes the encoding of `source` to `target`, which must be long enough.
+    ///
+    /// - Parameter wide: Whether to use 256-bit registers if the machine has them.
     static func write(
-        _ source: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
+        _ source: Span<UInt8>, as form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
         wide: Bool = true
     ) {
         guard let out = target.baseAddress else { return }
@@ -44,7 +53,7 @@ extension Base64 {
             let count = input.count
             var read = unsafe wide ? csignet_base64_encode(base, count, out, plus, slash) : 0
             var written = read / 3 * 4
-            // A word of eight bytes is loaded, of which six are used.
+            // Loads eight bytes and uses six of them.
             while count - read >= 8 {
                 let word = unsafe base.loadUnaligned(fromByteOffset: read, as: UInt64.self)
                 let letters = letters(of: word.bigEndian &>> 16, plus: plus, slash: slash)
@@ -72,30 +81,34 @@ extension Base64 {
         }
     }
 
-    /// The eight letters of 48 bits, the first in the lowest byte.
+    /// Returns the eight characters of 48 bits, the first in the lowest byte.
     @inline(__always)
     private static func letters(of bits: UInt64, plus: UInt8, slash: UInt8) -> UInt64 {
-        // Halves, quarters and eighths change places, so that the first ends up lowest.
+        // Swap halves, quarters and eighths, so that the first sextet becomes the lowest byte.
         let halves = bits &>> 24 | (bits & 0xff_ffff) &<< 32
         let quarters =
             (halves &>> 12) & 0x0000_0fff_0000_0fff | (halves & 0x0000_0fff_0000_0fff) &<< 16
         let sextets =
             (quarters &>> 6) & 0x003f_003f_003f_003f | (quarters & 0x003f_003f_003f_003f) &<< 8
-        // "A" is 65 above its sextet, "a" 71, "0" 4 below.
+        // "A" is 65 more than its sextet, "a" is 71 more, "0" is 4 less.
         let plus = Int(plus) - 62
         let slash = Int(slash) - 63
-        return sextets &+ times(65, ones) &+ times(71 - 65, atLeast(26, sextets))
-            &+ times(-4 - 71, atLeast(52, sextets)) &+ times(plus + 4, atLeast(62, sextets))
-            &+ times(slash - plus, atLeast(63, sextets))
+        return sextets &+ times(65, ones) &+ times(71 - 65, flags(atLeast: 26, in: sextets))
+            &+ times(-4 - 71, flags(atLeast: 52, in: sextets))
+            &+ times(plus + 4, flags(atLeast: 62, in: sextets))
+            &+ times(slash - plus, flags(atLeast: 63, in: sextets))
     }
 }
 
 // MARK: - Decoding
 
 extension Base64 {
-    /// Writes the bytes of unpadded `text`; false where a letter is foreign or a last bit is set.
+    /// Writes the decoded bytes of `text`, which has no padding, to `target`.
+    ///
+    /// - Parameter wide: Whether to use 256-bit registers if the machine has them.
+    /// - Returns: False if a character isn't in the alphabet, or an unused last bit is set.
     static func read(
-        _ text: Span<UInt8>, _ form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
+        _ text: Span<UInt8>, from form: Form, to target: UnsafeMutableBufferPointer<UInt8>,
         wide: Bool = true
     ) -> Bool {
         let (plus, slash) = form.last
@@ -106,7 +119,7 @@ extension Base64 {
             let count = input.count
             var read = unsafe wide ? csignet_base64_decode(base, count, out, plus, slash) : 0
             var written = read / 4 * 3
-            // A word of eight bytes is stored, of which six stay; three letters behind make room.
+            // Stores eight bytes, of which six count; three more characters guarantee the room.
             while count - read >= 11 {
                 let word = unsafe base.loadUnaligned(fromByteOffset: read, as: UInt64.self)
                 guard let bits = bits(of: word.littleEndian, plus: plus, slash: slash) else {
@@ -131,7 +144,7 @@ extension Base64 {
                         truncatingIfNeeded: bits &>> UInt64(40 - 8 * index))
                     written += 1
                 }
-                // What stands behind the last whole byte must be zero.
+                // The bits after the last whole byte must be zero.
                 guard bits & (1 &<< UInt64(48 - 8 * (left - 1)) &- 1) == 0 else { return false }
                 read += left
             }
@@ -139,15 +152,16 @@ extension Base64 {
         }
     }
 
-    /// The 48 bits of eight letters, the first of which is the lowest byte; nil where one is foreign.
+    /// Returns the 48 bits of eight characters, the first of which is the lowest byte, or nil if
+    /// one isn't in the alphabet.
     @inline(__always)
     private static func bits(of word: UInt64, plus: UInt8, slash: UInt8) -> UInt64? {
         guard word & (0x80 &* ones) == 0 else { return nil }
-        let upper = atLeast(65, word) &- atLeast(91, word)
-        let lower = atLeast(97, word) &- atLeast(123, word)
-        let digit = atLeast(48, word) &- atLeast(58, word)
-        let isPlus = atLeast(UInt64(plus), word) &- atLeast(UInt64(plus) + 1, word)
-        let isSlash = atLeast(UInt64(slash), word) &- atLeast(UInt64(slash) + 1, word)
+        let upper = flags(from: 65, below: 91, in: word)
+        let lower = flags(from: 97, below: 123, in: word)
+        let digit = flags(from: 48, below: 58, in: word)
+        let isPlus = flags(from: UInt64(plus), below: UInt64(plus) + 1, in: word)
+        let isSlash = flags(from: UInt64(slash), below: UInt64(slash) + 1, in: word)
         guard upper &+ lower &+ digit &+ isPlus &+ isSlash == ones else { return nil }
         let sextets =
             word &+ times(-65, upper) &+ times(-71, lower) &+ times(4, digit)
@@ -164,20 +178,20 @@ extension Base64 {
 // MARK: - Tests
 
 extension Base64 {
-    /// What a machine without wide registers makes of `bytes`.
-    static func encodeInWords(_ bytes: [UInt8], _ form: Form) -> [UInt8] {
-        var text = [UInt8](repeating: 0, count: encodedCount(bytes.count, form))
+    /// Encodes as a machine without wide registers does.
+    static func encodeInWords(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+        var text = [UInt8](repeating: 0, count: encodedCount(of: bytes.count, as: form))
         unsafe text.withUnsafeMutableBufferPointer { target in
-            unsafe write(bytes.span, form, to: target, wide: false)
+            unsafe write(bytes.span, as: form, to: target, wide: false)
         }
         return text
     }
 
-    /// What a machine without wide registers makes of unpadded `text`.
-    static func decodeInWords(_ text: [UInt8], _ form: Form) -> [UInt8]? {
+    /// Decodes text without padding as a machine without wide registers does.
+    static func decodeInWords(_ text: [UInt8], from form: Form) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
         let isCanonical = unsafe bytes.withUnsafeMutableBufferPointer { target in
-            unsafe read(text.span, form, to: target, wide: false)
+            unsafe read(text.span, from: form, to: target, wide: false)
         }
         return isCanonical ? bytes : nil
     }

@@ -1,53 +1,54 @@
-/// Base64 (RFC 4648) in the one spelling that each value has.
+/// Base64 (RFC 4648). Each byte sequence has exactly one valid encoding.
 ///
-/// Decoding refuses what other decoders forgive: white space, letters of the other alphabet,
-/// padding in `url` form, missing padding in `standard` form, and bits set behind the last byte. So
-/// two texts are the same bytes exactly when they are the same text.
+/// Decoding refuses what other decoders tolerate: white space, characters of the other alphabet,
+/// padding in the `url` form, missing padding in the `standard` form, and nonzero unused bits at
+/// the end. Two texts therefore decode to the same bytes only if the texts are equal.
 package enum Base64 {
+    /// The alphabet, and with it the padding.
     package enum Form: Sendable, Hashable {
         /// Section 4: `+` and `/`, padded with `=`.
         case standard
-        /// Section 5: `-` and `_`, without padding, as JOSE wants it.
+        /// Section 5: `-` and `_`, without padding, as in JOSE.
         case url
     }
 
-    /// The text of `bytes`, as a string.
-    package static func encode(_ bytes: Span<UInt8>, _ form: Form) -> String {
-        let count = encodedCount(bytes.count, form)
+    /// Returns the encoded bytes as a string.
+    package static func encode(_ bytes: Span<UInt8>, as form: Form) -> String {
+        let count = encodedCount(of: bytes.count, as: form)
         return unsafe String(unsafeUninitializedCapacity: count) { target in
-            unsafe write(bytes, form, to: target)
+            unsafe write(bytes, as: form, to: target)
             return count
         }
     }
 
-    /// The text of an array's bytes, as a string.
-    package static func encode(_ bytes: [UInt8], _ form: Form) -> String {
-        encode(bytes.span, form)
+    /// Returns the encoded bytes of an array as a string.
+    package static func encode(_ bytes: [UInt8], as form: Form) -> String {
+        encode(bytes.span, as: form)
     }
 
-    /// The text of `bytes`, as ASCII.
-    package static func encodeBytes(_ bytes: Span<UInt8>, _ form: Form) -> [UInt8] {
-        let count = encodedCount(bytes.count, form)
+    /// Returns the encoded bytes as ASCII.
+    package static func encodeBytes(_ bytes: Span<UInt8>, as form: Form) -> [UInt8] {
+        let count = encodedCount(of: bytes.count, as: form)
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, written in
-            unsafe write(bytes, form, to: target)
+            unsafe write(bytes, as: form, to: target)
             written = count
         }
     }
 
-    /// Adds the text of `bytes`, as ASCII, to the end of `text`.
-    package static func append(_ bytes: Span<UInt8>, _ form: Form, to text: inout [UInt8]) {
-        let count = encodedCount(bytes.count, form)
+    /// Appends the encoded bytes, as ASCII, to `text`.
+    package static func append(_ bytes: Span<UInt8>, as form: Form, to text: inout [UInt8]) {
+        let count = encodedCount(of: bytes.count, as: form)
         text.append(addingCapacity: count) { (target: inout OutputSpan<UInt8>) in
             unsafe target.withUnsafeMutableBufferPointer { target, written in
                 unsafe write(
-                    bytes, form, to: UnsafeMutableBufferPointer(rebasing: target[written...]))
+                    bytes, as: form, to: UnsafeMutableBufferPointer(rebasing: target[written...]))
                 written += count
             }
         }
     }
 
-    /// The bytes that `text` stands for, or nil where it is not their one spelling.
-    package static func decode(_ text: Span<UInt8>, _ form: Form) -> [UInt8]? {
+    /// Returns the decoded bytes, or nil if `text` is not a valid encoding in this form.
+    package static func decode(_ text: Span<UInt8>, from form: Form) -> [UInt8]? {
         var count = text.count
         if form == .standard {
             guard count % 4 == 0 else { return nil }
@@ -59,24 +60,24 @@ package enum Base64 {
         let byteCount = count / 4 * 3 + [0, 0, 1, 2][count % 4]
         var isCanonical = false
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { target, written in
-            isCanonical = unsafe read(text.extracting(first: count), form, to: target)
+            isCanonical = unsafe read(text.extracting(first: count), from: form, to: target)
             written = isCanonical ? byteCount : 0
         }
         return isCanonical ? bytes : nil
     }
 
-    /// The bytes that an array's ASCII stands for, or nil.
-    package static func decode(_ text: [UInt8], _ form: Form) -> [UInt8]? {
-        decode(text.span, form)
+    /// Returns the decoded bytes of an array of ASCII, or nil if it is not a valid encoding.
+    package static func decode(_ text: [UInt8], from form: Form) -> [UInt8]? {
+        decode(text.span, from: form)
     }
 
-    /// The bytes that a string stands for, or nil.
-    package static func decode(_ text: String, _ form: Form) -> [UInt8]? {
-        decode([UInt8](text.utf8).span, form)
+    /// Returns the decoded bytes of a string, or nil if it is not a valid encoding.
+    package static func decode(_ text: String, from form: Form) -> [UInt8]? {
+        decode([UInt8](text.utf8).span, from: form)
     }
 
-    /// Bytes of text that `byteCount` bytes take.
-    package static func encodedCount(_ byteCount: Int, _ form: Form) -> Int {
+    /// Returns the number of characters in the encoding of `byteCount` bytes.
+    package static func encodedCount(of byteCount: Int, as form: Form) -> Int {
         switch form {
         case .standard: (byteCount + 2) / 3 * 4
         case .url: byteCount / 3 * 4 + [0, 2, 3][byteCount % 3]

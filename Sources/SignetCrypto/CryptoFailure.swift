@@ -1,15 +1,15 @@
 internal import CSignetOpenSSL
 
-/// A primitive that could not do its work: a wrong size, a value out of range, a tag that does not
-/// hold, or OpenSSL refusing.
+/// The failure of a cryptographic primitive: a wrong size, a value out of range, a tag that does
+/// not match, or an error in OpenSSL.
 ///
-/// The reason names sizes and limits, never bytes.
+/// The reason contains sizes and limits, never bytes.
 package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was asked for, such as `"AES-256-GCM open"`.
+    /// The operation that failed, such as `"AES-256-GCM open"`.
     package let operation: String
-    /// What was found and what was wanted.
+    /// The found and the expected value.
     package let reason: String
-    /// Whether the one cause is a tag that does not hold.
+    /// Whether the only cause is a tag that does not match.
     package let isAuthenticationFailure: Bool
 
     package init(operation: String, reason: String, isAuthenticationFailure: Bool = false) {
@@ -20,9 +20,10 @@ package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible
 
     package var description: String { "\(operation): \(reason)" }
 
-    /// OpenSSL said no. Its error queue is emptied, so that nobody later reads ours as theirs.
+    /// A failure in OpenSSL. Clears the thread's error queue, so that no other code reads our error
+    /// as its own.
     static func library(_ operation: String) -> CryptoFailure {
         copenssl_forget_errors()
-        return CryptoFailure(operation: operation, reason: "OpenSSL refused")
+        return CryptoFailure(operation: operation, reason: "OpenSSL reported a failure")
     }
 }

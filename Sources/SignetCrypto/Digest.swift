@@ -1,25 +1,25 @@
 internal import CSignetOpenSSL
 
-/// Digests of bytes that are all there (FIPS 180-4).
+/// Digests of bytes in memory (FIPS 180-4).
 package enum Digest {
-    /// The digest of `bytes`, as many bytes as the algorithm says.
+    /// Returns the digest of `bytes`, `algorithm.byteCount` bytes.
     package static func of(
-        _ bytes: Span<UInt8>, _ algorithm: DigestAlgorithm = .sha256
+        _ bytes: Span<UInt8>, using algorithm: DigestAlgorithm = .sha256
     ) throws(CryptoFailure) -> [UInt8] {
         var digest = try IncrementalDigest(algorithm)
         try digest.update(bytes)
         return try digest.finish()
     }
 
-    /// The digest of an array's bytes.
+    /// Returns the digest of an array's bytes.
     package static func of(
-        _ bytes: [UInt8], _ algorithm: DigestAlgorithm = .sha256
+        _ bytes: [UInt8], using algorithm: DigestAlgorithm = .sha256
     ) throws(CryptoFailure) -> [UInt8] {
-        try of(bytes.span, algorithm)
+        try of(bytes.span, using: algorithm)
     }
 }
 
-/// A digest of bytes that arrive in pieces. Its one owner may hand it to another thread.
+/// A digest of bytes that arrive in pieces. It may be passed to another thread.
 @safe package struct IncrementalDigest: ~Copyable, @unchecked Sendable {
     private static let pool = DigestPool()
 
@@ -29,9 +29,9 @@ package enum Digest {
     package init(_ algorithm: DigestAlgorithm = .sha256) throws(CryptoFailure) {
         guard let fetched = unsafe algorithm.fetched else {
             throw CryptoFailure(
-                operation: "digest", reason: "OpenSSL offers no \(algorithm.opensslName)")
+                operation: "digest", reason: "OpenSSL does not provide \(algorithm.opensslName)")
         }
-        guard let context = unsafe Self.pool.contexts.take() ?? EVP_MD_CTX_new() else {
+        guard let context = unsafe Self.pool.contexts.acquire() ?? EVP_MD_CTX_new() else {
             throw CryptoFailure.library("digest")
         }
         guard unsafe copenssl_digest_start(context, fetched) == 1 else {
@@ -42,7 +42,7 @@ package enum Digest {
         self.algorithm = algorithm
     }
 
-    /// Adds bytes; any number of times, none is fine too.
+    /// Adds bytes.
     package mutating func update(_ bytes: Span<UInt8>) throws(CryptoFailure) {
         let status = unsafe bytes.withUnsafeBytes { bytes in
             unsafe copenssl_digest_update(context, bytes.baseAddress, bytes.count)
@@ -50,7 +50,7 @@ package enum Digest {
         guard status == 1 else { throw CryptoFailure.library("digest") }
     }
 
-    /// The digest of all that was added.
+    /// Returns the digest of all added bytes.
     package consuming func finish() throws(CryptoFailure) -> [UInt8] {
         let count = algorithm.byteCount
         var status: Int32 = 0
@@ -64,11 +64,11 @@ package enum Digest {
     }
 
     deinit {
-        if unsafe !Self.pool.contexts.giveBack(context) { unsafe EVP_MD_CTX_free(context) }
+        if unsafe !Self.pool.contexts.release(context) { unsafe EVP_MD_CTX_free(context) }
     }
 }
 
-/// Holds the process's idle digest contexts.
+/// The process's idle digest contexts.
 private final class DigestPool: Sendable {
     let contexts = ContextPool()
 }

@@ -1,2 +1,2 @@
-// A program that reads keys may need `MemoryDumps`; it need not import that module.
+// A program that reads keys may need `CoreDumps`; it need not import that module.
 @_exported public import SignetSystem

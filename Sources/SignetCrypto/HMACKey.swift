@@ -1,16 +1,16 @@
 internal import CSignetOpenSSL
 
-/// A key of HMAC (RFC 2104, FIPS 198-1) with its contexts kept ready.
+/// An HMAC key (RFC 2104, FIPS 198-1) with a pool of contexts. Threads share a key without a lock.
 ///
-/// Setting up a context costs more than the HMAC of a request, so each key keeps a few that have
-/// done it. Threads share a key without a lock.
+/// Setting up a context takes longer than the HMAC of a request, so each key keeps a few that are
+/// set up.
 @safe package final class HMACKey: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     package let algorithm: DigestAlgorithm
-    // Keyed, never updated, only duplicated; OpenSSL reads it from several threads at once.
+    // Has the key, is never updated and only duplicated, which several threads may do at once.
     private let template: OpaquePointer
     private let pool = ContextPool()
 
-    /// Takes a key of any length, an empty one too, as RFC 2104 does.
+    /// Creates a key from bytes of any length, including none (RFC 2104, section 2).
     package init(_ algorithm: DigestAlgorithm, key: Span<UInt8>) throws(CryptoFailure) {
         self.algorithm = algorithm
         unsafe self.template = try macContext()
@@ -22,12 +22,12 @@ internal import CSignetOpenSSL
         guard status == 1 else { throw CryptoFailure.library("HMAC key") }
     }
 
-    /// Bytes of a tag.
+    /// The number of bytes in a tag.
     package var tagByteCount: Int { algorithm.byteCount }
 
-    /// The tag of a message.
+    /// Returns the tag of a message.
     package func tag(of message: Span<UInt8>) throws(CryptoFailure) -> [UInt8] {
-        guard let context = unsafe pool.take() ?? EVP_MAC_CTX_dup(template) else {
+        guard let context = unsafe pool.acquire() ?? EVP_MAC_CTX_dup(template) else {
             throw CryptoFailure.library("HMAC")
         }
         let count = algorithm.byteCount
@@ -45,11 +45,11 @@ internal import CSignetOpenSSL
             unsafe EVP_MAC_CTX_free(context)
             throw CryptoFailure.library("HMAC")
         }
-        if unsafe !pool.giveBack(context) { unsafe EVP_MAC_CTX_free(context) }
+        if unsafe !pool.release(context) { unsafe EVP_MAC_CTX_free(context) }
         return tag
     }
 
-    /// The tag of an array's bytes.
+    /// Returns the tag of an array's bytes.
     package func tag(of message: [UInt8]) throws(CryptoFailure) -> [UInt8] {
         try tag(of: message.span)
     }
@@ -58,38 +58,37 @@ internal import CSignetOpenSSL
     package var customMirror: Mirror { Mirror(self, children: []) }
 
     deinit {
-        while let context = unsafe pool.take() { unsafe EVP_MAC_CTX_free(context) }
+        while let context = unsafe pool.acquire() { unsafe EVP_MAC_CTX_free(context) }
         unsafe EVP_MAC_CTX_free(template)
     }
 }
 
-/// HMAC under a key that is used once, such as one that another HMAC made.
+/// HMAC with a key that is used once, such as one that another HMAC derived.
 package enum HMAC {
     private static let sha256 = MACPool()
     private static let sha384 = MACPool()
     private static let sha512 = MACPool()
 
-    /// The tag of `message` under `key`.
+    /// Returns the tag of `message`.
     package static func tag(
-        of message: Span<UInt8>, key: Span<UInt8>, _ algorithm: DigestAlgorithm = .sha256
+        of message: Span<UInt8>, key: Span<UInt8>, using algorithm: DigestAlgorithm = .sha256
     ) throws(CryptoFailure) -> [UInt8] {
         let count = algorithm.byteCount
         var tag = [UInt8](repeating: 0, count: count)
         var target = tag.mutableSpan
-        try write(to: &target, key: key, algorithm, message)
+        try write(to: &target, of: message, key: key, using: algorithm)
         return tag
     }
 
-    /// Writes the tag of up to three pieces, one after the other, into `target`, which is exactly
-    /// as long as a tag.
+    /// Writes the tag of `message` to `target`, which must be as long as a tag.
     static func write(
-        to target: inout MutableSpan<UInt8>, key: Span<UInt8>, _ algorithm: DigestAlgorithm,
-        _ first: Span<UInt8>, _ second: Span<UInt8> = Span(), _ third: Span<UInt8> = Span()
+        to target: inout MutableSpan<UInt8>, of message: Span<UInt8>, key: Span<UInt8>,
+        using algorithm: DigestAlgorithm
     ) throws(CryptoFailure) {
         guard target.count == algorithm.byteCount else {
             throw CryptoFailure(
                 operation: "HMAC",
-                reason: "room for \(target.count) bytes, wanted \(algorithm.byteCount)")
+                reason: "found room for \(target.count) bytes, expected \(algorithm.byteCount)")
         }
         let pool =
             switch algorithm {
@@ -97,11 +96,10 @@ package enum HMAC {
             case .sha384: sha384
             case .sha512: sha512
             }
-        let context = unsafe try pool.keyed(key, algorithm)
+        let context = unsafe try pool.context(key: key, using: algorithm)
         let count = target.count
         let isDone =
-            unsafe add(first, to: context) && add(second, to: context)
-            && add(third, to: context)
+            unsafe add(message, to: context)
             && target.withUnsafeMutableBytes { target in
                 unsafe copenssl_mac_finish(context, target.baseAddress, count) == 1
             }
@@ -109,15 +107,15 @@ package enum HMAC {
             unsafe EVP_MAC_CTX_free(context)
             throw CryptoFailure.library("HMAC")
         }
-        unsafe pool.retire(context)
+        unsafe pool.release(context)
     }
 
-    /// Fills `target` with the blocks of HKDF-Expand (RFC 5869, section 2.3), all under one set-up of
-    /// the key; at most 255 of 32 bytes.
+    /// Fills `target`, at most 255 * 32 bytes, with the output of HKDF-Expand (RFC 5869, section
+    /// 2.3). Sets the key up once for all blocks.
     static func expand(
         to target: inout MutableSpan<UInt8>, key: Span<UInt8>, info: Span<UInt8>
     ) throws(CryptoFailure) {
-        let context = unsafe try sha256.keyed(key, .sha256)
+        let context = unsafe try sha256.context(key: key, using: .sha256)
         let status = unsafe info.withUnsafeBytes { info in
             unsafe target.withUnsafeMutableBytes { target in
                 unsafe copenssl_hkdf_expand(
@@ -128,7 +126,7 @@ package enum HMAC {
             unsafe EVP_MAC_CTX_free(context)
             throw CryptoFailure.library("HKDF expand")
         }
-        unsafe sha256.retire(context)
+        unsafe sha256.release(context)
     }
 
     private static func add(_ bytes: Span<UInt8>, to context: OpaquePointer) -> Bool {
@@ -138,10 +136,10 @@ package enum HMAC {
     }
 }
 
-/// A context of HMAC without a key yet.
+/// Returns an HMAC context without a key.
 private func macContext() throws(CryptoFailure) -> OpaquePointer {
     guard let algorithm = unsafe Algorithms.shared.hmac else {
-        throw CryptoFailure(operation: "HMAC", reason: "OpenSSL offers no HMAC")
+        throw CryptoFailure(operation: "HMAC", reason: "OpenSSL does not provide HMAC")
     }
     guard let context = unsafe EVP_MAC_CTX_new(algorithm) else {
         throw CryptoFailure.library("HMAC")
@@ -149,15 +147,15 @@ private func macContext() throws(CryptoFailure) -> OpaquePointer {
     return unsafe context
 }
 
-/// The process's contexts of one digest, which get a new key each time.
+/// The process's idle HMAC contexts of one digest. Each use sets a new key.
 private final class MACPool: Sendable {
     private let contexts = ContextPool()
 
-    /// A context under `key`: an idle one with its key replaced, or a new one.
-    func keyed(
-        _ key: Span<UInt8>, _ algorithm: DigestAlgorithm
+    /// Returns a context with `key`: an idle one whose key is replaced, or a new one.
+    func context(
+        key: Span<UInt8>, using algorithm: DigestAlgorithm
     ) throws(CryptoFailure) -> OpaquePointer {
-        let idle = unsafe contexts.take()
+        let idle = unsafe contexts.acquire()
         let context = unsafe try newOr(idle)
         let status = unsafe key.withUnsafeBytes { key in
             if unsafe idle != nil {
@@ -178,11 +176,11 @@ private final class MACPool: Sendable {
         return unsafe try macContext()
     }
 
-    /// Takes a context back, its last key replaced by the empty one.
-    func retire(_ context: OpaquePointer) {
+    /// Keeps a context for later, its key replaced by the empty one, or frees it.
+    func release(_ context: OpaquePointer) {
         guard unsafe copenssl_mac_rekey(context, nil, 0) == 1 else {
             return unsafe EVP_MAC_CTX_free(context)
         }
-        if unsafe !contexts.giveBack(context) { unsafe EVP_MAC_CTX_free(context) }
+        if unsafe !contexts.release(context) { unsafe EVP_MAC_CTX_free(context) }
     }
 }

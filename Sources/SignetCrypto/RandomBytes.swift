@@ -1,11 +1,11 @@
 internal import CSignetOpenSSL
 internal import SignetSystem
 
-/// Bytes that nobody can guess, from OpenSSL's generator.
+/// Random bytes from OpenSSL's cryptographic generator.
 package enum RandomBytes {
-    /// Random bytes that will be seen: salts, nonces, file names.
+    /// Returns random bytes that may be published: salts, nonces, file names.
     package static func bytes(_ count: Int) throws(CryptoFailure) -> [UInt8] {
-        try demand(count)
+        try require(count: count)
         var status: Int32 = 1
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             if count > 0 { status = unsafe copenssl_random(buffer.baseAddress, Int32(count)) }
@@ -15,9 +15,9 @@ package enum RandomBytes {
         return bytes
     }
 
-    /// Random bytes of a key, from the generator that OpenSSL keeps for secrets.
+    /// Returns random bytes for a key, from OpenSSL's separate generator for secrets.
     package static func secret(_ count: Int) throws(CryptoFailure) -> SecretBytes {
-        try demand(count)
+        try require(count: count)
         return try SecretBytes(count: count) {
             (target: inout MutableSpan<UInt8>) throws(CryptoFailure) in
             guard count > 0 else { return }
@@ -28,14 +28,16 @@ package enum RandomBytes {
         }
     }
 
-    private static func demand(_ count: Int) throws(CryptoFailure) {
+    private static func require(count: Int) throws(CryptoFailure) {
         guard (0...Int(Int32.max)).contains(count) else {
-            throw CryptoFailure(operation: "random bytes", reason: "\(count) bytes asked for")
+            throw CryptoFailure(
+                operation: "random bytes",
+                reason: "found a count of \(count), expected 0 to \(Int32.max)")
         }
     }
 }
 
-/// Whether two runs of bytes are the same, in a time that depends on their length alone.
+/// Returns whether two byte sequences are equal, in a time that depends only on their lengths.
 ///
 /// The only comparison of tags, digests and keys in this package.
 package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
@@ -47,7 +49,7 @@ package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     }
 }
 
-/// Whether two arrays are the same, in a time that depends on their length alone.
+/// Returns whether two arrays are equal, in a time that depends only on their lengths.
 package func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     constantTimeEqual(left.span, right.span)
 }

@@ -21,7 +21,7 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The kind of key that it takes.
+    /// The kind of key that it needs.
     var family: SignatureKey.Family {
         switch self {
         case .ed25519: .ed25519
@@ -32,12 +32,12 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A public key, or a pair, that signs and verifies; shared between threads.
+/// A public key or a key pair for signatures. Threads share it.
 @safe package final class SignatureKey: Sendable {
     enum Family: Sendable {
         case ed25519, p256, p384, rsa
 
-        /// The members of a JWK that hold its numbers, in the order in which they are given.
+        /// The JWK members of its numbers, in the order in which `init` expects them.
         var members: [String] {
             switch self {
             case .ed25519: ["x", "d"]
@@ -46,7 +46,7 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
             }
         }
 
-        /// Bytes of each number; nil where they differ from key to key.
+        /// The number of bytes of each number, or nil if it differs from key to key.
         var size: Int? {
             switch self {
             case .ed25519, .p256: 32
@@ -56,19 +56,22 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
         }
     }
 
-    // Never changed after `init`; OpenSSL counts references and uses a key from several threads.
+    // Not changed after `init`; OpenSSL allows several threads to use a key.
     private nonisolated(unsafe) let key: OpaquePointer
     private let family: Family
-    /// Whether it has the half that signs.
+    /// Whether the key includes its private half.
     package let isPair: Bool
-    /// Bytes of a signature; ECDSA's are r and s side by side.
+    /// The number of bytes in a signature. An ECDSA signature is r followed by s.
     package let signatureByteCount: Int
 
-    /// Makes a key of its numbers, big-endian and one behind the other, in the order of the family's
-    /// members; a number that is not there has a count of 0.
+    /// Creates a key from its numbers.
     ///
-    /// - Throws: `CryptoFailure` for numbers of the wrong size, a point that is not on the curve, and
-    ///   halves that do not belong together.
+    /// - Parameters:
+    ///   - family: The kind of key.
+    ///   - numbers: The numbers, big-endian and concatenated, in the order of `family.members`.
+    ///   - counts: The number of bytes of each number, 0 for a missing one.
+    /// - Throws: `CryptoFailure` if a number has the wrong size, the point is not on the curve, or
+    ///   the halves do not match.
     init(
         _ family: Family, numbers: borrowing SecretBytes, counts: [Int]
     ) throws(CryptoFailure) {
@@ -79,7 +82,7 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
                 counts[index] == size || (index >= secretIndex && counts[index] == 0)
                     || family.size == nil && (0...2048).contains(counts[index])
             })
-        else { throw CryptoFailure(operation: "key", reason: "a number of the wrong size") }
+        else { throw CryptoFailure(operation: "key", reason: "a number has the wrong size") }
         let isPair = counts[secretIndex] != 0
         let sizes = counts.map { Int32($0) }
         let made: OpaquePointer? = unsafe numbers.bytes.withUnsafeBytes { bytes in
@@ -111,11 +114,12 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
     /// Signs a message.
     ///
     /// - Returns: `signatureByteCount` bytes.
-    /// - Throws: `CryptoFailure` for a public key, and for an algorithm of another kind of key.
+    /// - Throws: `CryptoFailure` if this is a public key, or the algorithm needs another kind of
+    ///   key.
     package func sign(
         _ message: Span<UInt8>, by algorithm: SignatureAlgorithm
     ) throws(CryptoFailure) -> [UInt8] {
-        try demand(algorithm)
+        try require(algorithm)
         guard isPair else {
             throw CryptoFailure(operation: "sign", reason: "a public key cannot sign")
         }
@@ -132,13 +136,13 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
         return signature
     }
 
-    /// Whether a signature is this key's of that message; one of another length is not.
+    /// Returns whether the signature is valid; one of the wrong length is not.
     ///
-    /// - Throws: `CryptoFailure` for an algorithm of another kind of key.
+    /// - Throws: `CryptoFailure` if the algorithm needs another kind of key.
     package func verifies(
         _ signature: Span<UInt8>, of message: Span<UInt8>, by algorithm: SignatureAlgorithm
     ) throws(CryptoFailure) -> Bool {
-        try demand(algorithm)
+        try require(algorithm)
         guard signature.count == signatureByteCount else { return false }
         let status = unsafe message.withUnsafeBytes { message in
             unsafe signature.withUnsafeBytes { signature in
@@ -152,10 +156,11 @@ package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
         return status == 1
     }
 
-    private func demand(_ algorithm: SignatureAlgorithm) throws(CryptoFailure) {
+    private func require(_ algorithm: SignatureAlgorithm) throws(CryptoFailure) {
         guard algorithm.family == family else {
             throw CryptoFailure(
-                operation: "\(algorithm)", reason: "the key is of another kind")
+                operation: "\(algorithm)",
+                reason: "found a key of kind \(family), expected \(algorithm.family)")
         }
     }
 

@@ -15,7 +15,7 @@ extension RequestBody {
     /// - Throws: `TransportError` with code `body-failed` if the file can't be opened.
     public static func file(_ path: String?) throws(TransportError) -> RequestBody {
         do throws(FileFailure) {
-            let file = try SteadyFile(path)
+            let file = try UnchangedFile(path)
             guard file.size == nil else { return RequestBody(FileBody(file: file)) }
             return .stream(Pipe(file: file))
         } catch {
@@ -27,7 +27,7 @@ extension RequestBody {
 private let pieceSize = 65_536
 
 private struct FileBody: RequestBodySource {
-    let file: SteadyFile
+    let file: UnchangedFile
 
     var length: Int64? { file.size }
     var isReplayable: Bool { true }
@@ -38,7 +38,7 @@ private struct FileBody: RequestBodySource {
 }
 
 private struct FileReader: RequestBodyReader {
-    let file: SteadyFile
+    let file: UnchangedFile
     let size: Int64
     var offset: Int64 = 0
 
@@ -59,7 +59,7 @@ private struct FileReader: RequestBodyReader {
 }
 
 private struct Pipe: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    let file: SteadyFile
+    let file: UnchangedFile
 
     func makeAsyncIterator() -> Pipe { self }
 

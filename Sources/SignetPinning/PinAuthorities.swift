@@ -58,7 +58,7 @@ public struct PinAuthorities: Sendable, Hashable {
     }
 
     private init(file: String, mode: Mode, bytes: [UInt8]) throws(X509Failure) {
-        let certificates = try X509Facts.certificates(bytes)
+        let certificates = try X509Parser.certificates(bytes)
         guard certificates.count <= Self.maximumCertificateCount else {
             throw X509Failure(
                 "found \(certificates.count) certificates, expected at most"

@@ -7,7 +7,7 @@ extension Key {
     /// - Throws: `SigningError` with `wrong-key-use`, or with `algorithm-mismatch` for HS512, which
     ///   RFC 9421 doesn't have.
     func rfc9421Key() throws(SigningError) -> RFC9421Key {
-        switch type {
+        switch kind {
         case .ed25519, .p256, .p384, .rsa:
             do throws(KeyError) {
                 let (key, algorithm) = try signatureKey()

@@ -6,49 +6,48 @@ internal import SignetBase
     internal import Musl
 #endif
 
-/// A file written beside its place under a temporary name, brought to the disk and then put there.
+/// Replaces files atomically: writes a temporary file, waits until the disk has it, and renames it.
 ///
-/// The temporary file of a target has one name for each user (`.NAME.signet-UID.tmp`), mode 0600 from
-/// the first moment, and is locked (`flock`) as long as its writer lives. A writer that finds one
-/// without a lock knows that its owner was killed, and removes it; one that is held, it waits for.
-/// What is not ours, no plain file, open to others or has other names is never touched: then a name
-/// nobody can guess is taken instead, so that nothing left behind can stop a run.
-package enum AtomicWrite {
-    /// What may be at the target's name.
-    enum Place {
-        /// Nothing.
-        case anew
-        /// Anything.
-        case overAnything
-        /// This file and no other.
-        case over(FileIdentity)
+/// The temporary file has a fixed name for each target and user (`.NAME.signet-UID.tmp`) and the
+/// mode 0600, and its writer holds a lock on it (`flock`). A writer that finds an unlocked one
+/// removes it, because its owner was killed, and waits for a locked one. If the name belongs to
+/// another user's file, to one that isn't regular or that others can access, or to one with several
+/// names, the writer leaves it alone and uses a random name, so that no leftover file can block it.
+enum AtomicWrite {
+    /// The file that is expected at the target's path.
+    enum Expectation {
+        case nothing
+        case anything
+        case file(FileIdentity)
     }
 
-    /// Writes the bytes; an error leaves the target as it was and no temporary file, unless the error
-    /// says otherwise.
+    /// Writes a file. If it fails, the target is unchanged and the temporary file removed, unless
+    /// the error says otherwise.
     ///
-    /// A file of another user stays that user's, and where the system does not allow it nothing is
-    /// written. A target with other names (hard links) is replaced under this name alone.
+    /// The new file gets the owner of the one it replaces; if the system doesn't allow that,
+    /// nothing is written. Other names (hard links) of the replaced file keep the old content.
     ///
-    /// - Parameter path: Without a link as its last part.
+    /// - Parameter path: The target; its last component must not be a link.
     /// - Returns: The new file, open for writing and locked, unless its file system has no locks.
-    /// - Throws: `FileFailure`; `alreadyExists` for `anew`, `busy` where the file is no longer the one
-    ///   it shall replace, or where another writer of the same file did not end in time.
-    static func put(
-        _ bytes: Span<UInt8>, at path: String, mode: UInt32, _ place: Place
+    /// - Throws: `FileFailure`: `alreadyExists` if nothing was expected but something exists,
+    ///   `busy` if the target is not the expected file, or another process is still writing it
+    ///   after 10 s.
+    static func write(
+        _ bytes: Span<UInt8>, to path: String, mode: UInt32, expecting expected: Expectation
     ) throws(FileFailure) -> Descriptor {
         let target = try Target(path)
         let temporary = try Temporary(for: target)
         let signals = temporary.signals
-        defer { signals.admit() }
+        defer { signals.restore() }
         do throws(FileFailure) {
-            try fill(temporary.file, bytes, mode: mode, owner: target.foreignOwner())
-            try put(temporary.name, on: target, place)
+            try fill(temporary.file, with: bytes, mode: mode, owner: target.foreignOwner())
+            try rename(temporary.name, to: target, expecting: expected)
         } catch {
             guard target.remove(temporary.name) else {
                 throw FileFailure(
                     path: path, operation: error.operation,
-                    reason: "\(error.reason); \(printable(temporary.name)) is left beside it",
+                    reason:
+                        "\(error.reason); the temporary file \(printable(temporary.name)) remains",
                     kind: error.kind)
             }
             throw error
@@ -58,24 +57,25 @@ package enum AtomicWrite {
         } catch {
             throw FileFailure(
                 path: path, operation: "write",
-                reason: "the new file is in its place, but the disk did not confirm the folder "
-                    + "(\(error.reason)): after a power cut the old one may be there again",
+                reason: "the new file was written, but the disk did not confirm the folder "
+                    + "(\(error.reason)): after a power failure, the old file may be back",
                 kind: error.kind)
         }
         return temporary.file
     }
 
     private static func fill(
-        _ file: borrowing Descriptor, _ bytes: Span<UInt8>, mode: UInt32,
+        _ file: borrowing Descriptor, with bytes: Span<UInt8>, mode: UInt32,
         owner: (user: uid_t, group: gid_t)?
     ) throws(FileFailure) {
         if let owner, fchown(file.number, owner.user, owner.group) != 0 {
             throw FileFailure(
                 path: file.path, operation: "write",
-                reason: "it is user \(owner.user)'s, and a new file cannot be given to them "
+                reason:
+                    "it belongs to user \(owner.user), and the new file cannot be given to them "
                     + "(\(unsafe String(cString: strerror(errno))))", kind: .system)
         }
-        // The process's mask may have taken bits away, and none was given too many.
+        // Set again, because the process's umask may have removed bits.
         guard fchmod(file.number, mode) == 0 else {
             throw FileFailure(path: file.path, operation: "write", errno: errno)
         }
@@ -83,18 +83,18 @@ package enum AtomicWrite {
         try file.synchronize()
     }
 
-    private static func put(
-        _ name: String, on target: borrowing Target, _ place: Place
+    private static func rename(
+        _ name: String, to target: borrowing Target, expecting expected: Expectation
     ) throws(FileFailure) {
         let folder = target.folder.number
-        switch place {
-        case .anew: return try putAnew(name, on: target)
-        case .overAnything: break
-        case .over(let expected):
-            guard FileIdentity.named(target.name, in: target.folder) == expected else {
+        switch expected {
+        case .nothing: return try renameWithoutReplacing(name, to: target)
+        case .anything: break
+        case .file(let identity):
+            guard FileIdentity.named(target.name, in: target.folder) == identity else {
                 throw FileFailure(
                     path: target.path, operation: "write",
-                    reason: "another program put another file in its place meanwhile", kind: .busy)
+                    reason: "another program has replaced it in the meantime", kind: .busy)
             }
         }
         guard unsafe renameat(folder, name, folder, target.name) == 0 else {
@@ -102,22 +102,22 @@ package enum AtomicWrite {
         }
     }
 
-    private static func putAnew(
-        _ name: String, on target: borrowing Target
+    private static func renameWithoutReplacing(
+        _ name: String, to target: borrowing Target
     ) throws(FileFailure) {
         let folder = target.folder.number
-        if SystemCalls.renameAnew(folder, name, target.name) { return }
+        if SystemCalls.renameWithoutReplacing(name, to: target.name, in: folder) { return }
         guard [EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) else {
             throw FileFailure(path: target.path, operation: "create", errno: errno)
         }
-        // A kernel or file system that cannot rename without replacing: a second name, then one less.
+        // The kernel or file system doesn't support it: add the new name, then remove the old one.
         guard unsafe linkat(folder, name, folder, target.name, 0) == 0 else {
             throw FileFailure(path: target.path, operation: "create", errno: errno)
         }
         _ = target.remove(name)
     }
 
-    /// The place of a file: its open folder and its name there.
+    /// A file's open folder and its name there.
     struct Target: ~Copyable {
         let folder: Descriptor
         let name: String
@@ -127,10 +127,11 @@ package enum AtomicWrite {
             let (folder, name) = PrivateFile.split(path)
             guard !name.isEmpty, name != ".", name != ".." else {
                 throw FileFailure(
-                    path: path, operation: "write", reason: "it names no file", kind: .wrongKind)
+                    path: path, operation: "write", reason: "it is not the path of a file",
+                    kind: .wrongKind)
             }
             do throws(FileFailure) {
-                self.folder = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
+                self.folder = try Descriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
             } catch {
                 throw FileFailure(
                     path: path, operation: "write", reason: error.reason, kind: error.kind)
@@ -139,7 +140,7 @@ package enum AtomicWrite {
             self.path = path
         }
 
-        /// Owner and group of the file that is there, where it is another user's.
+        /// Returns the owner and group of the existing file, if it belongs to another user.
         borrowing func foreignOwner() -> (user: uid_t, group: gid_t)? {
             var status = stat()
             guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -148,7 +149,7 @@ package enum AtomicWrite {
             return (status.st_uid, status.st_gid)
         }
 
-        /// Takes a name away; a disk that fails once is asked once more.
+        /// Removes a name. Retries once if the disk fails.
         borrowing func remove(_ name: String) -> Bool {
             for _ in 0..<2 {
                 if unsafe unlinkat(folder.number, name, 0) == 0 || errno == ENOENT { return true }
@@ -157,66 +158,69 @@ package enum AtomicWrite {
         }
     }
 
-    /// A temporary file that is open and ours alone. Whoever has it removes its name or gives it
-    /// away, and then admits the signals that were held before it was made.
+    /// A locked temporary file. Its owner renames or removes it, and then restores the signals that
+    /// were blocked when it was created.
     private struct Temporary: ~Copyable {
         let file: Descriptor
         let name: String
-        let signals: HeldSignals
+        let signals: SignalMask
 
         init(for target: borrowing Target) throws(FileFailure) {
-            // Names may have 255 bytes; what collides for being cut short waits for its turn.
+            // A name can have 255 bytes. Long names may collide here; their writers wait for each
+            // other.
             let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
             let name = ".\(shown).signet-\(geteuid())"
-            var waiting = Waiting(Waiting.usualPatience)
+            var backoff = Backoff()
             while true {
-                let signals = HeldSignals()
+                let signals = SignalMask()
                 do throws(FileFailure) {
-                    if let file = try Self.make(name + ".tmp", for: target) {
+                    if let file = try Self.create(name + ".tmp", for: target) {
                         self.init(file: file, name: name + ".tmp", signals: signals)
                         return
                     }
                 } catch {
-                    signals.admit()
+                    signals.restore()
                     throw error
                 }
-                signals.admit()
+                signals.restore()
                 switch try StaleFile.remove(name + ".tmp", of: target) {
-                case .isGone: continue
-                case .isHeld:
-                    guard waiting.goesOn() else { throw FileFailure.busy(target.path) }
-                case .isForeign:
-                    let free = "\(name)-\(TemporaryName.suffix()).tmp"
-                    let signals = HeldSignals()
+                case .removed: continue
+                case .locked:
+                    guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(target.path) }
+                case .foreign:
+                    let free = "\(name)-\(try Self.randomSuffix(for: target.path)).tmp"
+                    let signals = SignalMask()
                     do throws(FileFailure) {
-                        guard let file = try Self.make(free, for: target) else {
+                        guard let file = try Self.create(free, for: target) else {
                             throw FileFailure(path: target.path, operation: "write", errno: EEXIST)
                         }
                         self.init(file: file, name: free, signals: signals)
                         return
                     } catch {
-                        signals.admit()
+                        signals.restore()
                         throw error
                     }
                 }
             }
         }
 
-        private init(file: consuming Descriptor, name: String, signals: HeldSignals) {
+        private init(file: consuming Descriptor, name: String, signals: SignalMask) {
             self.file = file
             self.name = name
             self.signals = signals
         }
 
-        /// Makes the file and locks it; nil where the name is taken, or was while it was not locked.
-        private static func make(
+        /// Creates and locks the file. Returns nil if the name exists, or another writer got the
+        /// file before it was locked.
+        private static func create(
             _ name: String, for target: borrowing Target
         ) throws(FileFailure) -> Descriptor? {
             let file: Descriptor
             do throws(FileFailure) {
                 file = try Descriptor(
-                    at: target.folder.number, name,
-                    flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, shown: target.path)
+                    named: name, in: target.folder.number,
+                    flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600, shownAs: target.path
+                )
             } catch {
                 if error.kind == .alreadyExists { return nil }
                 throw FileFailure(
@@ -225,9 +229,9 @@ package enum AtomicWrite {
             do throws(FileFailure) {
                 switch try file.tryLock() {
                 case .unsupported: return file
-                case .heldByAnother: return nil
-                case .taken:
-                    // A writer may have taken it for a dead one's before it was locked.
+                case .lockedByAnother: return nil
+                case .acquired:
+                    // Another writer may have removed it as a leftover before it was locked.
                     let named = FileIdentity.named(name, in: target.folder)
                     guard try file.identity() == named else { return nil }
                     return file
@@ -237,47 +241,57 @@ package enum AtomicWrite {
                 throw error
             }
         }
+
+        private static func randomSuffix(for path: String) throws(FileFailure) -> String {
+            do throws(CryptoFailure) {
+                return Base64.encode(try RandomBytes.bytes(12), as: .url)
+            } catch {
+                throw FileFailure(
+                    path: path, operation: "write", reason: error.reason, kind: .system)
+            }
+        }
     }
 }
 
-/// A temporary file that is already there when it is to be made.
+/// A temporary file that already exists.
 private enum StaleFile {
     enum Outcome {
-        case isGone
-        /// Its writer lives.
-        case isHeld
-        /// Not ours to remove.
-        case isForeign
+        case removed
+        /// Its writer is alive.
+        case locked
+        /// It may not be removed.
+        case foreign
     }
 
-    /// Removes it where its writer is dead.
+    /// Removes the file if its writer is dead.
     static func remove(
         _ name: String, of target: borrowing AtomicWrite.Target
     ) throws(FileFailure) -> Outcome {
         let file: Descriptor
         do throws(FileFailure) {
             file = try Descriptor(
-                at: target.folder.number, name,
-                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shown: target.path)
+                named: name, in: target.folder.number,
+                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shownAs: target.path)
         } catch {
-            return error.kind == .notFound ? .isGone : .isForeign
+            return error.kind == .notFound ? .removed : .foreign
         }
         let status = try file.status()
         let identity = FileIdentity(status)
-        // Killed between a second name and one less: the name is free to go, the file stays.
+        // The writer was killed between adding the new name and removing this one: only the name
+        // goes.
         let isTarget = FileIdentity.named(target.name, in: target.folder) == identity
         let owners = [geteuid(), target.foreignOwner()?.user ?? geteuid()]
         guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 == 0 || isTarget,
             owners.contains(status.st_uid), status.st_nlink <= 1 || isTarget
-        else { return .isForeign }
+        else { return .foreign }
         if !isTarget {
             switch try file.tryLock() {
-            case .taken: break
-            case .heldByAnother: return .isHeld
-            case .unsupported: return .isForeign
+            case .acquired: break
+            case .lockedByAnother: return .locked
+            case .unsupported: return .foreign
             }
         }
-        guard FileIdentity.named(name, in: target.folder) == identity else { return .isGone }
-        return target.remove(name) ? .isGone : .isForeign
+        guard FileIdentity.named(name, in: target.folder) == identity else { return .removed }
+        return target.remove(name) ? .removed : .foreign
     }
 }

@@ -4,8 +4,8 @@
     package import Musl
 #endif
 
-/// An open file, closed by its one owner. Never handed down to a child process.
-package struct Descriptor: ~Copyable {
+/// An open file, closed by its only owner and never inherited by a child process.
+struct Descriptor: ~Copyable {
     let number: Int32
     let path: String
 
@@ -14,18 +14,21 @@ package struct Descriptor: ~Copyable {
         self.path = path
     }
 
-    /// Opens an existing file or folder; never waits for the other end of a pipe.
-    init(opening path: String, _ flags: Int32) throws(FileFailure) {
-        try self.init(at: AT_FDCWD, path, flags: flags | O_NONBLOCK, mode: 0, shown: path)
+    /// Opens an existing file or folder. Doesn't wait for the other end of a pipe.
+    init(opening path: String, flags: Int32) throws(FileFailure) {
+        try self.init(named: path, in: AT_FDCWD, flags: flags | O_NONBLOCK, shownAs: path)
     }
 
-    /// Opens or makes a file beside others in a folder that is open.
+    /// Opens or creates a file in an open folder.
+    ///
+    /// - Parameter path: The file's name in errors.
     init(
-        at folder: Int32, _ name: String, flags: Int32, mode: mode_t, shown path: String
+        named name: String, in folder: Int32, flags: Int32, mode: mode_t = 0, shownAs path: String
     ) throws(FileFailure) {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw FileFailure(
-                path: path, operation: "open", reason: "no usable file name", kind: .notFound)
+                path: path, operation: "open",
+                reason: "the file name is empty or contains a zero byte", kind: .notFound)
         }
         var number: Int32
         repeat {
@@ -37,8 +40,8 @@ package struct Descriptor: ~Copyable {
         self.init(adopting: number, path: path)
     }
 
-    /// What the opened file is, which nobody can exchange after the question.
-    package func status() throws(FileFailure) -> stat {
+    /// Returns the status of the open file, which cannot be replaced after this check.
+    func status() throws(FileFailure) -> stat {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else {
             throw FileFailure(path: path, operation: "examine", errno: errno)
@@ -46,27 +49,27 @@ package struct Descriptor: ~Copyable {
         return status
     }
 
-    /// Which file is open.
+    /// Returns the identity of the open file.
     func identity() throws(FileFailure) -> FileIdentity { FileIdentity(try status()) }
 
-    /// What an attempt to lock a file came to.
-    enum LockOutcome { case taken, heldByAnother, unsupported }
+    /// The outcome of an attempt to lock a file.
+    enum LockOutcome { case acquired, lockedByAnother, unsupported }
 
-    /// Takes the file's lock (`flock`) unless another has it; closing the file gives it back, and so
-    /// does the end of the process, however it ends.
+    /// Locks the file (`flock`) if it isn't locked. The lock ends when the file is closed or the
+    /// process ends.
     func tryLock() throws(FileFailure) -> LockOutcome {
         while true {
-            if flock(number, LOCK_EX | LOCK_NB) == 0 { return .taken }
+            if flock(number, LOCK_EX | LOCK_NB) == 0 { return .acquired }
             switch errno {
             case EINTR: continue
-            case EWOULDBLOCK: return .heldByAnother
+            case EWOULDBLOCK: return .lockedByAnother
             case ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL: return .unsupported
             default: throw FileFailure(path: path, operation: "lock", errno: errno)
             }
         }
     }
 
-    /// Writes zeros over every byte of a regular file and waits until the disk has them.
+    /// Overwrites a regular file with zeros and waits until the disk has them.
     func overwrite() throws(FileFailure) {
         let size = Int(try status().st_size)
         guard lseek(number, 0, SEEK_SET) == 0 else {
@@ -82,10 +85,13 @@ package struct Descriptor: ~Copyable {
         try synchronize()
     }
 
-    /// All bytes from here to the end.
+    /// Reads from the current position to the end.
     ///
-    /// - Throws: `FileFailure` of kind `tooLarge` as soon as there are more than `limit`.
-    package func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes.
+    ///   - expected: The number of bytes for which memory is reserved.
+    /// - Throws: `FileFailure`, of kind `tooLarge` if there are more than `limit` bytes.
+    func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(max(expected, 0), limit) + 1)
         var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
@@ -103,10 +109,10 @@ package struct Descriptor: ~Copyable {
                 wipe(&bytes)
                 throw FileFailure(
                     path: path, operation: "read",
-                    reason: "it holds more than \(limit) bytes", kind: .tooLarge)
+                    reason: "found more than \(limit) bytes, which is the limit", kind: .tooLarge)
             }
             if bytes.count + count > bytes.capacity {
-                // What the array would leave behind when it grows may be a key.
+                // Grows by hand, because the old storage may contain a key and must be wiped.
                 var grown: [UInt8] = []
                 grown.reserveCapacity(2 * (bytes.count + count))
                 grown.append(contentsOf: bytes)
@@ -117,9 +123,9 @@ package struct Descriptor: ~Copyable {
         }
     }
 
-    /// Reads the next bytes, as many as there are and fit.
+    /// Reads the next available bytes.
     ///
-    /// - Returns: How many; 0 at the end.
+    /// - Returns: The number of bytes, 0 at the end.
     func read(into chunk: inout [UInt8]) throws(FileFailure) -> Int {
         while true {
             let count = unsafe chunk.withUnsafeMutableBytes { chunk in
@@ -134,7 +140,29 @@ package struct Descriptor: ~Copyable {
         }
     }
 
-    /// Waits for bytes of a pipe that another program made one that does not wait.
+    /// Reads from a position in the file, independent of the current one.
+    ///
+    /// - Returns: `count` bytes, fewer at the end.
+    func read(at offset: Int64, count: Int) throws(FileFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let start = done
+            let more = unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe pread(
+                    number, bytes.baseAddress! + start, count - start, off_t(offset) + start)
+            }
+            if more == 0 { break }
+            guard more > 0 || errno == EINTR else {
+                throw FileFailure(path: path, operation: "read", errno: errno)
+            }
+            done += max(more, 0)
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+
+    /// Waits for bytes of a pipe that another program made non-blocking.
     private func awaitBytes() {
         var state = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&state, 1, -1)
@@ -156,7 +184,7 @@ package struct Descriptor: ~Copyable {
         }
     }
 
-    /// Waits until the disk has it.
+    /// Waits until the disk has the file's contents.
     func synchronize() throws(FileFailure) {
         while fsync(number) != 0 {
             guard errno == EINTR else {
@@ -168,7 +196,7 @@ package struct Descriptor: ~Copyable {
     deinit { _ = close(number) }
 }
 
-/// Tells one file from another, also from one that took its name.
+/// A file's identity, independent of its name.
 package struct FileIdentity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
@@ -178,7 +206,8 @@ package struct FileIdentity: Sendable, Hashable {
         inode = UInt64(status.st_ino)
     }
 
-    /// What a name in an open folder leads to, links not followed; nil where nothing is.
+    /// Returns the identity of a name in an open folder, without following links, or nil if nothing
+    /// exists.
     static func named(_ name: String, in folder: borrowing Descriptor) -> FileIdentity? {
         var status = stat()
         guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {

@@ -4,9 +4,9 @@
     internal import Musl
 #endif
 
-/// The variables of the process's environment.
+/// The process's environment variables.
 package enum Environment {
-    /// The value of a variable, or nil where it is not set.
+    /// The value of a variable, or nil if it is not set.
     package static subscript(name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }

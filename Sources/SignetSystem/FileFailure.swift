@@ -6,27 +6,27 @@ internal import SignetBase
     internal import Musl
 #endif
 
-/// A file that could not be read or written.
+/// A file cannot be read or written.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Why, for those who act on it.
+    /// The kind of failure, for programs.
     package enum Kind: Sendable, Hashable {
         case notFound
         case alreadyExists
-        /// Another process is changing it, or changed it meanwhile.
+        /// Another process is changing the file, or has changed it in the meantime.
         case busy
-        /// Others than the owner may read or write it, or it is another user's.
+        /// Others than the owner have access to the file, or it belongs to another user.
         case permissions
-        /// A folder, a device, a pipe or a socket where a file was wanted.
+        /// A folder, a device, a pipe or a socket was found instead of a file.
         case wrongKind
         case tooLarge
-        /// Whatever else the system said.
+        /// Any other error of the system.
         case system
     }
 
     package let path: String
-    /// What was tried: `"open"`, `"read"`, `"write"`, ….
+    /// The operation that failed: `"open"`, `"read"`, `"write"`, ….
     package let operation: String
-    /// What the system said, or what was found and wanted.
+    /// The system's message, or what was found and expected.
     package let reason: String
     package let kind: Kind
 
@@ -37,8 +37,9 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The failure that `errno` tells of; to be called at once after the call that failed.
-    package init(path: String, operation: String, errno code: Int32) {
+    /// Creates the failure for an error number, which the caller must read right after the failed
+    /// call.
+    init(path: String, operation: String, errno code: Int32) {
         let kind: Kind =
             switch code {
             case ENOENT, ENOTDIR: .notFound
@@ -51,15 +52,30 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
             kind: kind)
     }
 
-    /// The failure of one who waited for another process, or another part of this one.
+    /// Returns the failure of a wait for another process or another part of this one.
     static func busy(_ path: String) -> FileFailure {
         FileFailure(
             path: path, operation: "change",
-            reason: "another process is changing it; try again when that has ended", kind: .busy)
+            reason: "another process is changing it; retry when that process is done", kind: .busy)
     }
 
-    /// One line: what was tried, on which file, and why not. Control characters are escaped.
+    /// One line with the operation, the file and the reason. Control characters in the path are
+    /// escaped.
     package var message: String { "cannot \(operation) \(printable(path)): \(reason)" }
 
     package var description: String { message }
+}
+
+/// Returns the text with control characters as `\u{…}`, so that it cannot control a terminal.
+package func printable(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+            result += "\\u{\(String(scalar.value, radix: 16))}"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
 }

@@ -4,31 +4,28 @@
     internal import Musl
 #endif
 
-/// What lies in a folder beside a file.
+/// The contents of folders.
 package enum Folder {
-    /// The most names that are looked at.
-    private static let limit = 10_000
-
-    /// The first bytes of each file that lies beside another, in no order. Folders, links, what
-    /// cannot be read and the temporary files of killed writers are left out.
+    /// Returns the first bytes of each regular file in the same folder as `path`, in no order.
+    /// Leaves out unreadable files and the temporary files of killed writers.
     ///
     /// - Parameters:
-    ///   - path: The file beside which is looked; itself left out, under other names too.
-    ///   - count: How many bytes of each.
-    /// - Throws: `FileFailure` where the folder cannot be read, or holds more than 10 000 names.
-    package static func beginnings(
-        beside path: String, count: Int
+    ///   - path: A file in the folder. It is left out, even under other names.
+    ///   - count: The maximum number of bytes from each file.
+    /// - Throws: `FileFailure` if the folder cannot be read or contains more than 10 000 names.
+    package static func firstBytes(
+        ofFilesBeside path: String, count: Int
     ) throws(FileFailure) -> [(name: String, bytes: [UInt8])] {
         let folder = try Descriptor(
-            opening: PrivateFile.split(path).folder, O_RDONLY | O_DIRECTORY)
+            opening: PrivateFile.split(path).folder, flags: O_RDONLY | O_DIRECTORY)
         var itself = stat()
         let isThere = unsafe stat(path, &itself) == 0
         var found: [(name: String, bytes: [UInt8])] = []
-        for name in try names(in: folder, path) where !isTemporary(name) {
+        for name in try names(in: folder, limit: 10_000, shownAs: path) where !isTemporary(name) {
             guard
                 let file = try? Descriptor(
-                    at: folder.number, name,
-                    flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shown: name),
+                    named: name, in: folder.number,
+                    flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shownAs: name),
                 let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG,
                 !isThere || status.st_ino != itself.st_ino || status.st_dev != itself.st_dev
             else { continue }
@@ -46,13 +43,16 @@ package enum Folder {
         name.hasPrefix(".") && name.contains(".signet-") && name.hasSuffix(".tmp")
     }
 
-    private static func names(
-        in folder: borrowing Descriptor, _ path: String
+    /// Returns the names in an open folder, in no order.
+    ///
+    /// - Parameter path: The path in errors.
+    static func names(
+        in folder: borrowing Descriptor, limit: Int = .max, shownAs path: String
     ) throws(FileFailure) -> [String] {
-        // The stream closes its descriptor, so it gets one of its own.
+        // A copy, because the stream closes its descriptor.
         let copy = unsafe openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = unsafe fdopendir(copy) else {
-            let failure = FileFailure(path: path, operation: "look beside", errno: errno)
+            let failure = FileFailure(path: path, operation: "list the files beside", errno: errno)
             if copy >= 0 { _ = close(copy) }
             throw failure
         }
@@ -68,8 +68,9 @@ package enum Folder {
             names.append(name)
             guard names.count <= limit else {
                 throw FileFailure(
-                    path: path, operation: "look beside",
-                    reason: "its folder holds more than \(limit) names", kind: .tooLarge)
+                    path: path, operation: "list the files beside",
+                    reason: "found more than \(limit) names in the folder, which is the limit",
+                    kind: .tooLarge)
             }
         }
         return names

@@ -4,21 +4,20 @@
     internal import Musl
 #endif
 
-/// What a command reads: a file, a pipe, or standard input.
+/// The input of a command: a file, a pipe, or standard input.
 package enum InputFile {
-    /// The most bytes of an input for which nothing else is said: 64 MiB.
-    package static let usualLimit = 64 << 20
+    /// The default maximum size of an input: 64 MiB.
+    package static let defaultLimit = 64 << 20
 
-    /// Reads all of it.
+    /// Reads the whole input.
     ///
     /// - Parameters:
-    ///   - path: nil or `-` is standard input. Folders and block devices are refused; a pipe without
-    ///     a writer is empty.
-    ///   - limit: The most bytes that are taken.
-    /// - Returns: Its bytes.
-    /// - Throws: `FileFailure`; of kind `tooLarge` as soon as there are more bytes than `limit`.
+    ///   - path: The file; nil or `-` is standard input. Folders and block devices are refused. A
+    ///     pipe without a writer is empty.
+    ///   - limit: The maximum number of bytes.
+    /// - Throws: `FileFailure`, of kind `tooLarge` if there are more than `limit` bytes.
     package static func read(
-        _ path: String?, limit: Int = usualLimit
+        _ path: String?, limit: Int = defaultLimit
     ) throws(FileFailure) -> [UInt8] {
         let file = try open(path)
         let status = try file.status()
@@ -26,13 +25,14 @@ package enum InputFile {
         guard !isRegular || path == nil || path == "-" || status.st_size <= limit else {
             throw FileFailure(
                 path: file.path, operation: "read",
-                reason: "it holds \(status.st_size) bytes, at most \(limit) are taken",
+                reason: "found \(status.st_size) bytes, expected at most \(limit)",
                 kind: .tooLarge)
         }
         return try file.readAll(limit: limit, expected: isRegular ? Int(status.st_size) : 0)
     }
 
-    /// The folder from which relative paths in a file count: the file's own, or the current one.
+    /// Returns the folder for relative paths in a file: the file's folder, or the current one for
+    /// standard input.
     package static func folder(of path: String?) -> String {
         guard let path, path != "-" else { return "." }
         return PrivateFile.split(path).folder
@@ -40,8 +40,8 @@ package enum InputFile {
 
     /// Opens an input.
     ///
-    /// - Parameter path: nil or `-` is standard input. Folders and block devices are refused; a pipe
-    ///   without a writer is empty.
+    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are
+    ///   refused. A pipe without a writer is empty.
     /// - Throws: `FileFailure`.
     static func open(_ path: String?) throws(FileFailure) -> Descriptor {
         guard let path, path != "-" else {
@@ -51,17 +51,19 @@ package enum InputFile {
             }
             return Descriptor(adopting: copy, path: "standard input")
         }
-        let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
+        let file = try Descriptor(opening: path, flags: O_RDONLY | O_NOCTTY)
         switch try file.status().st_mode & S_IFMT {
         case S_IFDIR:
             throw FileFailure(
-                path: path, operation: "read", reason: "it is a folder", kind: .wrongKind)
+                path: path, operation: "read", reason: "it is a folder, expected a file",
+                kind: .wrongKind)
         case S_IFBLK, S_IFSOCK:
             throw FileFailure(
-                path: path, operation: "read", reason: "it is no file", kind: .wrongKind)
+                path: path, operation: "read",
+                reason: "it is a block device or a socket, expected a file", kind: .wrongKind)
         case S_IFREG: break
         default:
-            // Only the opening must not wait; the bytes of a slow writer are worth waiting for.
+            // Only opening must not wait. Reading waits for a slow writer.
             let flags = fcntl(file.number, F_GETFL)
             if flags >= 0 { _ = fcntl(file.number, F_SETFL, flags & ~O_NONBLOCK) }
         }

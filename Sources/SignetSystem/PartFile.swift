@@ -4,36 +4,37 @@
     internal import Musl
 #endif
 
-/// A file that comes in parts, over several runs of a program, and gets its name when it is whole.
+/// A file that is written over several runs of a program and gets its name when it is complete.
 ///
-/// It lies beside its target as `.NAME.signet-UID.part`, with what its owner noted of it in
-/// `….part.state`; mode 0600, and locked (`flock`) by the one process that adds to it. A part that is
-/// another user's, writable by others, a link or has other names is refused.
+/// Until then it is in the target's folder as `.NAME.signet-UID.part`, with its owner's notes in
+/// `….part.state`. It has mode 0600, and one process at a time locks it (`flock`) and appends to
+/// it. A part that belongs to another user, is writable by others, is a link or has several names
+/// is refused.
 package struct PartFile: ~Copyable {
     private let target: AtomicWrite.Target
     private let name: String
     private let file: Descriptor
     private let statePath: String
-    /// How many bytes are there.
+    /// The number of bytes so far.
     package private(set) var size: Int64
 
-    /// Opens or makes the part of a target.
+    /// Opens or creates the part of a target.
     ///
-    /// - Parameter path: The target; links are followed.
-    /// - Throws: `FileFailure`; of kind `busy` where another process has it.
+    /// - Parameter path: The target. Links are followed.
+    /// - Throws: `FileFailure`, of kind `busy` if another process has locked the part.
     package init(for path: String) throws(FileFailure) {
         let target = try AtomicWrite.Target(try PrivateFile.resolved(path))
         let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
         let name = ".\(shown).signet-\(geteuid()).part"
         let folder = PrivateFile.split(target.path).folder
         let partPath = folder == "." ? name : folder + name
-        // A part that got its target's name between the opening and the lock is no part any more.
+        // Retries if the part got its target's name after it was opened and before it was locked.
         for _ in 0..<100 {
             let file = try Descriptor(
-                at: target.folder.number, name,
+                named: name, in: target.folder.number,
                 flags: O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
                 mode: 0o600,
-                shown: partPath)
+                shownAs: partPath)
             let status = try file.status()
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
                 status.st_mode & 0o022 == 0, status.st_nlink <= 1
@@ -41,23 +42,23 @@ package struct PartFile: ~Copyable {
                 throw FileFailure(
                     path: partPath, operation: "use",
                     reason:
-                        "it is no private file of this user, so what it holds cannot be gone on from;"
+                        "it is not a private file of this user and cannot be continued;"
                         + " remove it", kind: .permissions)
             }
             switch try file.tryLock() {
-            case .heldByAnother: throw FileFailure.busy(path)
+            case .lockedByAnother: throw FileFailure.busy(path)
             case .unsupported:
                 throw FileFailure(
                     path: partPath, operation: "lock",
                     reason:
-                        "its file system has no locks (flock), so two processes could mix what they"
-                        + " write", kind: .system)
-            case .taken: break
+                        "its file system does not support locks (flock), so two processes could mix"
+                        + " their output", kind: .system)
+            case .acquired: break
             }
             guard try file.identity() == FileIdentity.named(name, in: target.folder) else {
                 continue
             }
-            // A run that was killed just before the part got its name had given it the file's mode.
+            // A run that was killed just before the rename has already set the target's mode.
             guard fchmod(file.number, 0o600) == 0 else {
                 throw FileFailure(path: partPath, operation: "use", errno: errno)
             }
@@ -71,30 +72,30 @@ package struct PartFile: ~Copyable {
         throw FileFailure.busy(path)
     }
 
-    /// What was noted of the bytes that are there; nil where nothing was.
+    /// Returns the notes about the bytes so far, or nil if they are missing.
     package func state() -> [UInt8]? {
         try? PrivateFile.read(statePath, limit: 65_536, requirePrivate: true)
     }
 
-    /// Throws the bytes away, and notes what the next ones are.
+    /// Discards the bytes and writes notes about the next ones.
     ///
-    /// The emptiness is on the disk before the note is: a machine that loses power between the two never
-    /// takes old bytes for new ones.
+    /// The disk has the empty file before it has the notes, so that the notes never describe old
+    /// bytes after a power failure.
     package mutating func restart(_ state: [UInt8]) throws(FileFailure) {
-        try shorten(to: 0)
+        try truncate(to: 0)
         try file.synchronize()
         try PrivateFile.writeAtomically(state, to: statePath)
     }
 
-    /// Takes bytes at the end away.
-    package mutating func shorten(to size: Int64) throws(FileFailure) {
+    /// Truncates the file.
+    package mutating func truncate(to size: Int64) throws(FileFailure) {
         guard ftruncate(file.number, off_t(size)) == 0 else {
             throw FileFailure(path: target.path, operation: "write", errno: errno)
         }
         self.size = size
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     package mutating func append(_ bytes: [UInt8]) throws(FileFailure) {
         do throws(FileFailure) {
             try file.writeAll(bytes.span)
@@ -105,11 +106,11 @@ package struct PartFile: ~Copyable {
         size += Int64(bytes.count)
     }
 
-    /// Brings what is there to the disk.
+    /// Waits until the disk has the bytes so far.
     package func synchronize() throws(FileFailure) { try file.synchronize() }
 
-    /// Reads all of it, in pieces.
-    package func read(_ receive: (Span<UInt8>) throws(FileFailure) -> Void) throws(FileFailure) {
+    /// Reads the bytes so far in pieces.
+    package func read(_ receive: (Span<UInt8>) throws(CryptoFailure) -> Void) throws(FileFailure) {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         guard lseek(file.number, 0, SEEK_SET) == 0 else {
             throw FileFailure(path: target.path, operation: "read", errno: errno)
@@ -117,11 +118,16 @@ package struct PartFile: ~Copyable {
         while true {
             let count = try file.read(into: &buffer)
             if count == 0 { return }
-            try receive(buffer.span.extracting(first: count))
+            do throws(CryptoFailure) {
+                try receive(buffer.span.extracting(first: count))
+            } catch {
+                throw FileFailure(
+                    path: target.path, operation: "read", reason: error.reason, kind: .system)
+            }
         }
     }
 
-    /// Gives the file its name, in the place of what had it.
+    /// Gives the file its target's name, and replaces what has it.
     ///
     /// - Parameter mode: The file's mode.
     /// - Throws: `FileFailure`.
@@ -138,7 +144,7 @@ package struct PartFile: ~Copyable {
         _ = target.remove(name + ".state")
     }
 
-    /// Removes the part and what was noted of it.
+    /// Removes the part and its notes.
     package consuming func discard() { remove() }
 
     private func remove() {
@@ -146,10 +152,10 @@ package struct PartFile: ~Copyable {
         _ = target.remove(name + ".state")
     }
 
-    // A part of nothing is worth nothing; one that has its target's name is no part any more.
+    // Removes an empty part, unless it already has its target's name.
     deinit {
-        // A child process that is just being started has the open file too, until it runs its program,
-        // and with it the lock: closing alone would leave it locked so long.
+        // Unlocks explicitly: a child process that is starting still shares the open file and its
+        // lock until it runs its program.
         defer { _ = flock(file.number, LOCK_UN) }
         guard size == 0, let identity = try? file.identity(),
             FileIdentity.named(name, in: target.folder) == identity

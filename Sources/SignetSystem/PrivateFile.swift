@@ -6,78 +6,81 @@ internal import SignetBase
     package import Musl
 #endif
 
-/// Files that hold secrets: read only where nobody else can, written whole or not at all.
+/// Files with secrets: read only if no other user has access to them, and written atomically.
 package enum PrivateFile {
-    /// Reads a file; folders, devices and pipes are refused without waiting for them.
+    /// Reads a regular file. Refuses folders, devices and pipes without waiting for them.
     ///
     /// - Parameters:
-    ///   - path: Links are followed; what counts is the file that was opened.
-    ///   - limit: The most bytes it may have.
-    ///   - requirePrivate: Whether a bit for group or others in its mode refuses it.
-    /// - Returns: Its bytes.
-    /// - Throws: `FileFailure`; of kind `permissions` the message holds `chmod 600` and the path.
+    ///   - path: The file. Links are followed; the checks concern the opened file.
+    ///   - limit: The maximum number of bytes.
+    ///   - requirePrivate: Whether to refuse a file of another user, or one that others have access
+    ///     to.
+    /// - Throws: `FileFailure`. The message of the kind `permissions` contains the `chmod 600` or
+    ///   `chown` command that fixes it.
     package static func read(
         _ path: String, limit: Int, requirePrivate: Bool
     ) throws(FileFailure) -> [UInt8] {
-        let (bytes, refusal) = try readTellingRefusal(path, limit: limit) { refusal in
+        let (bytes, refusal) = try readAllowingUnsafePermissions(path, limit: limit) { refusal in
             refusal == nil || !requirePrivate
         }
         if requirePrivate, let refusal { throw refusal }
         return bytes
     }
 
-    /// Reads a file and tells why it may not hold a secret.
+    /// Reads a file and returns a refusal if others have access to it.
     ///
-    /// What counts is the file that was opened, so that a link, or a swap between the question and
-    /// the reading, changes nothing. It must be the process's effective user's or root's, and have
-    /// no bit for group or others. The folder's mode is not asked for: whoever can put another file
-    /// there cannot make it ours, and the folders of container secrets are often open to all.
+    /// The checks concern the opened file, so that links and a replaced file don't matter. A
+    /// private file belongs to the process's effective user or root, and its mode has no bits for
+    /// group or others. The folder's mode isn't checked: another user can put a file there but not
+    /// change its owner, and the folders of container secrets are often open to all.
     ///
     /// - Parameters:
-    ///   - path: Links are followed.
-    ///   - limit: The most bytes it may have.
-    ///   - tolerated: Bits that do no harm: systemd shows the mask of an access list as the group's.
-    ///   - wanted: Asked before a byte is read; on false the bytes stay empty.
-    /// - Returns: Its bytes, and the refusal (of kind `permissions`) of a file that is not private.
+    ///   - path: The file. Links are followed.
+    ///   - limit: The maximum number of bytes.
+    ///   - tolerated: Mode bits to ignore: systemd sets those of the group to an access list's
+    ///     mask.
+    ///   - shouldRead: Decides before a byte is read. If it returns false, the result has no bytes.
+    /// - Returns: The bytes, and a refusal (of kind `permissions`) if the file is not private.
     /// - Throws: `FileFailure`.
-    package static func readTellingRefusal(
+    static func readAllowingUnsafePermissions(
         _ path: String, limit: Int, tolerating tolerated: UInt32 = 0,
-        wanted: (FileFailure?) -> Bool = { _ in true }
+        shouldRead: (FileFailure?) -> Bool = { _ in true }
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
-        let file = try Descriptor(opening: path, O_RDONLY | O_NOCTTY)
+        let file = try Descriptor(opening: path, flags: O_RDONLY | O_NOCTTY)
         let status = try file.status()
-        try demandRegular(status, path, operation: "read")
+        try requireRegular(status, path: path, operation: "read")
         let refusal = refusal(
             of: path, owner: status.st_uid, mode: status.st_mode & ~tolerated, user: geteuid())
-        guard wanted(refusal) else { return ([], refusal) }
+        guard shouldRead(refusal) else { return ([], refusal) }
         guard status.st_size <= limit else {
             throw FileFailure(
                 path: path, operation: "read",
-                reason: "it holds \(status.st_size) bytes, at most \(limit) are taken",
+                reason: "found \(status.st_size) bytes, expected at most \(limit)",
                 kind: .tooLarge)
         }
         return (try file.readAll(limit: limit, expected: Int(status.st_size)), refusal)
     }
 
-    /// Why a file of that owner and mode may not hold a secret of a user's, or nil.
-    package static func refusal(
+    /// Returns why a file with this owner and mode may not contain a secret of `user`, or nil.
+    static func refusal(
         of path: String, owner: uid_t, mode: mode_t, user: uid_t
     ) -> FileFailure? {
         guard owner == user || owner == 0 else {
             return FileFailure(
                 path: path, operation: "use",
-                reason: "it is user \(owner)'s, wanted \(user)'s, who runs this, or root's; "
-                    + "if it is yours: chown \(user) \(shellWord(path))",
+                reason:
+                    "found user \(owner)'s file, expected one of user \(user), who runs this, or "
+                    + "of root; if it is yours: chown \(user) \(shellWord(path))",
                 kind: .permissions)
         }
         guard mode & 0o077 != 0 else { return nil }
         return FileFailure(
             path: path, operation: "use",
-            reason: "others than its owner have rights on it; chmod 600 \(shellWord(path))",
+            reason: "others than its owner have access to it; chmod 600 \(shellWord(path))",
             kind: .permissions)
     }
 
-    /// A path as a person can paste it into a shell: quoted where it is no plain word.
+    /// Returns a path to paste into a shell, quoted if necessary.
     private static func shellWord(_ path: String) -> String {
         let isPlain = path.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil
@@ -88,43 +91,45 @@ package enum PrivateFile {
         return "'" + quoted.joined(separator: "'\\''") + "'"
     }
 
-    /// Puts `bytes` in the place of the file at `path`, or makes it, in one step.
+    /// Creates or replaces a file atomically.
     ///
-    /// The bytes are written beside it, brought to the disk and then renamed; so a reader, and a
-    /// machine that loses power, sees the old file or the new one. An error leaves the old file and
-    /// nothing beside it. What an earlier run that was killed left behind is removed.
+    /// The bytes are written to a temporary file in the same folder, which is renamed once the disk
+    /// has it. A reader, and a machine after a power failure, sees either the old file or the new
+    /// one. An error leaves the old file and no temporary one. A temporary file of a killed process
+    /// is removed.
     ///
-    /// The mode is `mode`, however wide the old file's was; another user's file stays theirs, or is
-    /// refused; of a file with several names (hard links) this one alone is replaced.
+    /// The new file's mode is `mode`, independent of the old one's. Another user's file keeps its
+    /// owner, or is refused. Other names (hard links) of the file keep the old content.
     ///
-    /// Nothing keeps two processes from losing each other's changes: `FileLock` does.
+    /// Two processes can still overwrite each other's changes; `FileLock` prevents that.
     package static func writeAtomically(
         _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {
-        _ = try AtomicWrite.put(bytes.span, at: try resolved(path), mode: mode, .overAnything)
+        _ = try AtomicWrite.write(
+            bytes.span, to: try resolved(path), mode: mode, expecting: .anything)
     }
 
-    /// Makes a file that was not there; with the same steps, so that it is whole or absent.
+    /// Creates a file atomically, as `writeAtomically` does.
     ///
-    /// - Throws: `FileFailure` of kind `alreadyExists` where anything is at `path`, a broken link
-    ///   too.
+    /// - Throws: `FileFailure`, of kind `alreadyExists` if anything exists at `path`, even a broken
+    ///   link.
     package static func createNew(
-        _ bytes: [UInt8], _ path: String, mode: UInt32 = 0o600
+        _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
     ) throws(FileFailure) {
-        _ = try AtomicWrite.put(bytes.span, at: path, mode: mode, .anew)
+        _ = try AtomicWrite.write(bytes.span, to: path, mode: mode, expecting: .nothing)
     }
 
-    /// The file that `path` leads to when it is a link; a link is kept and its target replaced.
+    /// Returns the path with links resolved, so that a link's target is replaced, not the link.
     static func resolved(_ path: String) throws(FileFailure) -> String {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
-            // A broken link would be replaced by a file in the wrong place.
+            // A broken link must not be replaced by a file.
             guard unsafe lstat(path, &status) != 0 else {
                 throw FileFailure(path: path, operation: "write", errno: ENOENT)
             }
             return path
         }
-        try demandRegular(status, path, operation: "write")
+        try requireRegular(status, path: path, operation: "write")
         guard let real = unsafe realpath(path, nil) else {
             throw FileFailure(path: path, operation: "write", errno: errno)
         }
@@ -132,23 +137,23 @@ package enum PrivateFile {
         return unsafe String(cString: real)
     }
 
-    /// A path as its folder, `.` where it names none, and the name after its last slash.
+    /// Splits a path at its last slash. Without one, the folder is `.`.
     static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = String(path[...slash])
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    static func demandRegular(
-        _ status: stat, _ path: String, operation: String
+    static func requireRegular(
+        _ status: stat, path: String, operation: String
     ) throws(FileFailure) {
         let found: String
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
-        case S_IFDIR: found = "it is a folder"
-        case S_IFIFO: found = "it is a pipe, wanted a file (fd:N reads a pipe)"
-        case S_IFSOCK: found = "it is a socket, wanted a file"
-        default: found = "it is a device, wanted a file"
+        case S_IFDIR: found = "it is a folder, expected a file"
+        case S_IFIFO: found = "it is a pipe, expected a file (fd:N reads a pipe)"
+        case S_IFSOCK: found = "it is a socket, expected a file"
+        default: found = "it is a device, expected a file"
         }
         throw FileFailure(path: path, operation: operation, reason: found, kind: .wrongKind)
     }

@@ -7,52 +7,53 @@ internal import SignetBase
     internal import Musl
 #endif
 
-/// A person's editor on bytes that must not stay anywhere.
+/// Opens secret bytes in the user's editor without leaving a copy.
 ///
-/// The bytes lie in a folder of the editor's own with mode 0700, in memory where the machine has a
-/// place for that, and only while the editor runs. The folder is overwritten and removed with all
-/// that the editor left in it, however the editor ends, and also when a signal ends the process.
+/// While the editor runs, the bytes are in a temporary folder with mode 0700, in memory if the
+/// machine has such a file system. The folder and everything in it is overwritten and removed,
+/// however the editor ends and even if a signal ends the process.
 package struct ScratchEditor: Sendable {
-    /// What the person made of the bytes.
+    /// The result of an edit.
     package struct Outcome: Sendable {
         /// The file as the editor left it.
         package let bytes: [UInt8]
-        /// The folder of the disk on which the bytes lay; nil where they were only in memory.
+        /// The folder on disk that contained the bytes, or nil if they were only in memory.
         package let diskFolder: String?
     }
 
-    /// The editor: words of `sh`, behind which the file's path is put.
+    /// The editor's command line for `sh`, to which the file's path is appended.
     let line: String
-    /// Folders in which the scratch folder may be made. The first that is in memory is taken, else
-    /// the last that there is.
+    /// Candidates for the scratch folder's parent. The first that is in memory is used, else the
+    /// last that exists.
     let places: [String]
 
-    /// The editor that the environment names: `$VISUAL`, else `$EDITOR`, else `vi`.
-    package static var ofThePerson: ScratchEditor {
-        func named(_ name: String) -> String? {
+    /// The user's editor: `$VISUAL`, else `$EDITOR`, else `vi`.
+    package static var fromEnvironment: ScratchEditor {
+        func variable(_ name: String) -> String? {
             Environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
         return ScratchEditor(
-            line: named("VISUAL") ?? named("EDITOR") ?? "vi",
-            places: [named("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", named("TMPDIR")]
+            line: variable("VISUAL") ?? variable("EDITOR") ?? "vi",
+            places: [variable("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", variable("TMPDIR")]
                 .compactMap(\.self))
     }
 
-    /// Lets the person edit.
+    /// Runs the editor and waits until it ends.
     ///
     /// - Parameters:
-    ///   - bytes: What the file holds at first.
-    ///   - name: The file's name, whose ending tells an editor what it is.
-    ///   - limit: The most bytes that are taken back.
-    /// - Returns: What the file holds when the editor has ended with status 0.
-    /// - Throws: `FileFailure` with operation `edit` where it could not run or ended otherwise.
+    ///   - bytes: The file's initial contents.
+    ///   - name: The file's name. Its extension tells the editor the format.
+    ///   - limit: The maximum number of bytes in the result.
+    /// - Returns: The file's contents after the editor has ended with status 0.
+    /// - Throws: `FileFailure` with operation `edit` if the editor cannot run or ends with another
+    ///   status.
     package func edit(
         _ bytes: [UInt8], named name: String, limit: Int
     ) throws(FileFailure) -> Outcome {
         guard signet_editor_catch_signals() == 1 else {
             throw Self.failure(unsafe String(cString: strerror(errno)))
         }
-        // Behind everything else: a signal that came while the editor ran ends the process here.
+        // Comes last, because a signal that arrived while the editor ran ends the process here.
         defer { signet_editor_release_signals() }
         return try editInScratch(bytes, named: name, limit: limit)
     }
@@ -65,17 +66,17 @@ package struct ScratchEditor: Sendable {
         try run(on: folder.path + "/" + name)
         let edited = try folder.read(name, limit: limit)
         guard folder.remove() else {
-            throw Self.failure("\(printable(folder.path)) cannot be removed; remove it by hand")
+            throw Self.failure("\(printable(folder.path)) cannot be removed; remove it yourself")
         }
         return Outcome(bytes: edited, diskFolder: folder.isInMemory ? nil : folder.parentPath)
     }
 
     private func run(on path: String) throws(FileFailure) {
         guard !line.utf8.contains(0) else {
-            throw Self.failure("the editor's name holds a zero byte")
+            throw Self.failure("the editor's command contains a zero byte")
         }
-        // What the editor writes elsewhere for a while, it writes there. Where the line is one
-        // command, the editor takes the shell's place, and a signal reaches it.
+        // The editor puts its own temporary files in the scratch folder too. If the line is a
+        // single command, `exec` replaces the shell, so that signals reach the editor.
         let isOneCommand =
             line.utf8.allSatisfy { !";&|<>()\n".utf8.contains($0) }
             && !line.prefix { $0 != " " }.utf8.contains(UInt8(ascii: "="))
@@ -87,11 +88,12 @@ package struct ScratchEditor: Sendable {
             throw Self.failure(unsafe String(cString: strerror(error)))
         }
         let status = signet_editor_wait(child)
-        guard signet_editor_is_ending() == 0 else { throw Self.failure("a signal came") }
+        guard signet_editor_is_ending() == 0 else { throw Self.failure("a signal was received") }
         guard status == 0 else {
             throw Self.failure(
                 status < 0
-                    ? "the editor's end is unknown" : "the editor ended with status \(status)")
+                    ? "the editor's exit status is unknown"
+                    : "the editor ended with status \(status)")
         }
     }
 
@@ -100,9 +102,9 @@ package struct ScratchEditor: Sendable {
     }
 }
 
-/// A folder that nobody else can look into, wiped and removed with this value.
+/// A folder that only this user can read, wiped and removed with this value.
 private struct ScratchFolder: ~Copyable {
-    /// The folders of programs that were killed are known by it.
+    /// Identifies the folders of killed programs.
     private static let prefix = "signet-edit-"
 
     let parentPath: String
@@ -113,18 +115,18 @@ private struct ScratchFolder: ~Copyable {
 
     var path: String { parentPath + "/" + name }
 
-    /// Makes a folder in the first place that is in memory, else in the last that there is.
+    /// Creates a folder in the first place that is in memory, else in the last one that exists.
     init(in places: [String]) throws(FileFailure) {
         for (place, wantsMemory) in places.map({ ($0, true) })
             + places.reversed().map({ ($0, false) })
         {
-            guard let parent = try? Descriptor(opening: place, O_RDONLY | O_DIRECTORY) else {
+            guard let parent = try? Descriptor(opening: place, flags: O_RDONLY | O_DIRECTORY) else {
                 continue
             }
             let isInMemory = signet_is_in_memory(parent.number) == 1
             guard isInMemory || !wantsMemory, Self.isSafe(parent) else { continue }
             Self.sweep(parent)
-            guard let made = try? Self.make(in: parent, place) else { continue }
+            guard let made = try? Self.create(in: parent, at: place) else { continue }
             self.parentPath = place
             self.name = made.name
             self.isInMemory = isInMemory
@@ -134,11 +136,11 @@ private struct ScratchFolder: ~Copyable {
         }
         throw FileFailure(
             path: "the values", operation: "edit",
-            reason: "no folder can be made in \(places.map(printable).joined(separator: ", "))",
+            reason: "cannot create a folder in \(places.map(printable).joined(separator: ", "))",
             kind: .system)
     }
 
-    /// Whether nobody but us and root can put another folder in the place of one that we make there.
+    /// Returns whether only this user and root can replace a folder that is created here.
     private static func isSafe(_ parent: borrowing Descriptor) -> Bool {
         guard let status = try? parent.status() else { return false }
         if status.st_mode & S_ISVTX != 0 { return true }
@@ -151,20 +153,27 @@ private struct ScratchFolder: ~Copyable {
         let folder: Descriptor
     }
 
-    /// Makes a folder whose lock tells that its program lives.
-    private static func make(
-        in parent: borrowing Descriptor, _ place: String
+    /// Creates a folder and locks it, which shows that its program is alive.
+    private static func create(
+        in parent: borrowing Descriptor, at place: String
     ) throws(FileFailure) -> Made {
         while true {
-            let name = prefix + TemporaryName.suffix()
+            let suffix: [UInt8]
+            do throws(CryptoFailure) {
+                suffix = try RandomBytes.bytes(12)
+            } catch {
+                throw FileFailure(
+                    path: place, operation: "create", reason: error.reason, kind: .system)
+            }
+            let name = prefix + Base64.encode(suffix, as: .url)
             guard unsafe mkdirat(parent.number, name, 0o700) == 0 else {
                 throw FileFailure(path: place, operation: "create", errno: errno)
             }
             let folder = try Descriptor(
-                at: parent.number, name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, mode: 0,
-                shown: place + "/" + name)
+                named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, mode: 0,
+                shownAs: place + "/" + name)
             _ = flock(folder.number, LOCK_EX)
-            // Another program may have taken it for one that was left behind, before it was locked.
+            // Another program may have removed it as a leftover before it was locked.
             let made = try folder.identity()
             if FileIdentity.named(name, in: parent) == made {
                 return Made(name: name, folder: folder)
@@ -172,13 +181,15 @@ private struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// Removes what programs that were killed have left behind, and nothing of those that live.
+    /// Removes the folders of killed programs, but not of those that are alive.
     private static func sweep(_ parent: borrowing Descriptor) {
-        for name in names(in: parent) where name.hasPrefix(prefix) {
+        let names = (try? Folder.names(in: parent, shownAs: ".")) ?? []
+        for name in names where name.hasPrefix(prefix) {
             guard
                 let folder = try? Descriptor(
-                    at: parent.number, name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, mode: 0,
-                    shown: name),
+                    named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+                    mode: 0,
+                    shownAs: name),
                 let status = try? folder.status(), status.st_uid == getuid(),
                 flock(folder.number, LOCK_EX | LOCK_NB) == 0
             else { continue }
@@ -186,44 +197,30 @@ private struct ScratchFolder: ~Copyable {
         }
     }
 
-    private static func names(in folder: borrowing Descriptor) -> [String] {
-        let again = unsafe openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard again >= 0, let entries = unsafe fdopendir(again) else { return [] }
-        defer { unsafe closedir(entries) }
-        var names: [String] = []
-        while let entry = unsafe readdir(entries) {
-            names.append(
-                unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names
-    }
-
     borrowing func write(_ bytes: [UInt8], to name: String) throws(FileFailure) {
         let file = try Descriptor(
-            at: folder.number, name, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600,
-            shown: path + "/" + name)
+            named: name, in: folder.number, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+            mode: 0o600,
+            shownAs: path + "/" + name)
         try file.writeAll(bytes.span)
     }
 
-    /// Reads what stands under a name now: an editor may have put another file in the first one's
-    /// place, but not a link.
+    /// Reads a file that the editor may have replaced, but not with a link.
     borrowing func read(_ name: String, limit: Int) throws(FileFailure) -> [UInt8] {
         let file = try Descriptor(
-            at: folder.number, name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0,
-            shown: path + "/" + name)
+            named: name, in: folder.number, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0,
+            shownAs: path + "/" + name)
         guard try file.status().st_mode & S_IFMT == S_IFREG else {
             throw FileFailure(
-                path: path + "/" + name, operation: "read", reason: "it is no file",
+                path: path + "/" + name, operation: "read", reason: "it is not a regular file",
                 kind: .wrongKind)
         }
         return try file.readAll(limit: limit)
     }
 
-    /// Wipes and removes it; again does no harm.
+    /// Wipes and removes the folder. Can be called twice.
     ///
-    /// - Returns: Whether it is gone.
+    /// - Returns: Whether the folder no longer exists.
     borrowing func remove() -> Bool {
         unsafe signet_remove_folder(parent.number, name, folder.number) == 1
     }

@@ -4,24 +4,23 @@
     internal import Musl
 #endif
 
-/// Bytes of a secret: one owner, wiped when it goes.
+/// The bytes of a secret, wiped when their owner is destroyed.
 ///
-/// Not copyable, so `"\(secret)"` and `dump(secret)` do not compile, and there is never a second
-/// copy that nobody wipes.
+/// The type isn't copyable, so `"\(secret)"` and `dump(secret)` don't compile, and no second copy
+/// can stay in memory.
 @safe package struct SecretBytes: ~Copyable, Sendable {
-    // Written only in `init`; the type is its only owner, so it may cross threads.
+    // Written only in `init`, and owned only by this value, so several threads may read it.
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// Copies `bytes`. The caller's copy is the caller's to wipe.
+    /// Copies `bytes`. The caller wipes its own copy.
     package init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count) { target in
             for index in bytes.indices { target[index] = bytes[index] }
         }
     }
 
-    /// Takes `count` bytes of zero and lets `fill` write them in place.
-    ///
-    /// When `fill` throws, what it has written is wiped.
+    /// Allocates `count` zero bytes and lets `fill` write them in place. If `fill` throws, they are
+    /// wiped.
     package init<Failure: Error>(
         count: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -41,7 +40,7 @@
 
     package var count: Int { unsafe storage.count }
 
-    /// The bytes, for as long as the owner lives.
+    /// The bytes, valid for as long as their owner.
     package var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         borrowing get {
@@ -56,23 +55,21 @@
     }
 }
 
-/// Overwrites memory with zeros in a way the optimiser may not leave out.
-package func zeroize(_ memory: UnsafeMutableRawBufferPointer) {
+/// Overwrites memory with zeros; the optimiser cannot remove this.
+func zeroize(_ memory: UnsafeMutableRawBufferPointer) {
     guard let base = memory.baseAddress else { return }
     unsafe explicit_bzero(base, memory.count)
 }
 
-/// Overwrites the bytes of an array and empties it.
-///
-/// Reaches this array's storage only: copies made before are not touched.
+/// Overwrites the bytes of an array with zeros and empties it. Earlier copies of the array keep
+/// theirs.
 package func wipe(_ bytes: inout [UInt8]) {
     unsafe bytes.withUnsafeMutableBytes { unsafe zeroize($0) }
     bytes.removeAll(keepingCapacity: false)
 }
 
 extension SecretBytes {
-    /// Whether what `deinit` does to its memory leaves only zeros; looked at while the memory is
-    /// still ours. For tests.
+    /// Returns whether memory contains only zeros after it was wiped as `deinit` does. For tests.
     static func wipesALiveBuffer(of count: Int) -> Bool {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { unsafe memory.deallocate() }

@@ -6,17 +6,17 @@ internal import CSignetSystem
     internal import Musl
 #endif
 
-/// A secret that a person types on the terminal, where it is not shown.
+/// Asks for a secret on the terminal without showing it.
 package enum SecretPrompt {
-    /// The most bytes of a line.
+    /// The maximum number of bytes in a line.
     private static let limit = 1024
 
-    /// Asks on the controlling terminal, whatever standard input and output are, and reads one line
-    /// without echo. The terminal is as it was before afterwards, also when Ctrl-C or another signal
-    /// ends the process.
+    /// Reads one line from the controlling terminal without echo, even if standard input and output
+    /// are redirected. Restores the terminal's settings, even if Ctrl-C or another signal ends the
+    /// process.
     ///
-    /// - Parameter question: Shown as it stands.
-    /// - Returns: The bytes of the line without its newline, one or more.
+    /// - Parameter question: Printed unchanged.
+    /// - Returns: The line without its newline, one byte or more.
     /// - Throws: `PromptFailure` if there is no terminal, or if nothing or too much was typed.
     package static func readLine(asking question: String) throws(PromptFailure) -> SecretBytes {
         var count = 0
@@ -34,9 +34,9 @@ package enum SecretPrompt {
         case Int32(SIGNET_ASK_DONE), Int32(SIGNET_ASK_ENDED): reason = "nothing was typed"
         case Int32(SIGNET_ASK_NO_TERMINAL):
             throw PromptFailure(
-                lacksTerminal: true, message: "there is no terminal on which to ask for a secret")
+                lacksTerminal: true, message: "found no terminal on which to ask for a secret")
         case Int32(SIGNET_ASK_TOO_LONG): reason = "more than \(limit) bytes were typed"
-        case Int32(SIGNET_ASK_SIGNALLED): reason = "a signal came"
+        case Int32(SIGNET_ASK_SIGNALLED): reason = "a signal was received"
         default: break
         }
         throw PromptFailure(

@@ -6,22 +6,22 @@ internal import CSignetSystem
     internal import Musl
 #endif
 
-/// A line that the operator gave, run by `sh`.
-package enum ShellCommand {
-    /// The words that stand for the line in errors: the line itself may hold a secret.
+/// Runs the operator's command lines with `sh`.
+enum ShellCommand {
+    /// The name of the command in errors, because the line may contain a secret.
     static let shownAs = "the command"
 
-    /// Runs the line and takes what it prints; it has nothing to read, and its errors go to ours.
+    /// Runs a command line and returns its standard output. The command's standard input is empty,
+    /// and it shares this process's standard error.
     ///
     /// - Parameters:
-    ///   - line: Given to `sh -c` as it stands.
-    ///   - limit: A command that prints more is stopped.
-    /// - Returns: What it printed.
-    /// - Throws: `FileFailure` where it could not run, printed too much, or ended with a status that
-    ///   is not 0.
-    package static func output(of line: String, limit: Int) throws(FileFailure) -> [UInt8] {
+    ///   - line: The argument of `sh -c`.
+    ///   - limit: The maximum number of bytes. A command that prints more is killed.
+    /// - Throws: `FileFailure` if the command cannot run, prints too much, or ends with a status
+    ///   other than 0.
+    static func output(of line: String, limit: Int) throws(FileFailure) -> [UInt8] {
         guard !line.isEmpty, !line.utf8.contains(0) else {
-            throw failure("it is empty")
+            throw failure("it is empty or contains a zero byte")
         }
         let running = try Running(line)
         do throws(FileFailure) {
@@ -29,7 +29,8 @@ package enum ShellCommand {
             let status = signet_wait(running.child)
             guard status == 0 else {
                 wipe(&bytes)
-                throw failure(status < 0 ? "its end is unknown" : "it ended with status \(status)")
+                throw failure(
+                    status < 0 ? "its exit status is unknown" : "it ended with status \(status)")
             }
             return bytes
         } catch {
@@ -41,7 +42,7 @@ package enum ShellCommand {
         }
     }
 
-    /// A child and the reading end of its output.
+    /// A child process and the reading end of its output pipe.
     private struct Running: ~Copyable {
         let output: Descriptor
         let child: pid_t
@@ -52,7 +53,7 @@ package enum ShellCommand {
                 throw FileFailure(path: shownAs, operation: "run", errno: errno)
             }
             let reading = Descriptor(adopting: ends.reading, path: shownAs)
-            // Closed at the end of this scope, so that the child's is the only one.
+            // Closed when this scope ends, so that only the child has the writing end.
             let writing = Descriptor(adopting: ends.writing, path: shownAs)
             var child: pid_t = 0
             let error = unsafe signet_spawn_shell(line, writing.number, &child)

@@ -6,56 +6,56 @@ internal import CSignetSystem
     internal import Musl
 #endif
 
-/// Writing to the process's own output, where a closed pipe or a full disk is an error.
+/// The process's standard streams. A closed pipe or a full disk is an error.
 package enum StandardStreams {
-    /// An output of the process.
+    /// An output stream of the process.
     package enum Output: Int32, Sendable {
         case standardOutput = 1
         case standardError = 2
     }
 
-    /// Makes a write to a closed pipe fail with an error, where it would kill the process.
+    /// Makes a write to a closed pipe fail with an error instead of ending the process.
     package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Takes the numbers 0, 1 and 2 where the process was started without them.
+    /// Opens `/dev/null` as descriptor 0, 1 or 2 if the process was started without it.
     ///
-    /// The next file or socket that is opened would get the number, and what is meant for a person would
-    /// be written into it. What stands there instead cannot be written to, or read from, as before.
-    package static func occupyClosed() {
+    /// Otherwise the next opened file or socket would get the number, and output for the user would
+    /// be written into it. Reads and writes still fail, as they did before.
+    package static func reserveStandardDescriptors() {
         for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Tells whether the process may open so many files, sockets and the like more at this moment.
+    /// Returns whether the process can now open `count` more descriptors.
     package static func areFree(descriptors count: Int) -> Bool {
         let probes = (0..<count).map { _ in fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0) }
         for probe in probes where probe >= 0 { _ = close(probe) }
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Tells whether a person reads the output on a terminal.
+    /// Returns whether an output is a terminal.
     package static func isTerminal(_ output: Output) -> Bool {
         isatty(output.rawValue) == 1
     }
 
-    /// Tells whether a person reads standard error on a terminal and answers on another or the same.
+    /// Whether standard error and standard input are terminals.
     package static var isInteractive: Bool {
         isTerminal(.standardError) && isatty(STDIN_FILENO) == 1
     }
 
-    /// Writes all bytes, or says which error stopped it.
+    /// Writes all bytes of an array.
     ///
-    /// - Returns: nil when every byte was taken, else the system's words for what went wrong.
+    /// - Returns: nil, or the system's message if an error stopped it.
     package static func write(_ bytes: [UInt8], to output: Output) -> String? {
         write(bytes.span, to: output)
     }
 
-    /// Writes all bytes, or says which error stopped it.
+    /// Writes all bytes.
     ///
-    /// - Returns: nil when every byte was taken, else the system's words for what went wrong.
+    /// - Returns: nil, or the system's message if an error stopped it.
     package static func write(_ bytes: Span<UInt8>, to output: Output) -> String? {
         var written = 0
         while written < bytes.count {

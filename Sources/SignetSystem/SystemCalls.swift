@@ -1,26 +1,27 @@
 internal import CSignetSystem
 
-/// What the C shim says to the system for us. In a file of its own: with both modules imported, the
-/// compiler may take `stat` for the shim's, where other files expect the system's.
-package enum SystemCalls {
-    /// Renames within an open folder unless the new name is taken; false with the error in `errno`.
-    static func renameAnew(_ folder: Int32, _ old: String, _ new: String) -> Bool {
+/// System calls through the C shim. They have their own file, because with both modules imported,
+/// `stat` may mean the shim's declaration, not the system's.
+enum SystemCalls {
+    /// Renames a file in an open folder, unless the new name exists. Returns false and sets `errno`
+    /// on failure.
+    static func renameWithoutReplacing(_ old: String, to new: String, in folder: Int32) -> Bool {
         unsafe signet_rename_new(folder, old, new) == 1
     }
 }
 
-/// The ending signals (`SIGINT`, `SIGTERM`, `SIGHUP`, `SIGQUIT`) kept from this thread, so that a
-/// program of one thread is not ended between making a temporary file and removing it.
-package struct HeldSignals {
+/// Blocks the signals that end a program (`SIGINT`, `SIGTERM`, `SIGHUP`, `SIGQUIT`) on this thread,
+/// so that they don't end a program with one thread before it removes its temporary file.
+struct SignalMask {
     private var before = sigset_t()
-    private let areHeld: Bool
+    private let isBlocking: Bool
 
-    init() { areHeld = unsafe signet_hold_signals(&before) == 1 }
+    init() { isBlocking = unsafe signet_block_signals(&before) == 1 }
 
-    /// Lets them through again; one that came meanwhile takes effect.
-    func admit() {
-        guard areHeld else { return }
+    /// Restores the thread's earlier mask. A signal that is pending then takes effect.
+    func restore() {
+        guard isBlocking else { return }
         var before = before
-        unsafe signet_release_signals(&before)
+        unsafe signet_restore_signals(&before)
     }
 }

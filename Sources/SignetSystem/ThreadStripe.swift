@@ -4,11 +4,12 @@
     internal import Musl
 #endif
 
-/// Parts threads among a few copies of what they all read, so that they do not meet at one.
+/// Spreads threads over several copies of shared data, to reduce contention.
 package enum ThreadStripe {
-    /// A number below `count` that stays the same on one thread; other threads often have another.
+    /// Returns an index below `count`, always the same on one thread and usually different on
+    /// others.
     package static func index(of count: Int) -> Int {
-        // Threads' descriptors lie pages apart.
+        // The descriptors of two threads are at least a page apart.
         Int(truncatingIfNeeded: (UInt(pthread_self()) >> 12) % UInt(count))
     }
 }

@@ -31,8 +31,8 @@ struct SignetCommand: AsyncParsableCommand {
 enum Signet {
     /// Not `async`: a command that waits for nothing needs no second thread.
     static func main() {
-        MemoryDumps.disable()
-        StandardStreams.occupyClosed()
+        CoreDumps.disable()
+        StandardStreams.reserveStandardDescriptors()
         StandardStreams.ignoreBrokenPipes()
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))

@@ -64,7 +64,7 @@ import Testing
     }
 
     private func der(_ pem: String) throws -> [UInt8] {
-        let facts = try X509Facts.certificates([UInt8](Data(contentsOf: URL(filePath: pem))))
+        let facts = try X509Parser.certificates([UInt8](Data(contentsOf: URL(filePath: pem))))
         return try #require(facts.first).der
     }
 
@@ -350,7 +350,7 @@ import Testing
             #expect(json["date-time"] == "2026-11-21T02:35:51Z")
             let chain = json["validated-certificate-chain"]?.array ?? []
             let facts = try chain.map {
-                try X509Facts.certificates(Array(($0.string ?? "").utf8))[0].der
+                try X509Parser.certificates(Array(($0.string ?? "").utf8))[0].der
             }
             #expect(facts.first == (try der(authority.leaf.pem)) && facts.count == 3)
         }

@@ -26,7 +26,7 @@ import Testing
 
     func added(to before: String, behind old: String = "v1") throws -> String {
         let text = text(before)
-        try text.add(root: Self.root.span, as: "v1+1", behind: old)
+        try text.add(root: Self.root.span, as: "v1+1", after: old)
         return shown(text)
     }
 
@@ -89,7 +89,7 @@ import Testing
 
     @Test func anIDIsEscaped() throws {
         let text = text(#"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"}]}"#)
-        try text.add(root: Self.root.span, as: "a\"b\\c\u{1}é", behind: "v1")
+        try text.add(root: Self.root.span, as: "a\"b\\c\u{1}é", after: "v1")
         let set = try KeySet(parsing: text.bytes, source: "test")
         #expect(set["a\"b\\c\u{1}é"] != nil)
     }
@@ -99,7 +99,7 @@ import Testing
         let set = #"{"keys":[{"kty":"oct","kid":"v1","x":{"kid":"inner"},"k":"AA"}]}"#
         #expect(code { try text(set).remove(id) } == .unknownKey)
         #expect(
-            code { try text(set).add(root: Self.root.span, as: "n", behind: id) } == .unknownKey)
+            code { try text(set).add(root: Self.root.span, as: "n", after: id) } == .unknownKey)
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":["#])

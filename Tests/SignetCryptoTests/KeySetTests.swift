@@ -20,7 +20,7 @@ import Testing
                 + #""y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#
         )
         #expect(set.keys.map(\.id) == ["a", "b", "c", "d", "e"])
-        #expect(set.keys.map(\.type) == [.hmac, .hmac, .vault, .ed25519, .p256])
+        #expect(set.keys.map(\.kind) == [.hmac, .hmac, .vault, .ed25519, .p256])
         #expect(set.keys.map(\.isPrivate) == [true, true, true, false, false])
         let wanted = try HMAC.tag(of: bytes("m").span, key: bytes("secret").span, .sha512)
         #expect(try set.key(id: "b").hmacKey().tag(of: bytes("m")) == wanted)

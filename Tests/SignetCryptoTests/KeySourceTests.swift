@@ -177,7 +177,7 @@ import Testing
     func makesAKeyThatLoads(_ kind: Key.Kind) throws {
         try KeyFile.add(kind, id: "new", to: folder.path("keys"), append: false)
         let key = try KeySource(folder.path("keys")).load().key(id: "new")
-        #expect(key.type == kind && key.isPrivate)
+        #expect(key.kind == kind && key.isPrivate)
         let algorithms: [Key.Kind: String] = [
             .hmac: "HS256", .ed25519: "EdDSA", .p256: "ES256", .p384: "ES384", .rsa: "PS512",
         ]

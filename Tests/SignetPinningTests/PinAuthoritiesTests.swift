@@ -26,8 +26,8 @@ import Testing
     @Test func readsAFileBesideThePolicy() throws {
         let usual = try #require(try policy(#""caFile":"ca.pem""#).rules[0].authorities)
         #expect(usual.mode == .replace && usual.file == "ca.pem")
-        let facts = try X509Facts.certificates(usual.pem)
-        #expect(facts.map(\.spkiSHA256) == (try X509Facts.certificates(root)).map(\.spkiSHA256))
+        let facts = try X509Parser.certificates(usual.pem)
+        #expect(facts.map(\.spkiSHA256) == (try X509Parser.certificates(root)).map(\.spkiSHA256))
         let added = try policy(#""caFile":"ca.pem","caMode":"add""#)
         #expect(added.rules[0].authorities?.mode == .add)
         #expect(added.rules[0].authorities?.digest == usual.digest)

@@ -121,7 +121,7 @@ struct FileNonceStoreTests {
         try FileManager.default.setAttributes([.ownerAccountID: 4242], ofItemAtPath: path)
         let error = try #require(try outcome(path))
         #expect(error.code == .nonceStoreFailed)
-        #expect(error.message.contains("it is user 4242's"))
+        #expect(error.message.contains("user 4242's"))
     }
 
     @Test("a file that is larger than the limit refuses before it is read")

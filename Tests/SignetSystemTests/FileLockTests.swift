@@ -13,16 +13,16 @@ import Testing
     @Test func oneAtATime() throws {
         let path = try folder.write("old", to: "file")
         let lock = try FileLock(guarding: path)
-        expect(.busy) { _ = try FileLock(guarding: path, patience: .zero) }
+        expect(.busy) { _ = try FileLock(guarding: path, timeout: .zero) }
         lock.release()
-        _ = try FileLock(guarding: path, patience: .zero)
+        _ = try FileLock(guarding: path, timeout: .zero)
         #expect(try folder.contents() == ["file"])
     }
 
     @Test func theWaiterIsToldWhichFile() throws {
         let path = try folder.write("old", to: "file")
         let lock = try FileLock(guarding: path)
-        let failure = failure { _ = try FileLock(guarding: path, patience: .milliseconds(20)) }
+        let failure = failure { _ = try FileLock(guarding: path, timeout: .milliseconds(20)) }
         #expect(failure?.message.contains("another process is changing it") == true)
         #expect(failure?.message.contains(path) == true)
         lock.release()
@@ -35,7 +35,7 @@ import Testing
         try FileManager.default.linkItem(atPath: path, toPath: folder.path("second"))
         let lock = try FileLock(guarding: folder.path("link"))
         for name in ["file", "link", "second"] {
-            expect(.busy) { _ = try FileLock(guarding: folder.path(name), patience: .zero) }
+            expect(.busy) { _ = try FileLock(guarding: folder.path(name), timeout: .zero) }
         }
         let locked = lock.path
         #expect(locked.hasSuffix("/file"))
@@ -47,26 +47,26 @@ import Testing
         var lock = try FileLock(guarding: path)
         try lock.write(bytes("new"))
         #expect(try folder.read("file") == bytes("new"))
-        expect(.busy) { _ = try FileLock(guarding: path, patience: .zero) }
+        expect(.busy) { _ = try FileLock(guarding: path, timeout: .zero) }
         try lock.write(bytes("newer"))
         lock.release()
-        _ = try FileLock(guarding: path, patience: .zero)
+        _ = try FileLock(guarding: path, timeout: .zero)
         #expect(try folder.read("file") == bytes("newer") && folder.contents() == ["file"])
     }
 
     @Test func ofTwoThatMakeAFileOneSucceeds() throws {
         var first = try FileLock(guarding: folder.path("file"))
-        var second = try FileLock(guarding: folder.path("file"), patience: .zero)
-        let areOfNothing = first.isOfNothing && second.isOfNothing
+        var second = try FileLock(guarding: folder.path("file"), timeout: .zero)
+        let areOfNothing = first.hasNoFile && second.hasNoFile
         #expect(areOfNothing)
         try first.write(bytes("one"))
-        let isStill = (first.isOfNothing, second.isOfNothing)
+        let isStill = (first.hasNoFile, second.hasNoFile)
         #expect(isStill == (false, true))
         expect(.alreadyExists) { try second.write(bytes("two")) }
-        let remains = second.isOfNothing
+        let remains = second.hasNoFile
         #expect(remains)
         #expect(try folder.read("file") == bytes("one") && folder.contents() == ["file"])
-        expect(.busy) { _ = try FileLock(guarding: folder.path("file"), patience: .zero) }
+        expect(.busy) { _ = try FileLock(guarding: folder.path("file"), timeout: .zero) }
         first.release()
         second.release()
     }
@@ -187,7 +187,7 @@ import Testing
     @Test func aLivingWritersTemporaryIsWaitedFor() throws {
         try folder.write("half a fi", to: stale)
         let held = try Descriptor(opening: folder.path(stale), O_RDONLY)
-        try #require(try held.tryLock() == .taken)
+        try #require(try held.tryLock() == .acquired)
         let path = folder.path("file")
         let outcome = Mutex<Result<Void, any Error>?>(nil)
         let (hasBegun, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

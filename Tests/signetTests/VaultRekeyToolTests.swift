@@ -248,7 +248,7 @@ import Testing
         ] {
             try fixture.expect(output, exit: exit, code: code)
             if code == "malformed-keys", count > 0 {
-                #expect(output.text.contains("\(count) bytes, wanted 32"))
+                #expect(output.text.contains("\(count) bytes, expected 32"))
             }
         }
         #expect(try folder.read("dump") == before)

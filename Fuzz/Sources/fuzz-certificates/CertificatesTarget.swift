@@ -15,12 +15,12 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe input(data, count)
-    let digests: [X509Facts.PublicKeyDigest]
+    let digests: [X509Parser.PublicKeyDigest]
     do throws(X509Failure) {
-        digests = try X509Facts.publicKeyDigests(of: input)
+        digests = try X509Parser.publicKeyDigests(of: input)
     } catch {
         checkMessage(error.message, of: "a file of keys")
-        if (try? X509Facts.certificates(input)) != nil {
+        if (try? X509Parser.certificates(input)) != nil {
             broken("a file has certificates whose keys cannot be read")
         }
         return 0
@@ -32,13 +32,13 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         for host in digest.hosts { checkMessage(host, of: "a host") }
     }
     do throws(X509Failure) {
-        let certificates = try X509Facts.certificates(input)
+        let certificates = try X509Parser.certificates(input)
         let ofKind = digests.filter { $0.kind == .certificate }
         guard certificates.map(\.spkiSHA256) == ofKind.map(\.spkiSHA256) else {
             broken("certificates and their keys' digests differ")
         }
         for certificate in certificates {
-            guard let again = try? X509Facts.certificates(certificate.der) else { continue }
+            guard let again = try? X509Parser.certificates(certificate.der) else { continue }
             guard again == [certificate] else { broken("a certificate is not its own") }
         }
     } catch {

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIGNET_CHECKED __attribute__((warn_unused_result))
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 typedef struct signet_loop signet_loop;
 typedef struct signet_transfer signet_transfer;
@@ -67,19 +67,18 @@ typedef enum {
 
 // --- The library -----------------------------------------------------------------------------
 
-// Initialises libcurl and OpenSSL once per process. Returns whether that succeeded.
-bool signet_global_start(void) SIGNET_CHECKED;
-// The version and the TLS library of libcurl ("7.88.1", "OpenSSL/3.0.22"), and the version of the
-// program's OpenSSL.
+// Prepares libcurl and OpenSSL, once per process. False where that failed.
+bool signet_global_start(void) SIGNET_MUST_CHECK;
+// What libcurl says of itself: "7.88.1", "OpenSSL/3.0.22"; and which OpenSSL this program has.
 const char *signet_libcurl_version(void);
 unsigned signet_libcurl_version_number(void);
 const char *signet_libcurl_tls(void);
 const char *signet_openssl_version(void);
 bool signet_libcurl_has_http2(void);
-// Checks that a file contains a PEM certificate. Returns 0, an errno, -1 if it contains none, or -2
-// if the process has no descriptor or memory left to read it.
-int signet_check_ca_file(const char *path) SIGNET_CHECKED;
-// Identifies the version of a file without reading it. Times are nanoseconds since 1970.
+// Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
+// has no descriptor or memory left to look.
+int signet_check_ca_file(const char *path) SIGNET_MUST_CHECK;
+// Tells one version of a file from another without reading it. Times are nanoseconds since 1970.
 typedef struct {
     uint64_t device, inode;
     int64_t size, modified, changed;
@@ -95,7 +94,7 @@ int64_t signet_monotonic_milliseconds(void);
 int64_t signet_unix_seconds(void);
 
 // Starts a detached thread with all signals blocked.
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_CHECKED;
+bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_MUST_CHECK;
 
 // --- The loop --------------------------------------------------------------------------------
 
@@ -104,17 +103,15 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
 // descriptor, or -1 with an errno in `problem`.
 int signet_trust_make(
     const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
-    SIGNET_CHECKED;
-// Creates a loop. Returns NULL if the system has no memory or descriptor for it.
-//
-// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the CAs are
-// those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether calls share
-// connections over HTTP/2.
+    SIGNET_MUST_CHECK;
+// `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
+// `ca_file`, or with NULL the one that libcurl was built with. `multiplexes`: calls share connections over
+// HTTP/2. Returns NULL where the system gives no more.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
     long connections_per_host)
-    SIGNET_CHECKED;
-// Releases everything but the loop's own memory. No transfer may be left, and no thread may step it.
+    SIGNET_MUST_CHECK;
+// Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
 void signet_loop_close(signet_loop *loop);
 // Closes the loop if it is open, and frees it.
 void signet_loop_free(signet_loop *loop);
@@ -144,43 +141,42 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 
 // --- A transfer ------------------------------------------------------------------------------
 
-// Returns a transfer, new or reused, or NULL if memory ran out.
-signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_CHECKED;
-// Ends a transfer, whatever it is doing, and keeps or frees its handle.
-void signet_transfer_release(signet_transfer *transfer);
+// A transfer, new or recycled. NULL where memory ran out.
+signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
+// Ends it, whatever it is doing, and keeps the handle for another.
+void signet_transfer_give_back(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
 // `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is; the
 // URL has a scheme, host, port and "/" only.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
-    const uint8_t *body, size_t body_count) SIGNET_CHECKED;
-// Whether a request that may have reached the server is sent again if a pooled connection ends.
+    const uint8_t *body, size_t body_count) SIGNET_MUST_CHECK;
+// Whether a request that may have reached the server is sent again when a pooled connection dies.
 void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
 // Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
 bool signet_transfer_set_upload(
-    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_CHECKED;
-// Lines in libcurl's syntax, each ended by a zero byte.
+    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_MUST_CHECK;
+// Lines as libcurl takes them, each ended by a zero byte.
 bool signet_transfer_set_fields(
-    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_connect_to(
-    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_CHECKED;
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
-    int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_CHECKED;
-// How the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
+    int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_MUST_CHECK;
+// How the connection is made and judged. `digests`: 32 bytes each; NULL where nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
-    SIGNET_CHECKED;
-// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an HTTPS
-// proxy's certificate (NULL: the file that libcurl was built with). User name and password may be
-// NULL.
+    SIGNET_MUST_CHECK;
+// A proxy, by a URL without credentials; `tunnels`: by CONNECT. `ca_file` is for an HTTPS proxy's own
+// certificate, NULL: the one that libcurl was built with. User name and password may be NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
-    bool tunnels, bool is_tls, const char *ca_file) SIGNET_CHECKED;
-bool signet_transfer_start(signet_transfer *transfer) SIGNET_CHECKED;
-// Continues a transfer that was paused because its buffer was full.
+    bool tunnels, bool is_tls, const char *ca_file) SIGNET_MUST_CHECK;
+bool signet_transfer_start(signet_transfer *transfer) SIGNET_MUST_CHECK;
+// Lets a transfer go on that stopped because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
 
 // Whether libcurl waits for the body's next piece.
@@ -189,8 +185,8 @@ bool signet_transfer_wants_upload(const signet_transfer *transfer);
 bool signet_transfer_consume_restart(signet_transfer *transfer);
 // Passes the body's next piece, or its end.
 bool signet_transfer_feed(
-    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_CHECKED;
-// Continues a paused upload after a response has arrived, because libcurl may need no more of the body.
+    signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_MUST_CHECK;
+// A reply came while the body waits for more: libcurl may want no more of it.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
 // The response so far. The bytes are valid until the next call that changes the transfer.
@@ -233,7 +229,7 @@ size_t signet_chain_served_count(const signet_chain *chain);
 // Returns a certificate of the chain, or of those that the server sent, as DER, to be freed with
 // signet_der_free; NULL if memory ran out.
 uint8_t *signet_chain_der(
-    const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_CHECKED;
+    const signet_chain *chain, bool served, size_t index, size_t *count) SIGNET_MUST_CHECK;
 void signet_der_free(uint8_t *der);
 
 // --- Content codings -------------------------------------------------------------------------
@@ -246,14 +242,14 @@ typedef enum {
     SIGNET_INFLATED_NO_MEMORY,
 } signet_inflated;
 
-// Creates a decoder of gzip (RFC 1952), or of zlib (RFC 1950). Returns NULL if memory ran out.
-signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_CHECKED;
+// gzip (RFC 1952), or zlib (RFC 1950) with its header. NULL where memory ran out.
+signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_MUST_CHECK;
 void signet_inflater_free(signet_inflater *inflater);
-// Prepares for another stream after the end of one.
-bool signet_inflater_reset(signet_inflater *inflater) SIGNET_CHECKED;
-// Decodes up to `count` bytes into `room`. Sets how many bytes it read (`taken`) and wrote (`made`).
+// Makes ready for another stream behind the end of one.
+bool signet_inflater_reset(signet_inflater *inflater) SIGNET_MUST_CHECK;
+// Decodes what is there into the room that is there.
 signet_inflated signet_inflater_run(
     signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
-    size_t room_count, size_t *made) SIGNET_CHECKED;
+    size_t room_count, size_t *made) SIGNET_MUST_CHECK;
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CSIGNET_MUST_CHECK __attribute__((warn_unused_result))
+#define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 typedef struct csignet_redis csignet_redis;
 
@@ -62,23 +62,23 @@ int64_t csignet_redis_now(void);
 
 // Connects. `reason` gets at most `room` bytes in words, ending with 0. Looking up a host's name is the
 // one thing that may outlast the deadline.
-CSIGNET_MUST_CHECK int csignet_redis_connect(
+SIGNET_MUST_CHECK int csignet_redis_connect(
     const csignet_redis_server *server, int64_t deadline, csignet_redis **connection,
     char *reason, size_t room);
 
 // Adds a command of `count` parts, at most 8, which lie in `bytes` one behind the other.
-CSIGNET_MUST_CHECK int csignet_redis_add(
+SIGNET_MUST_CHECK int csignet_redis_add(
     csignet_redis *connection, const unsigned char *bytes, const size_t *lengths, size_t count);
 
 // Sends what was added, and wipes it.
-CSIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
+SIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
 
 // Reads the next reply.
-CSIGNET_MUST_CHECK int csignet_redis_read(
+SIGNET_MUST_CHECK int csignet_redis_read(
     csignet_redis *connection, int64_t deadline, csignet_redis_reply *reply);
 
 // Whether the connection stands and nothing has come that nobody asked for: 1 or 0.
-CSIGNET_MUST_CHECK int csignet_redis_is_quiet(csignet_redis *connection);
+SIGNET_MUST_CHECK int csignet_redis_is_quiet(csignet_redis *connection);
 
 void csignet_redis_close(csignet_redis *connection);
 

@@ -24,10 +24,10 @@ SIGNET_MUST_CHECK int signet_pipe(int *reading, int *writing);
 // the kernel or the file system can't tell.
 SIGNET_MUST_CHECK int signet_rename_new(int folder, const char *from, const char *to);
 
-// Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT for this thread until `signet_release_signals`.
-SIGNET_MUST_CHECK int signet_hold_signals(sigset_t *before);
+// Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT for this thread until `signet_restore_signals`.
+SIGNET_MUST_CHECK int signet_block_signals(sigset_t *before);
 // Restores the thread's signal mask. A signal that came in between takes effect.
-void signet_release_signals(const sigset_t *before);
+void signet_restore_signals(const sigset_t *before);
 
 // Runs `/bin/sh -c line` with an empty standard input and with its output going to `output`. Returns 0 or
 // the error's number.

@@ -67,9 +67,9 @@ struct DownloadRun: ~Copyable {
             options.resumes && part.size > 0 && state?.source == source
             && state?.validator != nil && part.size <= state?.total ?? .max
         do throws(FileFailure) {
-            if !isUsable, part.size > 0 { try part.shorten(to: 0) }
+            if !isUsable, part.size > 0 { try part.truncate(to: 0) }
             // A whole part lacks only its name; its last byte is asked for to see that it is current.
-            if isUsable, part.size == state?.total { try part.shorten(to: part.size - 1) }
+            if isUsable, part.size == state?.total { try part.truncate(to: part.size - 1) }
         } catch {
             throw ClientError(error)
         }

@@ -2,18 +2,28 @@ internal import SignetBase
 public import SignetJSON
 internal import SignetSystem
 
-/// One key of a JWK Set, bound to its algorithm, its use and its time (RFC 7517, section 4).
+/// A key of a JWK Set, bound to an algorithm, a use and a period of validity (RFC 7517, section 4).
 ///
-/// It never prints, and its secret bytes are wiped when it goes.
+/// Its secret is never printed, and is wiped when the key is destroyed.
+///
+/// ```swift
+/// import Foundation
+///
+/// let keys = try KeySource.file("keys.json").load()
+/// let key = try keys.key(id: "orders-2026")
+/// try key.requireUsable(at: Int64(Date().timeIntervalSince1970))
+/// print(key)  // Key("orders-2026", hmac, redacted)
+/// print(key.kind, key.algorithm ?? "no algorithm", key.isPrivate)
+/// ```
 public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What a key is for; more kinds may come.
+    /// The kind of a key. Later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {
             case hmac, ed25519, p256, p384, rsa, vault, unsupported
         }
         let value: Value
 
-        /// A secret for message authentication (`oct`).
+        /// A secret for HMAC (`oct`).
         public static let hmac = Kind(value: .hmac)
         /// Ed25519 (`OKP`).
         public static let ed25519 = Kind(value: .ed25519)
@@ -23,21 +33,21 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         public static let p384 = Kind(value: .p384)
         /// RSA of 2048 bits or more.
         public static let rsa = Kind(value: .rsa)
-        /// A vault's root: 32 bytes (`oct`, use `enc`).
+        /// The root key of a vault: 32 bytes (`oct`, use `enc`).
         public static let vault = Kind(value: .vault)
-        /// A key that RFC 7517 allows and this package cannot use.
+        /// A key that RFC 7517 allows but this package cannot use.
         public static let unsupported = Kind(value: .unsupported)
 
-        /// The kinds that can be made, in the order in which help names them.
+        /// The kinds that can be generated, in the order of the tool's help.
         public static let all: [Kind] = [.hmac, .ed25519, .p256, .p384, .rsa, .vault]
 
-        /// The name, as `signet keys new --type` takes it.
+        /// The name, as for `signet keys new --type`.
         public var name: String { value.rawValue }
 
-        /// The same as `name`.
+        /// The name.
         public var description: String { name }
 
-        /// The kind of a name, or nil.
+        /// Returns the kind with a name, or nil.
         public init?(name: String) {
             guard let kind = Kind.all.first(where: { $0.name == name }) else { return nil }
             self = kind
@@ -46,47 +56,48 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         init(value: Value) { self.value = value }
     }
 
-    /// `kid`. Ids compare as UTF-8 bytes.
+    /// `kid`. Ids are compared as UTF-8 bytes.
     public let id: String
-    /// What the key is for.
-    public let type: Kind
-    /// `alg`, such as `HS256`; a key without one says so with nil.
+    /// The kind of the key.
+    public let kind: Kind
+    /// `alg`, such as `HS256`, or nil if it is missing.
     public let algorithm: String?
-    /// `use`: `sig` or `enc`, or nil.
+    /// `use`, such as `sig` or `enc`, or nil if it is missing.
     public let use: String?
-    /// `nbf`: the first second of its use, in Unix seconds.
+    /// `nbf`: the first second of its validity, in Unix seconds.
     public let notBefore: Int64?
-    /// `exp`: the second at which its use is over, in Unix seconds.
+    /// `exp`: the first second after its validity, in Unix seconds.
     public let expires: Int64?
     /// `revoked`.
     public let isRevoked: Bool
-    /// Whether there is a half that must not be seen.
+    /// Whether the key includes secret bytes or a private half.
     public let isPrivate: Bool
+    /// The public half as a JWK, or nil if the key has none.
+    public let publicHalf: JSONObject?
 
     private let secret: SecretBytes?
     private let mac: HMACKey?
     private let signature: SignatureKey?
-    private let publicMembers: JSONObject?
 
     init(_ parts: consuming KeyParts) {
         id = parts.id
-        type = parts.type
+        kind = parts.kind
         algorithm = parts.algorithm
         use = parts.use
         notBefore = parts.notBefore
         expires = parts.expires
         isRevoked = parts.isRevoked
         isPrivate = parts.isPrivate
-        publicMembers = parts.publicMembers
+        publicHalf = parts.publicHalf
         mac = parts.mac
         signature = parts.signature
         let count = parts.secretByteCount
-        let isShort = parts.type == .hmac && count < Self.minimumHMACByteCount
+        let isShort = parts.kind == .hmac && count < Self.minimumHMACByteCount
         shortHMACByteCount = isShort ? count : nil
         secret = parts.secret
     }
 
-    /// Checks that the key may be used at a time.
+    /// Checks that the key is valid at a time and not revoked.
     ///
     /// - Parameter now: Unix seconds.
     /// - Throws: `KeyError` with `keyRevoked`, `keyNotYetValid` or `keyExpired`.
@@ -108,80 +119,77 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The fewest bytes of an HMAC key that signs and verifies (`rfc9421`, `salted-hmac-v1`).
+    /// The minimum number of bytes of an HMAC key for the schemes `rfc9421` and `salted-hmac-v1`.
     package static let minimumHMACByteCount = 16
 
-    /// The number of bytes of an HMAC key that is too short to sign or verify with; nil for any other.
+    /// The number of bytes of an HMAC key that is too short for those schemes, or nil for any other
+    /// key.
     package let shortHMACByteCount: Int?
 
-    /// The public half as a JWK, or nil where the key has none.
-    public var publicHalf: JSONObject? { publicMembers }
-
     /// The id and the kind; never a byte of the key.
-    public var description: String { "Key(\(shownID), \(type.name), redacted)" }
+    public var description: String { "Key(\(shownID), \(kind.name), redacted)" }
 
-    /// No children: reflection and `dump` see no more than `description` says.
+    /// No children, so that reflection and `dump` show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     var shownID: String { "\"\(printable(id))\"" }
 }
 
 extension Key {
-    /// The key's HMAC, with contexts that all callers share.
+    /// Returns the key for HMAC, with SHA-256 for `HS256` and SHA-512 for `HS512`. All callers
+    /// share it.
     ///
-    /// - Returns: SHA-256 for `HS256`, SHA-512 for `HS512`.
     /// - Throws: `KeyError` with `wrongUse` for any other key.
     package func hmacKey() throws(KeyError) -> HMACKey {
         guard let mac else {
-            throw wrongUse("wanted a key for HMAC (kty oct, alg HS256 or HS512, use sig)")
+            throw wrongUse("expected a key for HMAC (kty oct, alg HS256 or HS512, use sig)")
         }
         return mac
     }
 
-    /// The key's signature algorithm (RFC 9421, section 3.3), and the key for it.
+    /// Returns the key for signatures and its algorithm (RFC 9421, section 3.3).
     ///
-    /// `EdDSA`, `ES256` and `ES384` are those of their curves, also where `alg` is missing; an RSA key
-    /// must say `PS512` or `RS256`.
+    /// If `alg` is missing, the curve implies `EdDSA`, `ES256` or `ES384`. An RSA key must have the
+    /// `alg` `PS512` or `RS256`.
     ///
     /// - Throws: `KeyError` with `wrongUse` for any other key.
     package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {
         guard let signature, use == nil || use == "sig" else {
-            throw wrongUse("wanted a key for signatures (kty OKP, EC or RSA, use sig)")
+            throw wrongUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
         }
-        switch (type, algorithm) {
+        switch (kind, algorithm) {
         case (.ed25519, nil), (.ed25519, "EdDSA"): return (signature, .ed25519)
         case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
         case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)
         case (.rsa, "RS256"): return (signature, .rsaPKCS1SHA256)
-        default: throw wrongUse("wanted alg EdDSA, ES256, ES384, PS512 or RS256")
+        default: throw wrongUse("expected alg EdDSA, ES256, ES384, PS512 or RS256")
         }
     }
 
-    /// Lends a vault's root, 32 bytes.
+    /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.
     ///
-    /// - Parameter body: Gets the root; must not keep it.
-    /// - Returns: What `body` returns.
-    /// - Throws: `KeyError` with `wrongUse` for a key that is no vault root.
+    /// - Throws: `KeyError` with `wrongUse` if this isn't a vault's root key, and what `body`
+    ///   throws.
     package func withVaultRoot<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        guard type == .vault, secret != nil else {
-            throw wrongUse("wanted a vault root (kty oct, use enc, 32 bytes)")
+        guard kind == .vault, secret != nil else {
+            throw wrongUse("expected a vault root (kty oct, use enc, 32 bytes)")
         }
         return try withSecret(body)
     }
 
-    /// Lends the bytes of `k`, for schemes that derive from a partner's secret.
+    /// Calls `body` with the bytes of `k`, for schemes that derive a key from a partner's secret.
+    /// `body` must not keep them.
     ///
-    /// - Parameter body: Gets the secret; must not keep it.
-    /// - Returns: What `body` returns.
-    /// - Throws: `KeyError` with `wrongUse` for a vault root and for keys that are not `oct`.
+    /// - Throws: `KeyError` with `wrongUse` for a vault's root key and for keys that aren't `oct`,
+    ///   and what `body` throws.
     package func withSigningSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        guard type == .hmac, secret != nil else {
-            throw wrongUse("wanted a key for HMAC (kty oct, use sig)")
+        guard kind == .hmac, secret != nil else {
+            throw wrongUse("expected a key for HMAC (kty oct, use sig)")
         }
         return try withSecret(body)
     }
@@ -191,15 +199,15 @@ extension Key {
     ) throws(KeyError) -> Result {
         switch secret {
         case .some(let bytes): return try body(bytes.bytes)
-        case .none: throw wrongUse("the key has no secret")
+        case .none: throw wrongUse("expected a key with a secret")
         }
     }
 
-    private func wrongUse(_ wanted: String) -> KeyError {
+    private func wrongUse(_ expected: String) -> KeyError {
         let found =
-            "kind \(type.name), alg \(printable(algorithm ?? "none")), "
+            "kind \(kind.name), alg \(printable(algorithm ?? "none")), "
             + "use \(printable(use ?? "none"))"
         return KeyError(
-            code: .wrongUse, message: "the key \(shownID) is bound to \(found); \(wanted)")
+            code: .wrongUse, message: "the key \(shownID) is bound to \(found); \(expected)")
     }
 }

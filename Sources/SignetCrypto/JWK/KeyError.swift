@@ -1,73 +1,73 @@
-/// A key or a set of keys that cannot be used.
+/// A key or a key set cannot be used.
+///
+/// Scripts and programs decide by ``code``; ``message`` is for people.
+///
+/// ```swift
+/// do {
+///     let keys = try KeySource.file("keys.json").load()
+///     try keys.key(id: "orders-2026").requireUsable(at: 1_790_000_000)
+/// } catch where error.code == .keyFilePermissions {
+///     print(error.message)  // Contains the command that fixes it, such as `chmod 600 keys.json`.
+/// } catch where error.code == .keyExpired || error.code == .keyRevoked {
+///     print("Ask the partner for a new key: \(error.message)")
+/// }
+/// ```
 public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is; more kinds may come.
+    /// The kind of a failure. Later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case malformedKeys = "malformed-keys"
-            case keyFilePermissions = "key-file-permissions"
-            case unreadable = "unreadable-keys"
-            case unwritable = "unwritable-keys"
-            case unknownKey = "unknown-key"
-            case keyRevoked = "key-revoked"
-            case keyExpired = "key-expired"
-            case keyNotYetValid = "key-not-yet-valid"
-            case wrongUse = "wrong-key-use"
-            case keyExists = "key-exists"
-            case fileExists = "file-exists"
-            case fileBusy = "file-busy"
-            case invalidID = "invalid-key-id"
-            case noTerminal = "no-terminal"
-            case cryptography = "crypto-failure"
-        }
-        private let value: Value
+        /// The name that scripts rely on, in kebab-case.
+        public let name: String
 
-        /// The set is not a JWK Set as this package takes it; nothing of it is used.
-        public static let malformedKeys = Code(value: .malformedKeys)
-        /// Others than its owner have rights on the key file.
-        public static let keyFilePermissions = Code(value: .keyFilePermissions)
-        /// The source of the keys could not be read.
-        public static let unreadable = Code(value: .unreadable)
-        /// The key file could not be written.
-        public static let unwritable = Code(value: .unwritable)
-        /// No key of the set has the id.
-        public static let unknownKey = Code(value: .unknownKey)
-        /// The key is marked as revoked.
-        public static let keyRevoked = Code(value: .keyRevoked)
-        /// The time is at or behind the key's `exp`.
-        public static let keyExpired = Code(value: .keyExpired)
-        /// The time is before the key's `nbf`.
-        public static let keyNotYetValid = Code(value: .keyNotYetValid)
-        /// The key is bound to another use or algorithm.
-        public static let wrongUse = Code(value: .wrongUse)
-        /// The set has a key of the id already.
-        public static let keyExists = Code(value: .keyExists)
-        /// A file stands where a new one was to be made.
-        public static let fileExists = Code(value: .fileExists)
-        /// Another process is changing the file and did not end in time.
-        public static let fileBusy = Code(value: .fileBusy)
-        /// The id is empty or holds control characters.
-        public static let invalidID = Code(value: .invalidID)
-        /// A passphrase was to be asked for, and there is no terminal.
-        public static let noTerminal = Code(value: .noTerminal)
-        /// OpenSSL could not do its work.
-        public static let cryptography = Code(value: .cryptography)
+        private init(_ name: String) { self.name = name }
 
-        /// The code in kebab-case, as scripts read it.
-        public var name: String { value.rawValue }
-
-        /// The same as `name`.
+        /// The name.
         public var description: String { name }
+
+        /// The input isn't a JWK Set that this package accepts. None of its keys is used.
+        public static let malformedKeys = Code("malformed-keys")
+        /// The key file belongs to another user, or others than its owner have access to it.
+        public static let keyFilePermissions = Code("key-file-permissions")
+        /// The source of the keys cannot be read.
+        public static let unreadable = Code("unreadable-keys")
+        /// The key file cannot be written.
+        public static let unwritable = Code("unwritable-keys")
+        /// The set has no key with the id.
+        public static let unknownKey = Code("unknown-key")
+        /// The key is marked as revoked.
+        public static let keyRevoked = Code("key-revoked")
+        /// The time is equal to or after the key's `exp`.
+        public static let keyExpired = Code("key-expired")
+        /// The time is before the key's `nbf`.
+        public static let keyNotYetValid = Code("key-not-yet-valid")
+        /// The key is bound to another use or algorithm.
+        public static let wrongUse = Code("wrong-key-use")
+        /// The set already has a key with the id.
+        public static let keyExists = Code("key-exists")
+        /// The file to create already exists.
+        public static let fileExists = Code("file-exists")
+        /// Another process kept the file locked for too long.
+        public static let fileBusy = Code("file-busy")
+        /// The id is empty or contains control characters.
+        public static let invalidID = Code("invalid-key-id")
+        /// There is no terminal on which to ask for a passphrase.
+        public static let noTerminal = Code("no-terminal")
+        /// OpenSSL failed.
+        public static let cryptography = Code("crypto-failure")
     }
 
-    /// The kind of failure.
+    /// The kind of the failure.
     public let code: Code
-    /// What was found, what was wanted, and where; never a byte of a key.
+    /// The found value, the expected one and the place; never a byte of a key.
     public let message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(code: Code, message: String) {
         self.code = code
         self.message = message
+    }
+
+    init(_ failure: CryptoFailure) {
+        self.init(code: .cryptography, message: failure.description)
     }
 
     /// The message.

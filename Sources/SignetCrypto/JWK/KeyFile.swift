@@ -8,47 +8,44 @@ internal import SignetSystem
     internal import Musl
 #endif
 
-/// Key files as the tool makes them: a JWK Set, mode 0600, written whole or not at all.
+/// Creates key files and adds keys to them: JWK Sets with mode 0600, written atomically.
 package enum KeyFile {
-    /// Makes a key and puts it into a file.
+    /// Generates a key and writes it to a file.
     ///
     /// - Parameters:
-    ///   - kind: What the key is for. HMAC keys get `HS256`, RSA keys `PS512`.
+    ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
     ///   - id: The new `kid`.
-    ///   - path: The file; links are followed when it is appended to.
-    ///   - append: Whether a set that is there gets the key as its last; its other members stay as
-    ///     they are. Without a file, one is made.
+    ///   - path: The file. Links are followed if `append` is true.
+    ///   - append: Whether to append the key to an existing set, whose other members stay. A
+    ///     missing file is created.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
-    ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`; then the file is as it was.
+    ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(
         _ kind: Key.Kind, id: String, to path: String, append: Bool
     ) throws(KeyError) {
-        try demandUsable(id)
+        try requireUsable(id)
         guard append else {
-            // Said before a key is made, which takes its time for RSA; `createNew` makes sure.
-            guard !isThere(path) else { throw fileExists(path) }
+            // Checked before the slow generation of an RSA key; `createNew` checks it again.
+            guard !exists(path) else { throw fileExists(path) }
             let key = try generate(kind, id: id)
-            return try create(path, key)
+            return try create(path, with: key)
         }
         let key = try generate(kind, id: id)
-        // Twice at most: made by another process between the look and the writing.
+        // Tries twice, because another process may create the file after the lock found none.
         for isLast in [false, true] {
-            var lock: FileLock
-            do throws(FileFailure) {
-                lock = try FileLock(guarding: path)
-            } catch {
-                throw unwritable(error)
+            var lock = try Self.lock(path)
+            guard lock.hasNoFile else {
+                return try self.append(key, id: id, to: path, through: &lock)
             }
-            guard lock.isOfNothing else { return try self.append(key, id: id, to: &lock, path) }
             do throws(KeyError) {
-                return try create(path, key)
+                return try create(path, with: key)
             } catch {
                 if isLast || error.code != .fileExists { throw error }
             }
         }
     }
 
-    /// A new key as a JWK. It holds secrets: whoever gets it puts it into a private file.
+    /// Generates a key as a JWK, which contains its secret.
     static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> JSONObject {
         let members: JSONObject
         switch kind {
@@ -59,7 +56,8 @@ package enum KeyFile {
         case .p256: members = try KeyPair.p256()
         case .p384: members = try KeyPair.p384()
         case .rsa: members = try KeyPair.rsa()
-        default: throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be made")
+        default:
+            throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be generated")
         }
         var key: JSONObject = ["kid": .string(id)]
         if members["use"] == nil { key["use"] = "sig" }
@@ -70,49 +68,76 @@ package enum KeyFile {
     private static func randomText(_ count: Int) throws(KeyError) -> JSONValue {
         do throws(CryptoFailure) {
             let secret = try RandomBytes.secret(count)
-            return .string(Base64.encode(secret.bytes, .url))
+            return .string(Base64.encode(secret.bytes, as: .url))
         } catch {
-            throw KeyError(code: .cryptography, message: error.description)
+            throw KeyError(error)
         }
     }
 
-    private static func demandUsable(_ id: String) throws(KeyError) {
+    private static func requireUsable(_ id: String) throws(KeyError) {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
                 code: .invalidID,
-                message: "the id \"\(printable(id))\" is empty or holds control characters")
+                message: "the id \"\(printable(id))\" is empty or contains control characters")
         }
     }
 
-    /// Whether anything is there, a broken link too.
-    private static func isThere(_ path: String) -> Bool {
+    /// Returns whether anything exists at a path, even a broken link.
+    private static func exists(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0
     }
 
-    private static func create(_ path: String, _ key: JSONObject) throws(KeyError) {
-        var bytes = file(["keys": [.object(key)]])
+    private static func create(_ path: String, with key: JSONObject) throws(KeyError) {
+        var bytes = text(of: ["keys": [.object(key)]])
         defer { wipe(&bytes) }
         do throws(FileFailure) {
-            try PrivateFile.createNew(bytes, path)
+            try PrivateFile.createNew(bytes, at: path)
         } catch {
             if error.kind == .alreadyExists { throw fileExists(path) }
             throw unwritable(error)
         }
     }
 
-    static func unwritable(_ failure: FileFailure) -> KeyError {
+    /// Waits for a key file's lock.
+    static func lock(_ path: String) throws(KeyError) -> FileLock {
+        do throws(FileFailure) {
+            return try FileLock(guarding: path)
+        } catch {
+            throw unwritable(error)
+        }
+    }
+
+    /// Replaces the locked file's contents, unless they are too long to be read again.
+    static func replaceContents(
+        of lock: inout FileLock, with bytes: [UInt8], wipingOld: Bool = false
+    ) throws(KeyError) {
+        guard bytes.count <= KeySet.maximumByteCount else {
+            throw KeyError(
+                code: .unwritable,
+                message:
+                    "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
+                    + "\(KeySet.maximumByteCount)")
+        }
+        do throws(FileFailure) {
+            try lock.write(bytes, wipingOld: wipingOld)
+        } catch {
+            throw unwritable(error)
+        }
+    }
+
+    private static func unwritable(_ failure: FileFailure) -> KeyError {
         KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
     }
 
     private static func append(
-        _ key: JSONObject, id: String, to lock: inout FileLock, _ path: String
+        _ key: JSONObject, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
         var old: [UInt8]
         let refusal: FileFailure?
         do throws(FileFailure) {
-            (old, refusal) = try PrivateFile.readTellingRefusal(
+            (old, refusal) = try PrivateFile.readAllowingUnsafePermissions(
                 path, limit: KeySet.maximumByteCount)
         } catch {
             throw KeyError(code: .unreadable, message: error.message)
@@ -125,27 +150,18 @@ package enum KeyFile {
         guard set[id] == nil else {
             throw KeyError(
                 code: .keyExists,
-                message: "\(printable(path)) has a key of the id \"\(printable(id))\" already")
+                message: "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
         guard var object = try? JSONValue(parsing: old, maximumDepth: 64).object else {
-            throw KeyError(code: .malformedKeys, message: "wanted a JWK Set")
+            throw KeyError(code: .malformedKeys, message: "expected a JWK Set")
         }
         object["keys"] = .array((object["keys"]?.array ?? []) + [.object(key)])
-        var bytes = file(object)
+        var bytes = text(of: object)
         defer { wipe(&bytes) }
-        guard bytes.count <= KeySet.maximumByteCount else {
-            throw KeyError(
-                code: .unwritable,
-                message: "\(printable(path)) would hold more than \(KeySet.maximumByteCount) bytes")
-        }
-        do throws(FileFailure) {
-            try lock.write(bytes)
-        } catch {
-            throw unwritable(error)
-        }
+        try replaceContents(of: &lock, with: bytes)
     }
 
-    private static func file(_ set: JSONObject) -> [UInt8] {
+    private static func text(of set: JSONObject) -> [UInt8] {
         var bytes = JSONValue.object(set).serialized(.pretty)
         if bytes.last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
         return bytes
@@ -154,6 +170,6 @@ package enum KeyFile {
     private static func fileExists(_ path: String) -> KeyError {
         KeyError(
             code: .fileExists,
-            message: "\(printable(path)) is there already; --append adds a key to it")
+            message: "\(printable(path)) already exists; --append adds a key to it")
     }
 }

@@ -2,19 +2,19 @@ internal import SignetBase
 import SignetJSON
 internal import SignetSystem
 
-/// The text of a key file, in which one key is added or taken out and every other byte stays: what
-/// other programs keep in it, and how a person set it out.
+/// The text of a key file, to add or remove a key and keep every other byte: the members of other
+/// programs, and the layout.
 final class KeyFileText {
     private(set) var bytes: [UInt8]
 
-    /// - Parameter bytes: A JWK Set that `KeySet` takes.
+    /// - Parameter bytes: A JWK Set that `KeySet` accepts.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Adds a copy of a vault root behind it, with another id and another secret; its other members,
-    /// dates among them, are the same.
+    /// Adds a copy of a vault root after it, with another id and another secret. Its other members,
+    /// such as dates, stay the same.
     ///
     /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
-    func add(root: Span<UInt8>, as id: String, behind old: String) throws(KeyError) {
+    func add(root: Span<UInt8>, as id: String, after old: String) throws(KeyError) {
         let found = try find(old)
         let key = found.keys[found.index]
         var copy: [UInt8] = []
@@ -27,7 +27,7 @@ final class KeyFileText {
                 copy.append(contentsOf: JSONValue.string(id).serialized())
             } else {
                 copy.append(UInt8(ascii: "\""))
-                copy.append(contentsOf: Base64.encodeBytes(root, .url))
+                copy.append(contentsOf: Base64.encodeBytes(root, as: .url))
                 copy.append(UInt8(ascii: "\""))
             }
             rest = range.upperBound
@@ -46,7 +46,7 @@ final class KeyFileText {
         replace(with: new)
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     ///
     /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
     func remove(_ id: String) throws(KeyError) {
@@ -72,14 +72,14 @@ final class KeyFileText {
         bytes = new
     }
 
-    /// Where the keys are. It holds no part of the text: while something shares `bytes`, wiping them wipes
-    /// a copy.
+    /// The positions of the keys. It contains no text: if it shared the storage of `bytes`, wiping
+    /// them would wipe a copy.
     private struct Found {
         let keys: [Range<Int>]
-        /// Where the array begins.
+        /// The position of the array.
         let start: Int
         let index: Int
-        /// The values of the found key's id and secret.
+        /// The values of the key's id and secret.
         let replaced: [(range: Range<Int>, isID: Bool)]
     }
 
@@ -88,13 +88,13 @@ final class KeyFileText {
         do throws(JSONError) {
             reader = try JSONReader(bytes, maximumDepth: 64)
         } catch {
-            throw KeyParts.malformed("no strict JSON: \(error.code.name)")
+            throw KeyParts.malformed("not strict JSON: \(error.code.name)")
         }
         guard
             let set = reader.members(of: reader.root).first(where: {
                 reader.isString($0.name, "keys")
             })?.value
-        else { throw KeyParts.malformed("wanted a JWK Set: {\"keys\":[…]}") }
+        else { throw KeyParts.malformed("expected a JWK Set: {\"keys\":[…]}") }
         let keys = reader.elements(of: set)
         let index = keys.firstIndex { key in
             reader.members(of: key).contains {

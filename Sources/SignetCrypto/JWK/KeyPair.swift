@@ -2,7 +2,7 @@ internal import CSignetOpenSSL
 internal import SignetJSON
 internal import SignetSystem
 
-/// A key pair that OpenSSL made, and its members as JWK writes them.
+/// Generates key pairs with OpenSSL and writes them as JWKs.
 @safe struct KeyPair: ~Copyable {
     private let pair: OpaquePointer
 
@@ -11,7 +11,7 @@ internal import SignetSystem
         unsafe self.pair = pair
     }
 
-    /// Ed25519 (RFC 8037, section 2).
+    /// Generates an Ed25519 pair (RFC 8037, section 2).
     static func ed25519() throws(KeyError) -> JSONObject {
         let pair = unsafe try KeyPair(owning: copenssl_generate_ed25519())
         return [
@@ -20,17 +20,17 @@ internal import SignetSystem
         ]
     }
 
-    /// ECDSA on P-256 (RFC 7518, section 6.2); numbers keep their leading zeros.
+    /// Generates an ECDSA pair on P-256 (RFC 7518, section 6.2). Numbers keep their leading zeros.
     static func p256() throws(KeyError) -> JSONObject {
-        try curve("P-256", "ES256", count: 32)
+        try ecdsa(curve: "P-256", algorithm: "ES256", count: 32)
     }
 
-    /// ECDSA on P-384.
+    /// Generates an ECDSA pair on P-384.
     static func p384() throws(KeyError) -> JSONObject {
-        try curve("P-384", "ES384", count: 48)
+        try ecdsa(curve: "P-384", algorithm: "ES384", count: 48)
     }
 
-    /// RSA of 3072 bits (RFC 7518, section 6.3); numbers are as short as can be.
+    /// Generates an RSA pair of 3072 bits (RFC 7518, section 6.3). Numbers have no leading zeros.
     static func rsa() throws(KeyError) -> JSONObject {
         let pair = unsafe try KeyPair(owning: copenssl_generate_rsa(3072))
         return [
@@ -42,12 +42,12 @@ internal import SignetSystem
         ]
     }
 
-    private static func curve(
-        _ name: String, _ algorithm: String, count: Int
+    private static func ecdsa(
+        curve: String, algorithm: String, count: Int
     ) throws(KeyError) -> JSONObject {
-        let pair = unsafe try KeyPair(owning: copenssl_generate_ec(name))
+        let pair = unsafe try KeyPair(owning: copenssl_generate_ec(curve))
         return [
-            "kty": "EC", "crv": .string(name), "alg": .string(algorithm),
+            "kty": "EC", "crv": .string(curve), "alg": .string(algorithm),
             "x": try pair.integer("qx", width: count), "y": try pair.integer("qy", width: count),
             "d": try pair.integer("priv", width: count),
         ]
@@ -74,12 +74,11 @@ internal import SignetSystem
             written = unsafe target.withUnsafeMutableBytes { unsafe write($0) }
         }
         guard written > 0 else { throw KeyPair.failure() }
-        return .string(Base64.encode(bytes.bytes.extracting(first: written), .url))
+        return .string(Base64.encode(bytes.bytes.extracting(first: written), as: .url))
     }
 
     private static func failure() -> KeyError {
-        KeyError(
-            code: .cryptography, message: CryptoFailure.library("making a key pair").description)
+        KeyError(CryptoFailure.library("generating a key pair"))
     }
 
     deinit { unsafe EVP_PKEY_free(pair) }

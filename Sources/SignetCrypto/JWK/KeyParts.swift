@@ -2,34 +2,35 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// One member of a JWK Set, read and checked, before it becomes a `Key`.
+/// The checked contents of a JWK, from which a `Key` is created.
 struct KeyParts: ~Copyable {
     let id: String
-    var type = Key.Kind.unsupported
+    var kind = Key.Kind.unsupported
     var algorithm: String?
     var use: String?
     var notBefore: Int64?
     var expires: Int64?
     var isRevoked = false
     var isPrivate = true
-    var publicMembers: JSONObject?
+    var publicHalf: JSONObject?
     var mac: HMACKey?
     var secret: SecretBytes?
     var secretByteCount = 0
     var signature: SignatureKey?
 
-    /// Reads the JWK at `index` of the set.
+    /// Reads a JWK, whose position in the set is `index`.
     ///
     /// - Throws: `KeyError` with `malformedKeys`; the message names the key and the member.
     static func read(
         _ jwk: JSONReader.Element, of reader: JSONReader, index: Int
     ) throws(KeyError) -> KeyParts {
         guard jwk.kind == .object else {
-            throw KeyParts.malformed("keys[\(index)] is \(jwk.kind.name), wanted an object")
+            throw KeyParts.malformed("found \(jwk.kind.name), expected an object at keys[\(index)]")
         }
-        var members = Members(of: jwk, in: reader)
+        var members = JWKMembers(of: jwk, in: reader)
         guard let id = members["kid"].flatMap({ reader.string($0) }), !id.isEmpty else {
-            throw KeyParts.malformed("keys[\(index)] has no \"kid\" (text that is not empty)")
+            throw KeyParts.malformed(
+                "missing \"kid\" at keys[\(index)], expected a string that is not empty")
         }
         members.id = id
         var parts = KeyParts(id: id)
@@ -41,9 +42,9 @@ struct KeyParts: ~Copyable {
         self.id = id
     }
 
-    private mutating func read(_ member: Members) throws(KeyError) {
+    private mutating func read(_ member: JWKMembers) throws(KeyError) {
         guard let kty = try member.text("kty") else {
-            throw member.malformed("has no \"kty\"")
+            throw member.missing("kty")
         }
         algorithm = try member.text("alg")
         use = try member.text("use")
@@ -53,29 +54,29 @@ struct KeyParts: ~Copyable {
         switch kty {
         case "oct": try readSecret(member)
         case "OKP", "EC", "RSA":
-            type = try member.asymmetricKind(kty)
-            isPrivate = type == .unsupported || member["d"] != nil
-            if type != .unsupported {
-                publicMembers = member.publicHalf()
-                signature = try member.signatureKey(type)
+            kind = try member.asymmetricKind(kty)
+            isPrivate = kind == .unsupported || member["d"] != nil
+            if kind != .unsupported {
+                publicHalf = member.publicHalf()
+                signature = try member.signatureKey(kind)
             }
         default: break
         }
-        try demandAgreement(member)
+        try requireAgreement(member)
     }
 
-    private mutating func readSecret(_ member: Members) throws(KeyError) {
+    private mutating func readSecret(_ member: JWKMembers) throws(KeyError) {
         var bytes = try member.bytes("k")
         defer { wipe(&bytes) }
         guard !bytes.isEmpty else { throw member.malformed("\"k\" is empty") }
         if use == "enc" {
             guard bytes.count == 32 else {
                 throw member.malformed(
-                    "a vault root of \(bytes.count) bytes, wanted 32")
+                    "found a vault root of \(bytes.count) bytes, expected 32")
             }
-            type = algorithm == nil ? .vault : .unsupported
+            kind = algorithm == nil ? .vault : .unsupported
         } else if use == nil || use == "sig" {
-            type = .hmac
+            kind = .hmac
         }
         let digest: DigestAlgorithm? =
             switch algorithm {
@@ -83,42 +84,42 @@ struct KeyParts: ~Copyable {
             case "HS512": .sha512
             default: nil
             }
-        if type == .hmac, let digest {
+        if kind == .hmac, let digest {
             do throws(CryptoFailure) {
                 mac = try HMACKey(digest, key: bytes.span)
             } catch {
-                throw KeyError(code: .cryptography, message: error.description)
+                throw KeyError(error)
             }
         }
         secret = SecretBytes(copying: bytes.span)
         secretByteCount = bytes.count
     }
 
-    /// Refuses an algorithm that this package knows and that is one of another kind of key.
-    private func demandAgreement(_ member: Members) throws(KeyError) {
+    /// Refuses an algorithm that this package supports but not for this kind of key.
+    private func requireAgreement(_ member: JWKMembers) throws(KeyError) {
         let algorithms: [String: [Key.Kind]] = [
             "HS256": [.hmac], "HS512": [.hmac], "EdDSA": [.ed25519], "ES256": [.p256],
             "ES384": [.p384], "PS512": [.rsa], "RS256": [.rsa],
         ]
         guard let algorithm, let kinds = algorithms[algorithm] else { return }
-        guard kinds.contains(type) else {
+        guard kinds.contains(kind) else {
             throw member.malformed(
-                "\"alg\" is \(algorithm), which does not fit its kty, crv and use")
+                "found \"alg\" \(algorithm), which does not match kty, crv and use")
         }
         guard use != "enc" else {
-            throw member.malformed("\"alg\" is \(algorithm), which does not fit \"use\":\"enc\"")
+            throw member.malformed("found \"alg\" \(algorithm), which does not match \"use\" enc")
         }
     }
 
-    static func malformed(_ words: String) -> KeyError {
-        KeyError(code: .malformedKeys, message: words)
+    static func malformed(_ message: String) -> KeyError {
+        KeyError(code: .malformedKeys, message: message)
     }
 }
 
-/// The members of one JWK, whose errors name its id.
+/// The members of a JWK. The errors of its methods contain the key's id.
 ///
-/// The text of a secret is never made a string, because nothing could wipe that.
-struct Members {
+/// A secret's text never becomes a `String`, because a `String` cannot be wiped.
+struct JWKMembers {
     private let reader: JSONReader
     private let members: [(name: String, value: JSONReader.Element)]
     var id = ""
@@ -134,14 +135,22 @@ struct Members {
         members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    func malformed(_ words: String) -> KeyError {
-        KeyParts.malformed("the key \"\(printable(id))\": \(words)")
+    func malformed(_ message: String) -> KeyError {
+        KeyParts.malformed("the key \"\(printable(id))\": \(message)")
+    }
+
+    func missing(_ name: String) -> KeyError { malformed("missing \"\(name)\"") }
+
+    private func wrongType(
+        of name: String, _ value: JSONReader.Element, expected: String
+    ) -> KeyError {
+        malformed("found \(value.kind.name), expected \(expected) in \"\(name)\"")
     }
 
     func text(_ name: String) throws(KeyError) -> String? {
         guard let value = self[name] else { return nil }
         guard let text = reader.string(value) else {
-            throw malformed("\"\(name)\" is \(value.kind.name), wanted text")
+            throw wrongType(of: name, value, expected: "a string")
         }
         return text
     }
@@ -149,19 +158,19 @@ struct Members {
     func flag(_ name: String) throws(KeyError) -> Bool? {
         guard let value = self[name] else { return nil }
         guard let flag = reader.bool(value) else {
-            throw malformed("\"\(name)\" is \(value.kind.name), wanted true or false")
+            throw wrongType(of: name, value, expected: "true or false")
         }
         return flag
     }
 
-    /// Unix seconds; a fraction counts as the next whole second, since times here are whole.
+    /// Returns a time in Unix seconds. A fraction is rounded up to a whole second.
     func time(_ name: String) throws(KeyError) -> Int64? {
         guard let value = self[name] else { return nil }
         guard let number = reader.number(value) else {
-            throw malformed("\"\(name)\" is \(value.kind.name), wanted a number (Unix seconds)")
+            throw wrongType(of: name, value, expected: "a number (Unix seconds)")
         }
         let limit = UnixTime.latest
-        // A bound before the conversion, which traps beyond Int64.
+        // Checks the size first, because the conversion traps outside Int64.
         let bounded = number.double.flatMap { abs($0) < 0x1p62 ? Int64($0.rounded(.up)) : nil }
         guard let seconds = number.int64 ?? bounded, (-limit...limit).contains(seconds) else {
             throw malformed(
@@ -171,39 +180,40 @@ struct Members {
     }
 
     func bytes(_ name: String) throws(KeyError) -> [UInt8] {
-        guard let value = self[name] else { throw malformed("has no \"\(name)\"") }
+        guard let value = self[name] else { throw missing(name) }
         guard value.kind == .string else {
-            throw malformed("\"\(name)\" is \(value.kind.name), wanted base64url")
+            throw wrongType(of: name, value, expected: "base64url")
         }
         var text = reader.contents(of: value)
         defer { wipe(&text) }
-        guard let bytes = Base64.decode(text, .url) else {
-            throw malformed("\"\(name)\" is no canonical base64url without padding")
+        guard let bytes = Base64.decode(text, from: .url) else {
+            throw malformed("\"\(name)\" is not canonical base64url without padding")
         }
         return bytes
     }
 
-    /// Checks the shape of an asymmetric key (RFC 7518, section 6, and RFC 8037, section 2).
+    /// Checks an asymmetric key's members (RFC 7518, section 6, and RFC 8037, section 2) and
+    /// returns its kind.
     func asymmetricKind(_ kty: String) throws(KeyError) -> Key.Kind {
         if kty == "RSA" { return try rsa() }
-        guard let curve = try text("crv") else { throw malformed("has no \"crv\"") }
+        guard let curve = try text("crv") else { throw missing("crv") }
         switch (kty, curve) {
         case ("OKP", "Ed25519"):
-            try demand("x", count: 32)
-            try demandPrivate(["d"], count: 32)
+            try requireNumber("x", count: 32)
+            try requirePrivateNumbers(["d"], count: 32)
             return .ed25519
         case ("EC", "P-256"), ("EC", "P-384"):
             let count = curve == "P-256" ? 32 : 48
-            try demand("x", count: count)
-            try demand("y", count: count)
-            try demandPrivate(["d"], count: count)
+            try requireNumber("x", count: count)
+            try requireNumber("y", count: count)
+            try requirePrivateNumbers(["d"], count: count)
             return curve == "P-256" ? .p256 : .p384
         default:
             return .unsupported
         }
     }
 
-    /// The key itself, of members whose shape was checked.
+    /// Returns the key of members that were checked.
     func signatureKey(_ kind: Key.Kind) throws(KeyError) -> SignatureKey? {
         let family: SignatureKey.Family
         switch kind {
@@ -231,55 +241,58 @@ struct Members {
             return try SignatureKey(
                 family, numbers: SecretBytes(copying: all.span), counts: counts)
         } catch {
-            throw malformed("its numbers are no \(kind.name) key, or its halves do not fit")
+            throw malformed("the numbers are not a \(kind.name) key, or its halves do not match")
         }
     }
 
     private func rsa() throws(KeyError) -> Key.Kind {
         let modulus = try bytes("n")
         guard let first = modulus.first, first != 0 else {
-            throw malformed("\"n\" begins with a zero byte or is empty")
+            throw malformed("\"n\" is empty or starts with a zero byte")
         }
         let bits = modulus.count * 8 - first.leadingZeroBitCount
         guard (2048...16_384).contains(bits) else {
-            throw malformed("an RSA modulus of \(bits) bits, wanted 2048 to 16384")
+            throw malformed("found an RSA modulus of \(bits) bits, expected 2048 to 16384")
         }
         let exponent = try bytes("e")
         guard let last = exponent.last, last & 1 == 1, exponent != [1], exponent.count <= 8 else {
-            throw malformed("\"e\" is no odd number from 3 to 2^64")
+            throw malformed("\"e\" is not an odd number from 3 to 2^64")
         }
         let factors = ["p", "q", "dp", "dq", "qi"]
-        try demandPrivate(["d"] + factors, count: nil)
-        // RFC 7518, section 6.3.2: the first of them brings the others.
+        try requirePrivateNumbers(["d"] + factors, count: nil)
+        // RFC 7518, section 6.3.2: if one of them is present, all must be.
         guard [0, factors.count].contains(factors.count(where: { self[$0] != nil })) else {
-            throw malformed("p, q, dp, dq and qi must be there together or not at all")
+            throw malformed("found only some of p, q, dp, dq and qi, expected all or none")
         }
         return .rsa
     }
 
-    private func demand(_ name: String, count: Int) throws(KeyError) {
+    private func requireNumber(_ name: String, count: Int) throws(KeyError) {
         var value = try bytes(name)
         defer { wipe(&value) }
-        guard value.count == count else {
-            throw malformed("\"\(name)\" holds \(value.count) bytes, wanted \(count)")
-        }
+        guard value.count == count else { throw wrongCount(value.count, of: name, expected: count) }
     }
 
-    private func demandPrivate(_ names: [String], count: Int?) throws(KeyError) {
+    private func wrongCount(_ found: Int, of name: String, expected: Int) -> KeyError {
+        malformed("found \(found) bytes, expected \(expected) in \"\(name)\"")
+    }
+
+    private func requirePrivateNumbers(_ names: [String], count: Int?) throws(KeyError) {
         for name in names where self[name] != nil {
             var value = try bytes(name)
             defer { wipe(&value) }
             if let count, value.count != count {
-                throw malformed("\"\(name)\" holds \(value.count) bytes, wanted \(count)")
+                throw wrongCount(value.count, of: name, expected: count)
             }
             guard !value.isEmpty else { throw malformed("\"\(name)\" is empty") }
             guard self["d"] != nil else {
-                throw malformed("\"\(name)\" is there, and \"d\" is not")
+                throw malformed("found \"\(name)\" without \"d\"")
             }
         }
     }
 
-    /// The members that anybody may see, in their order; a list of what is let through.
+    /// Returns the members that are public, in their order. Members that aren't listed are left
+    /// out.
     func publicHalf() -> JSONObject {
         let names: Set<String> = [
             "kty", "kid", "use", "alg", "crv", "x", "y", "n", "e", "nbf", "exp", "revoked",

@@ -1,14 +1,26 @@
 internal import SignetBase
 public import SignetJSON
 
-/// The keys of a JWK Set (RFC 7517, section 5), taken whole or not at all.
+/// The keys of a JWK Set (RFC 7517, section 5). One malformed key makes the whole set unusable.
+///
+/// ```swift
+/// let partner = """
+///     {"keys": [{"kid": "shop", "kty": "OKP", "crv": "Ed25519", "use": "sig",
+///                "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+///     """
+/// let keys = try KeySet(parsing: Array(partner.utf8), source: "partner")
+/// let key = try keys.key(id: "shop")  // Throws KeyError with unknownKey if it is missing.
+/// print(key.kind, key.thumbprint ?? "no thumbprint")
+/// ```
+///
+/// ``KeySource`` reads a set from a file, the environment or a command.
 public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The most bytes of a set: 1 MiB.
+    /// The maximum size of a set: 1 MiB.
     public static let maximumByteCount = 1 << 20
 
-    /// The keys, in the order of the set.
+    /// The keys, in the set's order.
     public let keys: [Key]
-    /// Where the set came from, for messages; never its contents.
+    /// The origin of the set, for messages; never its contents.
     public let source: String
 
     private let positions: [[UInt8]: Int]
@@ -16,15 +28,15 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a set.
     ///
     /// - Parameters:
-    ///   - bytes: The JSON of a JWK Set; read strictly. No copy of a secret's text is left behind; this
-    ///     one is the caller's to wipe, which ``KeySource/load()`` does.
-    ///   - source: Where it came from, named in errors.
-    /// - Throws: `KeyError` with `malformedKeys` for a root that is not 32 bytes long, base64url
-    ///   that is not canonical, a missing `kid`, two keys of one `kid`, duplicate members, `revoked`
-    ///   that is no boolean, `nbf` or `exp` that is no number, and any other broken key.
+    ///   - bytes: A JWK Set in strict JSON. No copy of a secret's text stays in memory; the caller
+    ///     wipes this one, as ``KeySource/load()`` does.
+    ///   - source: The origin of the set, for messages.
+    /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing
+    ///   `kid`, two keys with one `kid`, base64url that is not canonical, a vault root that is not
+    ///   32 bytes long, members of the wrong type, and numbers that are not a key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
-            try self.init(reading: Self.reader(bytes), source: source)
+            try self.init(reading: Self.reader(of: bytes), source: source)
         } catch {
             throw KeyError(code: error.code, message: "\(printable(source)): \(error.message)")
         }
@@ -47,41 +59,46 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
 
     private static func members(_ reader: JSONReader) throws(KeyError) -> [JSONReader.Element] {
         guard reader.root.kind == .object else {
-            throw KeyParts.malformed("wanted a JWK Set: {\"keys\":[…]}")
+            throw KeyParts.malformed(
+                "found \(reader.root.kind.name), expected a JWK Set: {\"keys\":[…]}")
         }
-        let set = Members(of: reader.root, in: reader)
+        let set = JWKMembers(of: reader.root, in: reader)
         guard let keys = set["keys"] else {
             throw KeyParts.malformed(
                 set["kty"] == nil
-                    ? "a JWK Set has a member \"keys\"" : "one JWK, wanted {\"keys\":[JWK]}")
+                    ? "missing \"keys\", expected a JWK Set"
+                    : "found a single JWK, expected {\"keys\":[JWK]}")
         }
         guard keys.kind == .array else {
-            throw KeyParts.malformed("\"keys\" is \(keys.kind.name), wanted an array")
+            throw KeyParts.malformed("found \(keys.kind.name), expected an array in \"keys\"")
         }
         return reader.elements(of: keys)
     }
 
-    /// Reads the JSON of a set. It makes no tree, because its strings cannot be wiped.
-    private static func reader(_ bytes: [UInt8]) throws(KeyError) -> JSONReader {
+    /// Reads the JSON of a set, without a tree of values, because their strings could not be wiped.
+    private static func reader(of bytes: [UInt8]) throws(KeyError) -> JSONReader {
         guard bytes.count <= maximumByteCount else {
             throw KeyParts.malformed(
-                "\(bytes.count) bytes, at most \(maximumByteCount) are taken")
+                "found \(bytes.count) bytes, expected at most \(maximumByteCount)")
         }
-        guard !bytes.isEmpty else { throw KeyParts.malformed("it is empty, wanted a JWK Set") }
+        guard !bytes.isEmpty else {
+            throw KeyParts.malformed("the input is empty, expected a JWK Set")
+        }
         do throws(JSONError) {
             return try JSONReader(bytes, maximumDepth: 64)
         } catch {
-            // The words of the JSON reader may quote what they found, which may be a key.
+            // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
-            throw KeyParts.malformed("no strict JSON: \(error.code.name)\(place)")
+            throw KeyParts.malformed("not strict JSON: \(error.code.name)\(place)")
         }
     }
 
-    /// The key of an id, or an error that names it.
+    /// Returns the key with an id.
     ///
     /// - Parameter id: Compared as UTF-8 bytes.
-    /// - Returns: The key, which may still be revoked or out of its time.
-    /// - Throws: `KeyError` with `unknownKey`.
+    /// - Returns: The key. It may be revoked, expired or not yet valid: see
+    ///   ``Key/requireUsable(at:)``.
+    /// - Throws: `KeyError` with `unknownKey` if it is missing.
     public func key(id: String) throws(KeyError) -> Key {
         guard let key = self[id] else {
             throw KeyError(
@@ -91,13 +108,13 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         return key
     }
 
-    /// The key of an id, or nil.
+    /// The key with an id, or nil.
     public subscript(id: String) -> Key? { positions[Array(id.utf8)].map { keys[$0] } }
 
-    /// Whether a key of the set has a half that must not be seen.
+    /// Whether the set includes a secret or a private key.
     public var isPrivate: Bool { keys.contains(where: \.isPrivate) }
 
-    /// The public halves as a JWK Set; keys that have none are left out.
+    /// The public halves as a JWK Set, without the keys that have none.
     public var publicHalves: JSONValue {
         .object(["keys": .array(keys.compactMap(\.publicHalf).map(JSONValue.object))])
     }
@@ -105,6 +122,6 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// The source and the number of keys.
     public var description: String { "KeySet(\(printable(source)), \(keys.count) keys, redacted)" }
 
-    /// No children: reflection and `dump` see no more than `description` says.
+    /// No children, so that reflection and `dump` show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

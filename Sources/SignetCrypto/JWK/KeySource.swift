@@ -7,7 +7,13 @@ internal import SignetSystem
     internal import Musl
 #endif
 
-/// Where a program gets its keys or a passphrase from.
+/// The origin of a program's keys or of a passphrase.
+///
+/// ```swift
+/// let mine = try KeySource.file("/etc/orders/keys.json").load()  // Refused unless it is private.
+/// let theirs = try KeySource("env:PARTNER_KEYS").load()  // The text of the option `--keys`.
+/// print(mine.keys.map(\.id), theirs.isPrivate)
+/// ```
 public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     private enum Value: Sendable, Hashable {
         case file(String)
@@ -19,32 +25,32 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
     private let value: Value
 
-    /// A file that nobody but its owner may read, who is the process's effective user or root; links
-    /// are followed.
+    /// A file. If it contains secrets, it must belong to the process's effective user or root, and
+    /// others must have no access to it. Links are followed.
     public static func file(_ path: String) -> KeySource { KeySource(value: .file(path)) }
 
-    /// A variable of the environment.
+    /// An environment variable.
     public static func environment(_ name: String) -> KeySource {
         KeySource(value: .environment(name))
     }
 
-    /// A file or pipe that the process was given open; it can be read once.
+    /// A file or pipe that the process inherited open. It can be read once.
     public static func descriptor(_ number: Int32) -> KeySource {
         KeySource(value: .descriptor(number))
     }
 
-    /// What a command prints that `sh` runs; it must end with status 0.
+    /// The output of a command that `sh` runs, which must exit with status 0.
     public static func command(_ line: String) -> KeySource { KeySource(value: .command(line)) }
 
-    /// A file of that plain name in the folder `$CREDENTIALS_DIRECTORY`, as systemd gives them.
+    /// A file in the folder `$CREDENTIALS_DIRECTORY`, as systemd provides it.
     public static func credential(_ name: String) -> KeySource {
         KeySource(value: .credential(name))
     }
 
     private init(value: Value) { self.value = value }
 
-    /// Reads the words of `--keys`: `env:NAME`, `fd:N`, `command:LINE`, `credential:NAME`, or the
-    /// path of a file.
+    /// Creates a source from the value of the tool's option `--keys`: `env:NAME`, `fd:N`,
+    /// `command:LINE`, `credential:NAME`, or the path of a file.
     public init(_ text: String) {
         let (prefix, rest) = Self.split(text)
         switch prefix {
@@ -58,7 +64,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The file's path, where the keys are in a file.
+    /// The path, if the source is a file.
     package var filePath: String? {
         if case .file(let path) = value { path } else { nil }
     }
@@ -68,13 +74,10 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 
-    /// Reads the keys.
+    /// Reads the keys. If all of them are public, any user may own the file or read it.
     ///
-    /// A set of public keys only may lie in a file of anybody's that others can read.
-    ///
-    /// - Returns: The whole set.
-    /// - Throws: `KeyError` with `unreadable`, `keyFilePermissions` (the message holds `chmod 600`
-    ///   or `chown` and the path) or `malformedKeys`.
+    /// - Throws: `KeyError` with `unreadable`, `malformedKeys`, or `keyFilePermissions`, whose
+    ///   message contains the `chmod 600` or `chown` command that fixes it.
     public func load() throws(KeyError) -> KeySet {
         var (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
         defer { wipe(&bytes) }
@@ -83,20 +86,20 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         return set
     }
 
-    /// Reads a passphrase: the bytes as they are, without one final newline (not from `env:`).
+    /// Reads a passphrase of one byte or more, without one final newline (which an environment
+    /// variable keeps).
     ///
-    /// - Returns: One byte or more.
-    /// - Throws: `KeyError` as `load` does; an empty passphrase is `malformedKeys`.
+    /// - Throws: `KeyError` as `load` does, and with `malformedKeys` for an empty passphrase.
     package func loadPassphrase() throws(KeyError) -> SecretBytes {
         try loadSecret("passphrase", limit: 65_536)
     }
 
-    /// Reads a secret, as a passphrase is read.
+    /// Reads a secret like a passphrase.
     ///
     /// - Parameters:
-    ///   - what: What an error calls it.
-    ///   - limit: The most bytes of it.
-    package func loadSecret(_ what: String, limit: Int) throws(KeyError) -> SecretBytes {
+    ///   - name: The secret's name in errors.
+    ///   - limit: The maximum number of bytes.
+    package func loadSecret(_ name: String, limit: Int) throws(KeyError) -> SecretBytes {
         var (bytes, refusal) = try read(limit: limit)
         defer { wipe(&bytes) }
         if let refusal { throw Self.permissions(refusal) }
@@ -106,12 +109,12 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             count -= 1
         }
         guard count > 0 else {
-            throw KeyError(code: .malformedKeys, message: "\(description): an empty \(what)")
+            throw KeyError(code: .malformedKeys, message: "\(description): the \(name) is empty")
         }
         return SecretBytes(copying: bytes.span.extracting(first: count))
     }
 
-    /// The source without what may be secret: a command's line is left out.
+    /// The source as in `--keys`, but without a command's line, which may contain a secret.
     public var description: String {
         switch value {
         case .file(let path): printable(path)
@@ -123,12 +126,13 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The bytes, and why they may not be a secret: a file that others have rights on.
+    /// Returns the bytes, and a refusal if others have access to the file, so that they may not be
+    /// secret.
     private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
         do throws(FileFailure) {
             switch value {
             case .file(let path):
-                return try PrivateFile.readTellingRefusal(path, limit: limit)
+                return try PrivateFile.readAllowingUnsafePermissions(path, limit: limit)
             case .environment(let name):
                 return (try environment(name, limit: limit), nil)
             case .descriptor(let number):
@@ -138,7 +142,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             case .credential(let name):
                 return try credential(name, limit: limit)
             case .broken:
-                throw failure("wanted fd: and a number")
+                throw failure("expected fd: and a number")
             }
         } catch {
             throw KeyError(code: .unreadable, message: error.message)
@@ -147,19 +151,21 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     private func environment(_ name: String, limit: Int) throws(FileFailure) -> [UInt8] {
         guard !name.isEmpty, !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "=")) else {
-            throw failure("wanted env: and a variable's name")
+            throw failure("expected env: and the name of a variable")
         }
         guard let text = Environment[name] else { throw failure("the variable is not set") }
         let bytes = Array(text.utf8)
-        guard bytes.count <= limit else { throw failure("it holds more than \(limit) bytes") }
+        guard bytes.count <= limit else {
+            throw failure("found \(bytes.count) bytes, expected at most \(limit)")
+        }
         return bytes
     }
 
     private func descriptor(
         _ number: Int32, limit: Int
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
-        // Read through a copy: the number itself stays open, so that no other file can get it and
-        // be taken for the keys by a second reading, which finds nothing.
+        // Reads through a copy. The number itself stays open, so that no other file can get it and
+        // be read as the keys by a second call.
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {
             throw FileFailure(path: description, operation: "read", errno: errno)
@@ -168,9 +174,11 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         let status = try file.status()
         guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
         let bytes = try file.readAll(limit: limit)
-        guard !bytes.isEmpty else { throw failure("it holds nothing; it can be read only once") }
+        guard !bytes.isEmpty else {
+            throw failure("it is empty; it can be read only once")
+        }
         guard status.st_mode & S_IFMT == S_IFREG else { return (bytes, nil) }
-        // Whoever opened it chose it, so that its owner may be any.
+        // Any owner is accepted, because the program that opened the file chose it.
         return (
             bytes,
             PrivateFile.refusal(
@@ -183,11 +191,11 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
             !name.utf8.contains(0)
-        else { throw failure("wanted credential: and a plain file name") }
+        else { throw failure("expected credential: and a plain file name") }
         guard let folder = Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
             throw failure("CREDENTIALS_DIRECTORY is not set")
         }
-        return try PrivateFile.readTellingRefusal(
+        return try PrivateFile.readAllowingUnsafePermissions(
             folder + "/" + name, limit: limit, tolerating: 0o040)
     }
 

@@ -1,22 +1,19 @@
-internal import SignetBase
-internal import SignetSystem
-
-/// A key file that this process alone changes, one vault root at a time.
+/// A key file that this process has locked, to add and remove vault roots.
 ///
-/// Each change replaces the file whole and then overwrites what it held before, as well as a disk
-/// lets a program do that (`FileLock.write`).
+/// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
+/// far as the disk allows it (see `FileLock.write`).
 package struct LockedKeyFile: ~Copyable {
-    /// The keys as they stand in the file.
+    /// The keys that are now in the file.
     package private(set) var set: KeySet
     private let path: String
     private var lock: FileLock
     private let text: KeyFileText
 
-    /// Waits for the file's lock and reads it.
+    /// Waits for the lock and reads the file.
     ///
     /// - Throws: `KeyError`, as `KeySource.load`.
     package init(_ path: String) throws(KeyError) {
-        let lock = try Self.lock(path)
+        let lock = try KeyFile.lock(path)
         let set = try KeySource.file(path).load()
         let text = KeyFileText(try Self.read(path))
         self.path = path
@@ -25,21 +22,15 @@ package struct LockedKeyFile: ~Copyable {
         self.text = text
     }
 
-    private static func lock(_ path: String) throws(KeyError) -> FileLock {
-        do throws(FileFailure) {
-            return try FileLock(guarding: path)
-        } catch {
-            throw KeyFile.unwritable(error)
-        }
-    }
-
-    /// Puts a root beside another, of which it takes the dates and all other members.
+    /// Adds a root with the dates and all other members of an existing one.
     ///
     /// - Parameters:
     ///   - root: 32 bytes.
-    ///   - id: Its id. A root of this id that is there already must be the same one.
-    ///   - old: The id of the root beside which it comes.
-    /// - Throws: `KeyError` with `keyExists`, `unknownKey` or `unwritable`; then the file is as it was.
+    ///   - id: The new root's id. If the file already has a root with this id, it must be the same
+    ///     root.
+    ///   - old: The id of the existing root.
+    /// - Throws: `KeyError` with `keyExists`, `unknownKey` or `unwritable`. The file is then
+    ///   unchanged.
     package mutating func add(
         root: Span<UInt8>, as id: String, beside old: String
     ) throws(KeyError) {
@@ -47,22 +38,23 @@ package struct LockedKeyFile: ~Copyable {
             guard try there.isVaultRoot(root) else {
                 throw KeyError(
                     code: .keyExists,
-                    message: "\(printable(path)) has another key of the id "
-                        + "\"\(printable(id))\"; give the new one another id")
+                    message: "\(printable(path)) has another key with the id "
+                        + "\"\(printable(id))\"; choose another id for the new one")
             }
-            // Once more as it is: who put it there may have been killed before the disk had it.
+            // Writes it again: the process that added it may have been killed before the disk
+            // confirmed.
             return try write()
         }
-        try text.add(root: root, as: id, behind: old)
+        try text.add(root: root, as: id, after: old)
         try write()
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
                 code: .unwritable,
-                message: "\(printable(path)): what was read back is not what was written")
+                message: "\(printable(path)): the file read back differs from the one written")
         }
     }
 
-    /// Takes a key out for good.
+    /// Removes a key.
     ///
     /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
     package mutating func remove(_ id: String) throws(KeyError) {
@@ -71,16 +63,7 @@ package struct LockedKeyFile: ~Copyable {
     }
 
     private mutating func write() throws(KeyError) {
-        guard text.bytes.count <= KeySet.maximumByteCount else {
-            throw KeyError(
-                code: .unwritable,
-                message: "\(printable(path)) would hold more than \(KeySet.maximumByteCount) bytes")
-        }
-        do throws(FileFailure) {
-            try lock.write(text.bytes, wipingOld: true)
-        } catch {
-            throw KeyFile.unwritable(error)
-        }
+        try KeyFile.replaceContents(of: &lock, with: text.bytes, wipingOld: true)
         set = try KeySource.file(path).load()
     }
 
@@ -95,9 +78,9 @@ package struct LockedKeyFile: ~Copyable {
 }
 
 extension Key {
-    /// Whether this is a vault root of these bytes; compared in constant time.
+    /// Returns whether this is the vault root with these bytes, compared in constant time.
     package func isVaultRoot(_ bytes: Span<UInt8>) throws(KeyError) -> Bool {
-        guard type == .vault else { return false }
+        guard kind == .vault else { return false }
         return try withVaultRoot { root throws(KeyError) in constantTimeEqual(root, bytes) }
     }
 }

@@ -1,12 +1,19 @@
 internal import SignetSystem
 internal import Synchronization
 
-/// A passphrase that takes the place of a vault's root: read once, never shown.
+/// A passphrase from which a vault's root key is derived, instead of a key file. It is never
+/// printed.
+///
+/// ```swift
+/// let passphrase = try Passphrase(.descriptor(3))  // Or a file, a variable or a command.
+/// print(passphrase)  // Passphrase(redacted)
+/// ```
 public final class Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
-    /// scrypt's costs (RFC 7914, section 2), which no dump can change: N = 2^17, r = 8, p = 1.
+    /// The fixed scrypt parameters (RFC 7914, section 2): N = 2^17, r = 8, p = 1. A dump cannot
+    /// change them.
     private static let logCost = 17
 
-    /// A root and the salt that it was derived with.
+    /// A root and the salt from which it was derived.
     private final class Derived: Sendable {
         let salt: [UInt8]
         let root: SecretBytes
@@ -18,13 +25,15 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     private let bytes: SecretBytes
-    /// The roots that were asked for last, the newest at the end: each salt costs one scrypt.
+    /// The last derived roots, newest last, because each derivation is slow.
     private let recent = Mutex<[Derived]>([])
     private static let recentLimit = 8
 
-    /// Reads a passphrase, one byte or more; one final newline is dropped, but not from a variable.
+    /// Reads a passphrase of one byte or more. Removes one final newline, unless it comes from an
+    /// environment variable.
     ///
-    /// - Throws: `KeyError`, as `KeySource.load`; an empty passphrase is `malformed-keys`.
+    /// - Throws: `KeyError` like ``KeySource/load()``, and with `malformedKeys` if the passphrase
+    ///   is empty.
     public init(_ source: KeySource) throws(KeyError) {
         self.bytes = try source.loadPassphrase()
     }
@@ -32,7 +41,7 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     /// The passphrase's length in bytes.
     package var byteCount: Int { bytes.count }
 
-    /// A copy of the bytes, which is the caller's to wipe.
+    /// Returns a copy of the bytes, which the caller wipes.
     package func copy() -> [UInt8] {
         Self.copy(bytes)
     }
@@ -45,17 +54,18 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
         return copy
     }
 
-    /// Takes a passphrase's bytes as they are. The caller's copy is the caller's to wipe.
+    /// Creates a passphrase from bytes. The caller wipes its own copy.
     package init(copying bytes: Span<UInt8>) {
         self.bytes = SecretBytes(copying: bytes)
     }
 
-    /// Lends the root of a salt, 32 bytes of scrypt: half a second, unless it was asked for lately.
+    /// Calls `body` with the root for a salt: 32 bytes of scrypt, derived in half a second or
+    /// cached.
     ///
     /// - Parameters:
-    ///   - salt: A dump's own 32 random bytes.
-    ///   - body: Gets the root; must not keep it.
-    /// - Throws: What `body` throws, or a `CryptoFailure` as `KeyError`.
+    ///   - salt: The 32 random bytes of a dump.
+    ///   - body: Receives the root and must not keep it.
+    /// - Throws: `KeyError` with `cryptography` if OpenSSL fails, and what `body` throws.
     package func withRoot<Result: ~Copyable>(
         salt: [UInt8], _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
@@ -70,7 +80,7 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     private func derive(_ salt: [UInt8]) throws(KeyError) -> Derived {
-        // Under the lock, so that two threads with one salt do not both do the work.
+        // Holds the lock, so that two threads don't derive the same root.
         try recent.withLock { recent throws(KeyError) in
             if let known = recent.first(where: { $0.salt == salt }) { return known }
             do throws(CryptoFailure) {
@@ -83,13 +93,13 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
                 recent.append(derived)
                 return derived
             } catch {
-                throw KeyError(code: .cryptography, message: error.description)
+                throw KeyError(error)
             }
         }
     }
 
-    /// That it is a passphrase, and nothing of it.
+    /// A redacted description.
     public var description: String { "Passphrase(redacted)" }
-    /// Without children.
+    /// No children, so that reflection and `dump` show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

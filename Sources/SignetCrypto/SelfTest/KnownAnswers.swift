@@ -1,4 +1,4 @@
-/// Published answers, in hexadecimal.
+/// Published test vectors, in hexadecimal.
 enum KnownAnswers {
     /// FIPS 180-4 examples: the digests of "abc".
     static let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -32,7 +32,7 @@ enum KnownAnswers {
     static let gcmCiphertext = "cea7403d4d606b6e074ec5d3baf39d18"
     static let gcmTag = "d0d1c8a799996bf0265b98b5d48ab919"
 
-    /// The bytes of an even number of hexadecimal digits.
+    /// Decodes an even number of lower-case hexadecimal digits.
     static func bytes(_ hexadecimal: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var high: UInt8?

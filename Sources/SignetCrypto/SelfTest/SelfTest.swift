@@ -1,18 +1,18 @@
-/// Known-answer tests of every primitive, for a program to run before it trusts its OpenSSL.
+/// Known-answer tests of every primitive, to run before trusting the installed OpenSSL.
 package enum SelfTest {
-    /// One line of the result.
+    /// The outcome of one test.
     package struct Outcome: Sendable, Hashable {
         package let name: String
         package let passed: Bool
     }
 
-    /// Runs all of them, which takes a few milliseconds.
+    /// Runs all tests, which takes a few milliseconds.
     ///
-    /// - Returns: An outcome for each primitive, in a fixed order.
+    /// - Returns: The outcomes, in a fixed order.
     package static func run() -> [Outcome] {
         tests.map { test in
             do {
-                return Outcome(name: test.name, passed: try test.holds())
+                return Outcome(name: test.name, passed: try test.passes())
             } catch {
                 return Outcome(name: test.name, passed: false)
             }
@@ -21,38 +21,38 @@ package enum SelfTest {
 
     private struct Test: Sendable {
         let name: String
-        let holds: @Sendable () throws -> Bool
+        let passes: @Sendable () throws -> Bool
     }
 
     private static let tests: [Test] = [
-        Test(name: "SHA-256", holds: { try digest(.sha256, KnownAnswers.sha256) }),
-        Test(name: "SHA-384", holds: { try digest(.sha384, KnownAnswers.sha384) }),
-        Test(name: "SHA-512", holds: { try digest(.sha512, KnownAnswers.sha512) }),
-        Test(name: "HMAC-SHA-256", holds: { try mac(.sha256, KnownAnswers.hmacSHA256) }),
-        Test(name: "HMAC-SHA-384", holds: { try mac(.sha384, KnownAnswers.hmacSHA384) }),
-        Test(name: "HMAC-SHA-512", holds: { try mac(.sha512, KnownAnswers.hmacSHA512) }),
-        Test(name: "HKDF-SHA-256", holds: hkdf),
-        Test(name: "scrypt", holds: scrypt),
-        Test(name: "AES-256-GCM", holds: seal),
-        Test(name: "AES-256-GCM refuses a changed tag", holds: refusesChangedTag),
-        Test(name: "AES-256-GCM refuses a short tag", holds: refusesShortTag),
-        Test(name: "base64", holds: base64),
-        Test(name: "constant-time comparison", holds: comparison),
-        Test(name: "random bytes", holds: random),
+        Test(name: "SHA-256", passes: { try digest(.sha256, equals: KnownAnswers.sha256) }),
+        Test(name: "SHA-384", passes: { try digest(.sha384, equals: KnownAnswers.sha384) }),
+        Test(name: "SHA-512", passes: { try digest(.sha512, equals: KnownAnswers.sha512) }),
+        Test(name: "HMAC-SHA-256", passes: { try mac(.sha256, equals: KnownAnswers.hmacSHA256) }),
+        Test(name: "HMAC-SHA-384", passes: { try mac(.sha384, equals: KnownAnswers.hmacSHA384) }),
+        Test(name: "HMAC-SHA-512", passes: { try mac(.sha512, equals: KnownAnswers.hmacSHA512) }),
+        Test(name: "HKDF-SHA-256", passes: hkdf),
+        Test(name: "scrypt", passes: scrypt),
+        Test(name: "AES-256-GCM", passes: seal),
+        Test(name: "AES-256-GCM refuses a changed tag", passes: refusesChangedTag),
+        Test(name: "AES-256-GCM refuses a short tag", passes: refusesShortTag),
+        Test(name: "base64", passes: base64),
+        Test(name: "constant-time comparison", passes: comparison),
+        Test(name: "random bytes", passes: random),
     ]
 
-    private static func digest(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
-        try Digest.of(Array("abc".utf8), algorithm) == KnownAnswers.bytes(wanted)
+    private static func digest(_ algorithm: DigestAlgorithm, equals answer: String) throws -> Bool {
+        try Digest.of(Array("abc".utf8), using: algorithm) == KnownAnswers.bytes(answer)
     }
 
-    private static func mac(_ algorithm: DigestAlgorithm, _ wanted: String) throws -> Bool {
+    private static func mac(_ algorithm: DigestAlgorithm, equals answer: String) throws -> Bool {
         let key = Array("Jefe".utf8)
         let message = Array("what do ya want for nothing?".utf8)
         let keyed = try HMACKey(algorithm, key: key.span)
-        let answer = KnownAnswers.bytes(wanted)
-        // Twice: the second time with a context that has been used before.
-        return try keyed.tag(of: message) == answer && keyed.tag(of: message) == answer
-            && HMAC.tag(of: message.span, key: key.span, algorithm) == answer
+        let expected = KnownAnswers.bytes(answer)
+        // Twice, because the second call reuses a context.
+        return try keyed.tag(of: message) == expected && keyed.tag(of: message) == expected
+            && HMAC.tag(of: message.span, key: key.span, using: algorithm) == expected
     }
 
     @Sendable private static func hkdf() throws -> Bool {
@@ -109,9 +109,10 @@ package enum SelfTest {
 
     @Sendable private static func base64() throws -> Bool {
         let bytes = (0...255).map { UInt8($0) }
-        return Base64.decode(Base64.encode(bytes, .url), .url) == bytes
-            && Base64.encode([0xfb, 0xff], .standard) == "+/8="
-            && Base64.encode([0xfb, 0xff], .url) == "-_8" && Base64.decode("-_9", .url) == nil
+        return Base64.decode(Base64.encode(bytes, as: .url), from: .url) == bytes
+            && Base64.encode([0xfb, 0xff], as: .standard) == "+/8="
+            && Base64.encode([0xfb, 0xff], as: .url) == "-_8"
+            && Base64.decode("-_9", from: .url) == nil
     }
 
     @Sendable private static func comparison() throws -> Bool {

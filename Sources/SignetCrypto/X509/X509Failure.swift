@@ -1,6 +1,6 @@
-/// A certificate, key or request that could not be read.
+/// A certificate, key or request cannot be read.
 package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was found and what was wanted; never a byte of a key.
+    /// The found and the expected value; never a byte of a key.
     package let message: String
 
     package init(_ message: String) {

@@ -98,7 +98,7 @@ public struct PinUpdateStore: Sendable {
                 return new
             } catch {
                 // Another process made it meanwhile: begin again with what it kept.
-                guard lock.isOfNothing, error.kind == .alreadyExists else {
+                guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw Self.unwritable(error)
                 }
             }

@@ -50,7 +50,7 @@ public struct PinUpdateVerifier: Sendable {
         throw PinError(
             code: .wrongKeyUse,
             message:
-                "the key \(printable(key.id)) is of kind \(key.type); pin policies are signed with"
+                "the key \(printable(key.id)) is of kind \(key.kind); pin policies are signed with"
                 + " Ed25519 alone")
     }
 

@@ -86,7 +86,7 @@ extension DumpFile {
             try lock.write(dump.bytes)
             return true
         } catch {
-            if lock.isOfNothing && error.kind == .alreadyExists { return false }
+            if lock.hasNoFile && error.kind == .alreadyExists { return false }
             throw Self.unwritable(error)
         }
     }

@@ -86,7 +86,7 @@ extension DumpFile {
         of dump: SealedDump, in set: KeySet, _ binding: VersionBinding
     ) throws(VaultError) -> String? {
         guard dump.name.scheme == .root, let current = set[dump.keyID] else { return nil }
-        for key in set.keys where key.type == .vault && !sameBytes(key.id, current.id) {
+        for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
             let next = try Ratchet.root(after: .key(key), as: current.id, for: binding)
             let isOrigin = try mapping { () throws(KeyError) in
                 try current.isVaultRoot(next.bytes)
@@ -103,7 +103,9 @@ extension DumpFile {
         guard !isAccepted else { return }
         var others: [String] = []
         do throws(FileFailure) {
-            for file in try Folder.beginnings(beside: path, count: SealedDump.headerLimit + 1) {
+            for file in try Folder.firstBytes(
+                ofFilesBeside: path, count: SealedDump.headerLimit + 1)
+            {
                 if let name = SealedDump.name(beginning: file.bytes), name.scheme == .root,
                     sameBytes(name.keyID, keyID)
                 {

@@ -67,7 +67,7 @@ struct StateFile: Sendable {
                 return try lock.write(bytes)
             } catch {
                 // Another process made it meanwhile: begin again with what it noted.
-                guard lock.isOfNothing, error.kind == .alreadyExists else {
+                guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw DumpFile.unwritable(error)
                 }
             }

@@ -20,8 +20,8 @@ enum HashFunction: String, Sendable, CaseIterable {
         switch self {
         case .sha256: try Digest.of(bytes, .sha256)
         case .sha512: try Digest.of(bytes, .sha512)
-        case .sha1: try BrokenDigest.of(bytes, .sha1)
-        case .md5: try BrokenDigest.of(bytes, .md5)
+        case .sha1: try InsecureDigest.of(bytes, .sha1)
+        case .md5: try InsecureDigest.of(bytes, .md5)
         }
     }
 }

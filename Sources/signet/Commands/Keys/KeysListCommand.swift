@@ -33,7 +33,7 @@ struct KeysListCommand: ParsableCommand {
                 let thumbprint = key.shownThumbprint ?? "-"
                 let state = (key.isRevoked ? " revoked" : "") + (key.isTooShort ? " too-short" : "")
                 return Terminal.printable(
-                    "\(key.id) \(key.type.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
+                    "\(key.id) \(key.kind.name) \(key.algorithm ?? "-") \(thumbprint)\(state)")
             })
     }
 }
@@ -45,7 +45,7 @@ extension Key {
     fileprivate var isTooShort: Bool { shortHMACByteCount != nil }
 
     fileprivate var listed: JSONObject {
-        var object: JSONObject = ["id": .string(id), "type": .string(type.name)]
+        var object: JSONObject = ["id": .string(id), "type": .string(kind.name)]
         object["alg"] = algorithm.map(JSONValue.string)
         object["thumbprint"] = shownThumbprint.map(JSONValue.string)
         object["private"] = .bool(isPrivate)

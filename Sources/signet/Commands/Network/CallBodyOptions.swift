@@ -187,7 +187,7 @@ struct CallBodyOptions: ParsableArguments {
         let type = contentType ?? method?.onlyBodyType ?? "application/octet-stream"
         let body = try await Self.body(file)
         guard method?.readsBody(ofType: type) == true, let length = body.length,
-            length <= InputFile.usualLimit
+            length <= InputFile.defaultLimit
         else {
             return (.stream(body, contentType: type), SuppliedBody(contentType: type))
         }
@@ -206,11 +206,11 @@ struct CallBodyOptions: ParsableArguments {
         var bytes: [UInt8] = []
         var reader = try body.makeReader()
         while let piece = try await reader.next() {
-            guard bytes.count + piece.count <= InputFile.usualLimit else {
+            guard bytes.count + piece.count <= InputFile.defaultLimit else {
                 throw ToolError(
                     .usage, "body-too-large",
                     "\(path == "-" ? "standard input" : Terminal.printable(path)) has more than "
-                        + "\(InputFile.usualLimit) bytes, which is the limit for what is no file")
+                        + "\(InputFile.defaultLimit) bytes, which is the limit for what is no file")
             }
             bytes += piece
         }

@@ -135,7 +135,7 @@ struct CallOptions: ParsableArguments {
 extension KeySet {
     /// The set's one key that signs, where no `--key-id` names one.
     func onlySigningKey() throws(ToolError) -> Key {
-        let candidates = keys.filter { $0.type != .vault && $0.isPrivate }
+        let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
         guard let key = candidates.first, candidates.count == 1 else {
             throw .usage(
                 "the key set has \(candidates.count) keys that sign: name one with --key-id")

@@ -106,7 +106,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
         var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
         for certificate in verdict.seen {
             let isWanted = verdict.wanted.contains(certificate.pin)
-            let notAfter = try? X509Facts.certificates(certificate.der).first?.notAfter
+            let notAfter = try? X509Parser.certificates(certificate.der).first?.notAfter
             table.add([
                 (certificate.pin.text, .plain),
                 isWanted ? ("match", .good) : ("seen", .plain),

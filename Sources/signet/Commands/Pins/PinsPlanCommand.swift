@@ -52,10 +52,10 @@ struct PinsPlanCommand: ParsableCommand {
     private static func materials(_ file: String) throws -> [PinPlan.Material] {
         let bytes = try InputFile.read(file, limit: 16 << 20)
         do {
-            let found = try X509Facts.publicKeyDigests(of: bytes)
+            let found = try X509Parser.publicKeyDigests(of: bytes)
             var certificates =
                 found.contains { $0.kind == .certificate }
-                ? try X509Facts.certificates(bytes)[...] : []
+                ? try X509Parser.certificates(bytes)[...] : []
             return try found.map { fact in
                 let certificate = fact.kind == .certificate ? certificates.popFirst() : nil
                 return PinPlan.Material(

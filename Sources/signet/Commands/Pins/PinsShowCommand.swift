@@ -42,7 +42,7 @@ struct PinsShowCommand: AsyncParsableCommand {
             seen.chain.map {
                 Shown(
                     pin: $0.pin, kind: .certificate, subject: $0.subject,
-                    notAfter: try? X509Facts.certificates($0.der).first?.notAfter)
+                    notAfter: try? X509Parser.certificates($0.der).first?.notAfter)
             })
     }
 
@@ -59,12 +59,12 @@ struct PinsShowCommand: AsyncParsableCommand {
             throw ToolError(
                 .usage, error.codeName, "\(error.message); for a host, say https://\(host)")
         }
-        let found: [X509Facts.PublicKeyDigest]
-        var certificates: ArraySlice<X509Facts.CertificateFacts> = []
+        let found: [X509Parser.PublicKeyDigest]
+        var certificates: ArraySlice<X509Parser.CertificateInfo> = []
         do {
-            found = try X509Facts.publicKeyDigests(of: bytes)
+            found = try X509Parser.publicKeyDigests(of: bytes)
             if found.contains(where: { $0.kind == .certificate }) {
-                certificates = try X509Facts.certificates(bytes)[...]
+                certificates = try X509Parser.certificates(bytes)[...]
             }
         } catch {
             throw ToolError(.usage, error.codeName, "\(shownFile): \(error.message)")
@@ -86,7 +86,7 @@ struct PinsShowCommand: AsyncParsableCommand {
     /// A key, and what it was found in.
     private struct Shown {
         let pin: Pin
-        let kind: X509Facts.Kind
+        let kind: X509Parser.Kind
         let subject: String
         let notAfter: Int64?
     }

@@ -38,7 +38,7 @@ struct VaultEditCommand: ParsableCommand {
         let keys = try key.load()
         var draft = Draft(of: try state.dump(file).open(with: keys, for: binding.binding))
         while true {
-            let outcome = try ScratchEditor.ofThePerson.edit(
+            let outcome = try ScratchEditor.fromEnvironment.edit(
                 draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
             if let folder = outcome.diskFolder {
                 common.terminal.note(

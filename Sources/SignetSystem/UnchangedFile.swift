@@ -4,10 +4,10 @@
     internal import Musl
 #endif
 
-/// A file that is read in pieces, from anywhere in it, and must stay what it was when it was opened; or a
-/// pipe, which is read once.
-package final class SteadyFile: Sendable {
-    /// Its bytes; nil for a pipe and for standard input, which have no length and no beginning.
+/// A file that is read in pieces and must not change until it has been read, or a pipe, which is
+/// read once.
+package final class UnchangedFile: Sendable {
+    /// The number of bytes, or nil for a pipe and standard input, which have no fixed size.
     package let size: Int64?
     private let file: Descriptor
     private let stamp: Stamp
@@ -26,7 +26,8 @@ package final class SteadyFile: Sendable {
 
     /// Opens a file.
     ///
-    /// - Parameter path: nil or `-` is standard input. Folders and block devices are refused.
+    /// - Parameter path: The file; nil or `-` is standard input. Folders and block devices are
+    ///   refused.
     /// - Throws: `FileFailure`.
     package init(_ path: String?) throws(FileFailure) {
         let file = try InputFile.open(path)
@@ -39,28 +40,15 @@ package final class SteadyFile: Sendable {
 
     /// Reads bytes of a file.
     ///
-    /// - Returns: `count` bytes from `offset` on, less at the end.
+    /// - Returns: `count` bytes from `offset` on, fewer at the end.
     /// - Throws: `FileFailure`.
     package func read(at offset: Int64, count: Int) throws(FileFailure) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var taken = 0
-        while taken < count {
-            let more = unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe pread(
-                    file.number, bytes.baseAddress! + taken, count - taken, off_t(offset) + taken)
-            }
-            if more > 0 { taken += more } else if more == 0 { break }
-            guard more >= 0 || errno == EINTR else {
-                throw FileFailure(path: file.path, operation: "read", errno: errno)
-            }
-        }
-        bytes.removeLast(count - taken)
-        return bytes
+        try file.read(at: offset, count: count)
     }
 
-    /// Reads the next bytes of a pipe, waiting for them.
+    /// Waits for the next bytes of a pipe and reads them.
     ///
-    /// - Returns: At most `count` bytes; none at the end.
+    /// - Returns: At most `count` bytes, none at the end.
     /// - Throws: `FileFailure`.
     package func readNext(count: Int) throws(FileFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -69,14 +57,14 @@ package final class SteadyFile: Sendable {
         return bytes
     }
 
-    /// Demands that the file has its size still and was not written to since it was opened.
+    /// Checks that the file's size and modification time are the same as when it was opened.
     ///
-    /// - Throws: `FileFailure` of kind `busy`.
+    /// - Throws: `FileFailure` of kind `busy` if they are not.
     package func requireUnchanged() throws(FileFailure) {
         guard Stamp(try file.status()) == stamp else {
             throw FileFailure(
                 path: file.path, operation: "read",
-                reason: "it changed while it was read", kind: .busy)
+                reason: "it changed while it was being read", kind: .busy)
         }
     }
 }

@@ -1,94 +1,98 @@
 internal import CSignetOpenSSL
 internal import SignetBase
 
-/// What can be read from certificates and keys without trusting them.
-package enum X509Facts {
-    /// What a certificate says about itself.
-    package struct CertificateFacts: Sendable, Hashable {
-        /// The subject on one line (RFC 2253), control characters escaped; may be empty.
+/// Reads certificates and keys without verifying them.
+package enum X509Parser {
+    /// A certificate's own statements and its public key's digest.
+    package struct CertificateInfo: Sendable, Hashable {
+        /// The subject on one line (RFC 2253), with control characters escaped. May be empty.
         package let subject: String
         /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
         package let spkiSHA256: [UInt8]
-        /// The first second in which it is valid, in Unix seconds.
+        /// The first second of its validity, in Unix seconds.
         package let notBefore: Int64
-        /// The last second in which it is valid, in Unix seconds.
+        /// The last second of its validity, in Unix seconds.
         package let notAfter: Int64
-        /// The whole certificate.
+        /// The whole certificate in DER.
         package let der: [UInt8]
     }
 
-    /// What a public key was found in.
+    /// The kind of structure that contained a public key.
     package enum Kind: String, Sendable, Hashable {
         case certificate
         case publicKey = "public-key"
         case request
-        /// The pin is of its public half.
+        /// Its public half is digested.
         case privateKey = "private-key"
     }
 
-    /// A public key's digest and where it was found.
+    /// A public key's digest, and the structure that contained the key.
     package struct PublicKeyDigest: Sendable, Hashable {
         package let kind: Kind
         /// The subject of a certificate or request; empty for a bare key.
         package let subject: String
-        /// The host names and addresses that a certificate or request is for, as they stand in its
-        /// subject alternative name (RFC 5280, section 4.2.1.6); addresses as text.
+        /// The host names and addresses in the subject alternative name of a certificate or request
+        /// (RFC 5280, section 4.2.1.6). Addresses are text, those of IPv6 in brackets.
         package let hosts: [String]
         /// SHA-256 of the DER SubjectPublicKeyInfo, 32 bytes.
         package let spkiSHA256: [UInt8]
     }
 
-    /// The certificates of a PEM file, in its order, or the one of a DER file.
+    /// Returns the certificates of a PEM file, in its order, or the single one of a DER file.
+    /// Ignores keys and requests.
     ///
-    /// Keys and requests between them are passed over.
-    ///
-    /// - Parameter bytes: The file.
+    /// - Parameter bytes: The whole file, at most 64 MiB.
     /// - Returns: One or more certificates.
-    /// - Throws: `X509Failure` where there is none, or one of them is broken.
-    package static func certificates(_ bytes: [UInt8]) throws(X509Failure) -> [CertificateFacts] {
+    /// - Throws: `X509Failure` if there is no certificate or a block is malformed.
+    package static func certificates(_ bytes: [UInt8]) throws(X509Failure) -> [CertificateInfo] {
         let found = try entries(bytes).compactMap(\.certificate)
         guard !found.isEmpty else {
-            throw X509Failure("no certificate found: neither a PEM block nor DER")
+            throw X509Failure("found no certificate, expected one in PEM or DER")
         }
         return found
     }
 
-    /// The digests of all public keys of a PEM file, in its order, or of the one of a DER file.
+    /// Returns the digests of all public keys of a PEM file, in its order, or of the single one of
+    /// a DER file.
     ///
-    /// - Parameter bytes: Certificates, public keys, certificate requests or private keys.
-    /// - Returns: One or more.
-    /// - Throws: `X509Failure` where there is none, one is broken, or a private key is encrypted.
+    /// - Parameter bytes: The whole file, at most 64 MiB: certificates, certificate requests,
+    ///   public keys or private keys.
+    /// - Returns: One or more digests.
+    /// - Throws: `X509Failure` if there is no key, a block is malformed, or a private key is
+    ///   encrypted.
     package static func publicKeyDigests(
         of bytes: [UInt8]
     ) throws(X509Failure) -> [PublicKeyDigest] {
         try entries(bytes).map(\.digest)
     }
 
-    /// One block of a file.
+    /// The content of one block of a file.
     private struct Entry {
         var digest: PublicKeyDigest
-        var certificate: CertificateFacts?
+        var certificate: CertificateInfo?
     }
 
     private static func entries(_ bytes: [UInt8]) throws(X509Failure) -> [Entry] {
-        guard !bytes.isEmpty else { throw X509Failure("the file is empty") }
-        guard bytes.count <= 64 << 20 else { throw X509Failure("more than 64 MiB") }
+        guard !bytes.isEmpty else { throw X509Failure("the file is empty, expected PEM or DER") }
+        guard bytes.count <= 64 << 20 else {
+            throw X509Failure("found \(bytes.count) bytes, expected at most 64 MiB")
+        }
         copenssl_forget_errors()
         defer { copenssl_forget_errors() }
         var entries: [Entry] = []
         let blocks = try PEM.forEachBlock(in: bytes) { (label, der) throws(X509Failure) in
-            if let entry = try entry(label, der) { entries.append(entry) }
+            if let entry = try entry(der: der, label: label) { entries.append(entry) }
         }
         if blocks == 0 { return [try entry(der: bytes.span)] }
         guard !entries.isEmpty else {
-            throw X509Failure("the PEM blocks hold neither a certificate nor a key")
+            throw X509Failure("the PEM blocks contain neither a certificate nor a key")
         }
         return entries
     }
 
-    /// The block's facts; nil for a block that holds no key, such as EC parameters.
+    /// Returns a PEM block's content, or nil for a block without a key, such as EC parameters.
     private static func entry(
-        _ label: PEM.Label, _ der: Span<UInt8>
+        der: Span<UInt8>, label: PEM.Label
     ) throws(X509Failure) -> Entry? {
         let entry: Entry?
         switch label.name {
@@ -108,7 +112,7 @@ package enum X509Facts {
         default: return nil
         }
         guard let entry else {
-            throw X509Failure("the PEM block \(printable(label.name)) does not hold one")
+            throw X509Failure("the PEM block \(printable(label.name)) is malformed")
         }
         return entry
     }
@@ -119,7 +123,7 @@ package enum X509Facts {
         if let entry = try request(der) { return entry }
         if let entry = try privateKey(der) { return entry }
         throw X509Failure(
-            "neither PEM nor DER of a certificate, a public key, a request or a private key")
+            "found neither PEM nor DER, expected a certificate, a key or a certificate request")
     }
 
     private static func certificate(
@@ -138,7 +142,7 @@ package enum X509Facts {
             spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
         var encoded = [UInt8](repeating: 0, count: der.count)
         for index in der.indices { encoded[index] = der[index] }
-        let certificate = unsafe CertificateFacts(
+        let certificate = unsafe CertificateInfo(
             subject: digest.subject, spkiSHA256: digest.spkiSHA256,
             notBefore: try time(X509_get0_notBefore(read)),
             notAfter: try time(X509_get0_notAfter(read)), der: encoded)
@@ -154,14 +158,14 @@ package enum X509Facts {
             }
             guard let read = unsafe read else { return nil }
             defer { unsafe EVP_PKEY_free(read) }
-            return unsafe try bareKey(.publicKey) { unsafe copenssl_key_spki(read, $0) }
+            return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_key_spki(read, $0) }
         }
         let read = unsafe der.withUnsafeBytes { bytes in
             unsafe copenssl_read_public_key(bytes.baseAddress, bytes.count)
         }
         guard let read = unsafe read else { return nil }
         defer { unsafe X509_PUBKEY_free(read) }
-        return unsafe try bareKey(.publicKey) { unsafe copenssl_spki(read, $0) }
+        return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_spki(read, $0) }
     }
 
     private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
@@ -170,7 +174,7 @@ package enum X509Facts {
         }
         guard let read = unsafe read else { return nil }
         defer { unsafe EVP_PKEY_free(read) }
-        return unsafe try bareKey(.privateKey) { unsafe copenssl_key_spki(read, $0) }
+        return unsafe try bareKey(kind: .privateKey) { unsafe copenssl_key_spki(read, $0) }
     }
 
     private static func request(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
@@ -189,7 +193,7 @@ package enum X509Facts {
     }
 
     private static func bareKey(
-        _ kind: Kind, _ spki: (UnsafeMutablePointer<Int32>) -> UnsafeMutablePointer<UInt8>?
+        kind: Kind, _ spki: (UnsafeMutablePointer<Int32>) -> UnsafeMutablePointer<UInt8>?
     ) throws(X509Failure) -> Entry {
         Entry(
             digest: PublicKeyDigest(
@@ -201,7 +205,7 @@ package enum X509Facts {
     ) throws(X509Failure) -> [UInt8] {
         var count: Int32 = 0
         guard let der = unsafe spki(&count) else {
-            throw X509Failure("its public key cannot be read")
+            throw X509Failure("the public key cannot be read")
         }
         defer { unsafe copenssl_free(der) }
         do throws(CryptoFailure) {
@@ -214,14 +218,15 @@ package enum X509Facts {
     private static func name(_ name: OpaquePointer?) throws(X509Failure) -> String {
         var count = 0
         guard let text = unsafe copenssl_name(name, &count) else {
-            throw X509Failure("its subject cannot be written as text")
+            throw X509Failure("the subject cannot be converted to text")
         }
         defer { unsafe copenssl_free(text) }
         return printable(
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
     }
 
-    /// Names and addresses as text; what is neither, or no text, is passed over.
+    /// Returns names and addresses as text. Skips other kinds and names that aren't printable
+    /// ASCII.
     private static func hosts(_ names: OpaquePointer?) -> [String] {
         defer { unsafe GENERAL_NAMES_free(names) }
         var hosts: [String] = []
@@ -251,7 +256,7 @@ package enum X509Facts {
     private static func time(_ time: UnsafePointer<ASN1_TIME>?) throws(X509Failure) -> Int64 {
         var seconds: Int64 = 0
         guard unsafe copenssl_unix_time(time, &seconds) == 1 else {
-            throw X509Failure("its validity holds no time")
+            throw X509Failure("the validity contains an invalid time")
         }
         return seconds
     }

@@ -1,15 +1,15 @@
 internal import CSignetOpenSSL
 
-/// Digests that no longer keep anything apart on purpose (RFC 6151, RFC 6194): only for partners that
-/// know no other.
-package enum BrokenDigest {
+/// Digests for which collisions can be constructed (RFC 6151, RFC 6194). Only for partners that
+/// support no other.
+package enum InsecureDigest {
     package enum Algorithm: Sendable, Hashable {
         case md5, sha1
     }
 
-    /// 16 bytes of MD5 (RFC 1321) or 20 of SHA-1 (FIPS 180-4).
+    /// Returns the digest: 16 bytes for MD5 (RFC 1321), 20 for SHA-1 (FIPS 180-4).
     package static func of(
-        _ bytes: Span<UInt8>, _ algorithm: Algorithm
+        _ bytes: Span<UInt8>, using algorithm: Algorithm
     ) throws(CryptoFailure) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: algorithm == .md5 ? 16 : 20)
         let count = digest.count

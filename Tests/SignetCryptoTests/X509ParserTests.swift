@@ -6,7 +6,7 @@ import Testing
 @testable import SignetCrypto
 
 /// Certificates and keys that the openssl program makes, judged against what it says of them.
-@Suite struct X509FactsTests {
+@Suite struct X509ParserTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }
@@ -16,12 +16,12 @@ import Testing
         try makeFiles(algorithm)
         let wanted = try pin(of: "public.der")
         for (name, kind) in [
-            ("certificate.pem", X509Facts.Kind.certificate), ("certificate.der", .certificate),
+            ("certificate.pem", X509Parser.Kind.certificate), ("certificate.der", .certificate),
             ("public.pem", .publicKey), ("public.der", .publicKey), ("request.pem", .request),
             ("request.der", .request), ("private.pem", .privateKey),
             ("private.der", .privateKey),
         ] {
-            let found = try X509Facts.publicKeyDigests(of: folder.read(name))
+            let found = try X509Parser.publicKeyDigests(of: folder.read(name))
             #expect(found.map(\.spkiSHA256) == [wanted], "\(name)")
             #expect(found.map(\.kind) == [kind], "\(name)")
             let isNamed = kind == .certificate || kind == .request
@@ -36,7 +36,7 @@ import Testing
         try openssl(["rsa", "-in", "private.pem", "-RSAPublicKey_out", "-out", "rsapub.pem"])
         try openssl(["x509", "-in", "certificate.pem", "-trustout", "-out", "trusted.pem"])
         for name in ["pkcs1.pem", "rsapub.pem", "trusted.pem"] {
-            let found = try X509Facts.publicKeyDigests(of: folder.read(name))
+            let found = try X509Parser.publicKeyDigests(of: folder.read(name))
             #expect(found.map(\.spkiSHA256) == [wanted], "\(name)")
         }
     }
@@ -50,8 +50,8 @@ import Testing
         let bundle =
             bytes("a line of words\n") + one + bytes("\n# and\r\n")
             + (try folder.read("private.pem")) + (try folder.read("certificate.pem"))
-        #expect(try X509Facts.certificates(bundle).map(\.spkiSHA256) == [first, second])
-        let kinds = try X509Facts.publicKeyDigests(of: bundle).map(\.kind)
+        #expect(try X509Parser.certificates(bundle).map(\.spkiSHA256) == [first, second])
+        let kinds = try X509Parser.publicKeyDigests(of: bundle).map(\.kind)
         #expect(kinds == [.certificate, .privateKey, .certificate])
     }
 
@@ -68,19 +68,19 @@ import Testing
         ])
         for file in ["named.pem", "named.csr"] {
             #expect(
-                try X509Facts.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [
+                try X509Parser.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [
                     ["a.example", "*.b.example", "127.0.0.1", "[0:0:0:0:0:0:0:1]"]
                 ])
         }
         try makeFiles("EC:P-256")
         for file in ["certificate.pem", "request.pem", "public.pem"] {
-            #expect(try X509Facts.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [[]])
+            #expect(try X509Parser.publicKeyDigests(of: folder.read(file)).map(\.hosts) == [[]])
         }
     }
 
     @Test func tellsTheDatesInUnixSeconds() throws {
         try makeFiles("EC:P-256")
-        let facts = try #require(try X509Facts.certificates(folder.read("certificate.pem")).first)
+        let facts = try #require(try X509Parser.certificates(folder.read("certificate.pem")).first)
         #expect(facts.notAfter - facts.notBefore == 30 * 86_400)
         let said = try openssl([
             "x509", "-in", "certificate.pem", "-noout", "-startdate", "-dateopt", "iso_8601",
@@ -97,7 +97,7 @@ import Testing
             "/O=Sch\u{f6}n\u{202e}/CN=a\u{1b}[31m\nb\u{7f}",
         ])
         let subject = try #require(
-            try X509Facts.certificates(folder.read("evil.pem")).first?.subject)
+            try X509Parser.certificates(folder.read("evil.pem")).first?.subject)
         #expect(subject.contains("Sch\u{f6}n\\u{202e}"))
         #expect(!subject.unicodeScalars.contains { $0.value < 32 || $0.value == 127 })
     }
@@ -112,7 +112,7 @@ import Testing
             "p1.pem",
         ])
         for name in ["p8.pem", "p1.pem"] {
-            let message = failure { try X509Facts.publicKeyDigests(of: folder.read(name)) }
+            let message = failure { try X509Parser.publicKeyDigests(of: folder.read(name)) }
             #expect(message?.contains("encrypted") == true, "\(name)")
         }
     }
@@ -133,10 +133,10 @@ import Testing
             [UInt8](repeating: 0x30, count: 100_000), [UInt8](repeating: 0, count: 100_000),
         ]
         for (index, file) in broken.enumerated() {
-            #expect(failure { try X509Facts.publicKeyDigests(of: file) } != nil, "\(index)")
+            #expect(failure { try X509Parser.publicKeyDigests(of: file) } != nil, "\(index)")
         }
-        #expect(failure { try X509Facts.certificates(folder.read("public.pem")) } != nil)
-        #expect(failure { try X509Facts.certificates(folder.read("private.pem")) } != nil)
+        #expect(failure { try X509Parser.certificates(folder.read("public.pem")) } != nil)
+        #expect(failure { try X509Parser.certificates(folder.read("private.pem")) } != nil)
     }
 
     private func failure(_ work: () throws -> Any) -> String? {
