@@ -1,4 +1,4 @@
-/// The text with its control characters written as `\u{…}`, so that it cannot steer a terminal.
+/// Returns the text with control characters as `\u{…}`, so that it cannot control a terminal.
 package func printable(_ text: String) -> String {
     // Most texts are plain.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// An element of an XML document, with its attributes and children.
 ///
 /// The package has its own small reader, because Foundation's uses libxml2 and its entities, which

@@ -188,7 +188,7 @@ enum AtomicWrite {
                 case .locked:
                     guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(target.path) }
                 case .foreign:
-                    let free = "\(name)-\(try Self.randomSuffix(for: target.path)).tmp"
+                    let free = "\(name)-\(TemporaryName.suffix()).tmp"
                     let signals = SignalMask()
                     do throws(FileFailure) {
                         guard let file = try Self.create(free, for: target) else {
@@ -239,15 +239,6 @@ enum AtomicWrite {
             } catch {
                 _ = target.remove(name)
                 throw error
-            }
-        }
-
-        private static func randomSuffix(for path: String) throws(FileFailure) -> String {
-            do throws(CryptoFailure) {
-                return Base64.encode(try RandomBytes.bytes(12), as: .url)
-            } catch {
-                throw FileFailure(
-                    path: path, operation: "write", reason: error.reason, kind: .system)
             }
         }
     }

@@ -5,7 +5,7 @@
 #endif
 
 /// An open file, closed by its only owner and never inherited by a child process.
-struct Descriptor: ~Copyable {
+package struct Descriptor: ~Copyable {
     let number: Int32
     let path: String
 
@@ -41,7 +41,7 @@ struct Descriptor: ~Copyable {
     }
 
     /// Returns the status of the open file, which cannot be replaced after this check.
-    func status() throws(FileFailure) -> stat {
+    package func status() throws(FileFailure) -> stat {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else {
             throw FileFailure(path: path, operation: "examine", errno: errno)
@@ -91,7 +91,7 @@ struct Descriptor: ~Copyable {
     ///   - limit: The maximum number of bytes.
     ///   - expected: The number of bytes for which memory is reserved.
     /// - Throws: `FileFailure`, of kind `tooLarge` if there are more than `limit` bytes.
-    func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
+    package func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(max(expected, 0), limit) + 1)
         var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))

@@ -39,7 +39,7 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the failure for an error number, which the caller must read right after the failed
     /// call.
-    init(path: String, operation: String, errno code: Int32) {
+    package init(path: String, operation: String, errno code: Int32) {
         let kind: Kind =
             switch code {
             case ENOENT, ENOTDIR: .notFound
@@ -64,18 +64,4 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var message: String { "cannot \(operation) \(printable(path)): \(reason)" }
 
     package var description: String { message }
-}
-
-/// Returns the text with control characters as `\u{…}`, so that it cannot control a terminal.
-package func printable(_ text: String) -> String {
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-    var result = ""
-    for scalar in text.unicodeScalars {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-            result += "\\u{\(String(scalar.value, radix: 16))}"
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result
 }

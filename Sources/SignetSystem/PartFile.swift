@@ -110,7 +110,7 @@ package struct PartFile: ~Copyable {
     package func synchronize() throws(FileFailure) { try file.synchronize() }
 
     /// Reads the bytes so far in pieces.
-    package func read(_ receive: (Span<UInt8>) throws(CryptoFailure) -> Void) throws(FileFailure) {
+    package func read(_ receive: (Span<UInt8>) throws(FileFailure) -> Void) throws(FileFailure) {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         guard lseek(file.number, 0, SEEK_SET) == 0 else {
             throw FileFailure(path: target.path, operation: "read", errno: errno)
@@ -118,12 +118,7 @@ package struct PartFile: ~Copyable {
         while true {
             let count = try file.read(into: &buffer)
             if count == 0 { return }
-            do throws(CryptoFailure) {
-                try receive(buffer.span.extracting(first: count))
-            } catch {
-                throw FileFailure(
-                    path: target.path, operation: "read", reason: error.reason, kind: .system)
-            }
+            try receive(buffer.span.extracting(first: count))
         }
     }
 

@@ -42,7 +42,7 @@ package enum PrivateFile {
     ///   - shouldRead: Decides before a byte is read. If it returns false, the result has no bytes.
     /// - Returns: The bytes, and a refusal (of kind `permissions`) if the file is not private.
     /// - Throws: `FileFailure`.
-    static func readAllowingUnsafePermissions(
+    package static func readAllowingUnsafePermissions(
         _ path: String, limit: Int, tolerating tolerated: UInt32 = 0,
         shouldRead: (FileFailure?) -> Bool = { _ in true }
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
@@ -62,7 +62,7 @@ package enum PrivateFile {
     }
 
     /// Returns why a file with this owner and mode may not contain a secret of `user`, or nil.
-    static func refusal(
+    package static func refusal(
         of path: String, owner: uid_t, mode: mode_t, user: uid_t
     ) -> FileFailure? {
         guard owner == user || owner == 0 else {

@@ -158,14 +158,7 @@ private struct ScratchFolder: ~Copyable {
         in parent: borrowing Descriptor, at place: String
     ) throws(FileFailure) -> Made {
         while true {
-            let suffix: [UInt8]
-            do throws(CryptoFailure) {
-                suffix = try RandomBytes.bytes(12)
-            } catch {
-                throw FileFailure(
-                    path: place, operation: "create", reason: error.reason, kind: .system)
-            }
-            let name = prefix + Base64.encode(suffix, as: .url)
+            let name = prefix + TemporaryName.suffix()
             guard unsafe mkdirat(parent.number, name, 0o700) == 0 else {
                 throw FileFailure(path: place, operation: "create", errno: errno)
             }

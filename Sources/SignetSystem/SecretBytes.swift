@@ -56,7 +56,7 @@
 }
 
 /// Overwrites memory with zeros; the optimiser cannot remove this.
-func zeroize(_ memory: UnsafeMutableRawBufferPointer) {
+package func zeroize(_ memory: UnsafeMutableRawBufferPointer) {
     guard let base = memory.baseAddress else { return }
     unsafe explicit_bzero(base, memory.count)
 }

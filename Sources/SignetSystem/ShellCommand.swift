@@ -7,7 +7,7 @@ internal import CSignetSystem
 #endif
 
 /// Runs the operator's command lines with `sh`.
-enum ShellCommand {
+package enum ShellCommand {
     /// The name of the command in errors, because the line may contain a secret.
     static let shownAs = "the command"
 
@@ -19,7 +19,7 @@ enum ShellCommand {
     ///   - limit: The maximum number of bytes. A command that prints more is killed.
     /// - Throws: `FileFailure` if the command cannot run, prints too much, or ends with a status
     ///   other than 0.
-    static func output(of line: String, limit: Int) throws(FileFailure) -> [UInt8] {
+    package static func output(of line: String, limit: Int) throws(FileFailure) -> [UInt8] {
         guard !line.isEmpty, !line.utf8.contains(0) else {
             throw failure("it is empty or contains a zero byte")
         }

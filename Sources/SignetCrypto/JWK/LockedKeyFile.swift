@@ -1,3 +1,6 @@
+internal import SignetSystem
+internal import SignetBase
+
 /// A key file that this process has locked, to add and remove vault roots.
 ///
 /// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
