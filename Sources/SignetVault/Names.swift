@@ -1,5 +1,5 @@
-/// A name that equals another where the UTF-8 bytes do. Swift's `==` takes two Unicode forms of one
-/// text for the same, which identities must not.
+/// A name that is compared by its UTF-8 bytes. Swift's `==` treats different Unicode forms of a
+/// text as equal, which is wrong for identifiers.
 struct ByteName: Hashable, Sendable {
     let text: String
 
@@ -12,13 +12,13 @@ struct ByteName: Hashable, Sendable {
     }
 }
 
-/// Whether two strings are the same bytes.
+/// Returns whether two strings have the same UTF-8 bytes.
 func sameBytes(_ left: String, _ right: String) -> Bool {
     left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
 }
 
-/// A name for a message: in quotes, cut after 120 scalars, and with what a terminal would obey or
-/// hide (control and format characters, line separators) as `\u{…}`.
+/// Returns a name in quotes for a message: truncated after 120 scalars, and with control and format
+/// characters, line separators and the like as `\u{…}`.
 package func quoted(_ name: String) -> String {
     var text = "\""
     for (position, scalar) in name.unicodeScalars.enumerated() {

@@ -137,7 +137,7 @@ import Testing
         _ = consume locked
         let bothKeys = try folder.read("keys")
         let roots = try ["vault-2026", id].map { try keys.root(named: $0, .root) }
-        try StateFile(path: folder.path("state")).update(vouchedForBy: roots) {
+        try StateFile(path: folder.path("state")).update(authenticatedBy: roots) {
             state throws(VaultError) in try state.seal(under: roots)
         }
         let bothState = try folder.read("state")
@@ -159,7 +159,7 @@ import Testing
             #expect(done.dump.sequence == 2 && done.dump.binding == next)
             #expect(try folder.read("keys") == lastKeys)
             let last = try #require(SequenceState(parsing: folder.read("state")))
-            #expect(last.seals.map(\.keyID) == [id] && last.seen(next) == 2)
+            #expect(last.seals.map(\.keyID) == [id] && last.highestSequence(of: next) == 2)
             #expect(try guarded.open(with: keys, for: next, now: noon).sequence == 2)
         }
         // When all is done nothing is left to do, and no root is taken out by mistake.

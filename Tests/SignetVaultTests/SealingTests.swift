@@ -188,7 +188,7 @@ import Testing
         #expect(opened.sequence == 5)
         #expect(opened.values == (try shopConfiguration().values))
         let written = try SealedDump(contentsOf: path)
-        #expect(written.name.salt != old.name.salt)
+        #expect(written.header.salt != old.header.salt)
         #expect(code { _ = try written.open(with: keys, for: shop, now: noon) } == "newer-version")
         #expect(
             code { _ = try file.rebind(with: .keys(keys), from: shop, to: new, now: noon) }
