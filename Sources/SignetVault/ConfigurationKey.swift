@@ -17,6 +17,7 @@ public enum Secret: Sendable {}
 ///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
 ///     defaults: .file("/etc/shop/defaults.json"), requiring: .requestTimeout)
 /// let timeout: Duration = configuration.public[.requestTimeout]  // a secret key doesn't compile
+/// print("requests may take \(timeout)")
 /// ```
 public struct ConfigurationKey<Value: ConfigurationValue, Visibility>: Sendable, Hashable {
     /// The key's name in the schema; compared as UTF-8 bytes.

@@ -7,6 +7,8 @@ import Synchronization
 /// in use don't change: a call ends with the values that it started with.
 ///
 /// ```swift
+/// import SignetJSON
+///
 /// let live = LiveConfiguration(
 ///     try GlobalConfiguration(
 ///         schema: Schema(contentsOf: "/etc/shop/schema.json"),

@@ -136,7 +136,7 @@ import Testing
         try locked.add(root: root.span, as: id, beside: "vault-2026")
         _ = consume locked
         let bothKeys = try folder.read("keys")
-        let roots = try ["vault-2026", id].map { try keys.root(named: $0, .root) }
+        let roots = try ["vault-2026", id].map { try keys.root(named: $0, scheme: .root) }
         try StateFile(path: folder.path("state")).update(authenticatedBy: roots) {
             state throws(VaultError) in try state.seal(under: roots)
         }
@@ -266,13 +266,13 @@ import Testing
     }
 
     @Test func theNextRootIsBoundToWhatItIsFor() throws {
-        let root = try keys.root(named: "vault-2026", .root)
+        let root = try keys.root(named: "vault-2026", scheme: .root)
         var seen: Set<[UInt8]> = [Self.root]
         for (id, binding) in [
             ("a", next), ("b", next), ("a", shop),
             ("a", .init(app: "com.example.other", version: "1.5.0", systemVersion: "0.1.0")),
             ("a", .init(app: "com.example.shop", version: "1.5.0", systemVersion: "0.1.1")),
-            ("a", .init(app: next.app, system: .init("other", "0.1.0"))),
+            ("a", .init(app: next.app, system: .init(id: "other", version: "0.1.0"))),
             ("a", .init(app: "com.example.shop1", version: ".5.0", systemVersion: "0.1.0")),
         ] {
             let made = try Ratchet.root(after: root, as: id, for: binding)

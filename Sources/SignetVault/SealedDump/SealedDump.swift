@@ -16,7 +16,7 @@ public import SignetJSON
 ///     let schema = try Schema(contentsOf: "/etc/shop/schema.json")
 ///     let configuration = try GlobalConfiguration(restoring: opened, schema: schema)
 ///     print(configuration.public)
-/// } catch let error as VaultError where error.code == .olderVersion {
+/// } catch let error where error.code == .olderVersion {
 ///     print("sealed for version \(dump.binding.app.version); rebind it first")
 /// }
 /// ```
