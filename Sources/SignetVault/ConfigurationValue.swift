@@ -14,10 +14,21 @@ public import SignetJSON
 /// | `array` | an array of any of these, `[JSONValue]`, a `Decodable` type |
 /// | `object` | `[String: T]` of any of these, `JSONObject`, a `Decodable` struct |
 ///
-/// Elements are read by the type in the rule's `items`, or by their JSON if there is none. Use an
-/// optional for a key that may have no value, and `JSONValue` for any type. To conform, an enum of
-/// strings or integers and a `Decodable` type only declare the conformance. A `Decodable` type is
-/// decoded at each read.
+/// Elements are read by the type in the rule's `items`, else by their JSON. Use an optional for a
+/// key that may have no value, and `JSONValue` for any type. An enum of strings or integers and a
+/// `Decodable` type only declare the conformance. A `Decodable` type is decoded at each read.
+///
+/// ```swift
+/// enum Mode: String, ConfigurationValue { case fast, careful }
+/// struct Limits: Decodable, ConfigurationValue { var perSecond: Int, burst: Int }
+///
+/// let mode = ConfigurationKey<Mode, Public>("orders.mode")  // a string with an enum in its rule
+/// let limits = ConfigurationKey<[String: Limits], Public>("orders.limits")  // a map of objects
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), requiring: mode, limits)
+/// if configuration.public[mode] == .fast { print(configuration.public[limits].count) }
+/// ```
 public protocol ConfigurationValue: Sendable {
     /// The value of a key that no input sets; nil if the key must have a value.
     static var valueIfMissing: Self? { get }

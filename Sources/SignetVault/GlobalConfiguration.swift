@@ -2,7 +2,7 @@ public import SignetJSON
 
 /// A program's whole configuration: merged from three inputs, checked against a schema, immutable.
 ///
-/// Its public part can be read through ``public``. Secret values leave the process only inside a
+/// Its public part can be read through `public`. Secret values leave the process only inside a
 /// sealed dump: a configuration doesn't print and isn't `Encodable`.
 ///
 /// ```swift
