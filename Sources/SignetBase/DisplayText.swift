@@ -1,20 +1,24 @@
-/// Returns the text with control characters as `\u{…}`, so that it cannot control a terminal.
-package func printable(_ text: String) -> String {
-    // Most texts are plain.
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-    var result = ""
-    for scalar in text.unicodeScalars {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-            result += "\\u{\(String(scalar.value, radix: 16))}"
-        default: result.unicodeScalars.append(scalar)
-        }
+/// A name that is compared by its UTF-8 bytes. Swift's `==` treats different Unicode forms of a
+/// text as equal, which is wrong for identifiers.
+struct ByteName: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: ByteName, right: ByteName) -> Bool { sameBytes(left.text, right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
-    return result
 }
 
-/// A name for a message: in quotes, cut after 120 scalars, and with what a terminal would obey or
-/// hide (control and format characters, line separators) as `\u{…}`.
+/// Returns whether two strings have the same UTF-8 bytes.
+func sameBytes(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+}
+
+/// Returns a name in quotes for a message: truncated after 120 scalars, and with control and format
+/// characters, line separators and the like as `\u{…}`.
 package func quoted(_ name: String) -> String {
     var text = "\""
     for (position, scalar) in name.unicodeScalars.enumerated() {

@@ -2,12 +2,12 @@ package import SignetJSON
 
 /// A value of a configuration that has passed its schema.
 public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Both forms behind one reference, so that a read copies no more than what it returns.
+    /// Holds both forms by reference, so that a read copies only the form that it returns.
     private final class Forms: Sendable {
         let typed: TypedValue
         let json: JSONValue
 
-        init(_ typed: TypedValue, _ json: JSONValue) {
+        init(typed: TypedValue, json: JSONValue) {
             self.typed = typed
             self.json = json
         }
@@ -15,30 +15,30 @@ public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable
 
     private let forms: Forms
 
-    init(typed: TypedValue, json: JSONValue) { self.forms = Forms(typed, json) }
+    init(typed: TypedValue, json: JSONValue) { self.forms = Forms(typed: typed, json: json) }
 
-    /// A value that no rule names a type for: an element of a list or a map.
+    /// Creates an element of a list or a map whose type the schema doesn't say.
     init(untyped value: JSONValue) { self.init(typed: TypedValue(untyped: value), json: value) }
 
-    /// Whether both are the same value: where they have a type, by that; else by their JSON.
+    /// Returns whether both are the same value. Compares by type if they have one, else by JSON.
     func isSame(as other: CheckedValue) -> Bool {
         if case .other = typed { return json == other.json }
         return typed.isSame(as: other.typed)
     }
 
     package var typed: TypedValue { forms.typed }
-    /// The value as it stood in its input.
+    /// The value as it appeared in its input.
     package var json: JSONValue { forms.json }
 
-    /// Only the type; a value does not print by accident.
+    /// A redacted description.
     public var description: String { "CheckedValue(redacted)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension CheckedValue {
-    /// The value in the form in which its Swift type decodes itself: a `Duration`, which JSON writes
-    /// as text, by its two halves, and bytes as numbers.
+    /// The value as its Swift type encodes it: a `Duration`, which the input writes as text, as two
+    /// numbers, and bytes as a list of numbers.
     var codableForm: JSONValue {
         switch typed {
         case .duration(let duration):
@@ -54,7 +54,7 @@ extension CheckedValue {
 }
 
 extension Duration {
-    /// As `Duration` encodes itself: the upper 64 bits of its attoseconds, and the lower ones.
+    /// The upper and lower 64 bits of the attoseconds, as `Duration` encodes itself.
     fileprivate var halves: (high: Int64, low: UInt64) {
         let count = attoseconds
         return (Int64(truncatingIfNeeded: count >> 64), UInt64(truncatingIfNeeded: count))

@@ -4,7 +4,17 @@ import SignetCrypto
 public import SignetJSON
 internal import SignetSystem
 
-/// One of the three inputs of a configuration: where its values come from.
+/// One of the three inputs of a configuration: the source of some of its values.
+///
+/// ```swift
+/// // Launch values: the environment, and the command line, which wins.
+/// let arguments = ["orders.timeout=2s", "orders.retries=3"]
+/// let launch = ConfigurationInput.joined([.environment(prefix: "SHOP_"), .texts(arguments)])
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), launch: launch)
+/// print(configuration.publicOrigins)  // which input set each public key
+/// ```
 public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomReflectable {
     private enum Source: Sendable {
         case file(String)
@@ -17,35 +27,37 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
     private let source: Source
 
-    /// No values.
+    /// An input without values.
     public static let none = ConfigurationInput(source: .joined([]))
 
-    /// A file or pipe that holds a flat JSON object, at most 16 MiB; `-` is standard input.
+    /// Reads a flat JSON object from a file or pipe of at most 16 MiB; `-` is standard input.
     public static func file(_ path: String) -> ConfigurationInput { .init(source: .file(path)) }
 
-    /// The bytes of a flat JSON object, read strictly.
+    /// Reads a flat JSON object from bytes.
     public static func json(_ bytes: [UInt8]) -> ConfigurationInput { .init(source: .json(bytes)) }
 
-    /// Values made by the program.
+    /// Uses values from the program itself.
     public static func values(_ values: JSONObject) -> ConfigurationInput {
         .init(source: .values(values))
     }
 
-    /// Texts of the form `KEY=VALUE`, cut at the first `=`. VALUE is plain text for a string, a URL, bytes
-    /// and a duration, and JSON for the other types. A key may come once.
+    /// Reads texts of the form `KEY=VALUE`, split at the first `=`. VALUE is plain text for a
+    /// string, a URL, bytes and a duration, and JSON for the other types. Each key may occur once.
     public static func texts(_ texts: [String]) -> ConfigurationInput {
         .init(source: .texts(texts))
     }
 
-    /// Environment variables named by a prefix and the key in capitals, with `_` for all but letters
-    /// and digits: `orders.host` behind `SHOP_` is `SHOP_ORDERS_HOST`. Values are read as those of `texts`.
+    /// Reads environment variables. A variable's name is the prefix and then the key in capitals,
+    /// with `_` for everything but ASCII letters and digits: with the prefix `SHOP_`,
+    /// `SHOP_ORDERS_HOST` sets `orders.host`. Values are read as those of ``texts(_:)``.
     ///
-    /// A variable with the prefix that belongs to no key is refused, because a misspelled one would
-    /// be lost without a word; so the prefix must be the program's own.
+    /// A variable that has the prefix but matches no key is an error, because otherwise a
+    /// misspelled variable would be ignored silently. So no other program may use the prefix.
     ///
     /// - Parameters:
     ///   - prefix: At least one character.
-    ///   - variables: The environment; nil is the process's own when the configuration is made.
+    ///   - variables: The environment; nil is the process's own at the time the configuration is
+    ///     created.
     /// - Returns: The input.
     public static func environment(
         prefix: String, variables: [String: String]? = nil
@@ -53,41 +65,45 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         .init(source: .environment(prefix: prefix, variables: variables))
     }
 
-    /// Several inputs as one; later ones win.
+    /// Joins several inputs; later ones win.
     public static func joined(_ inputs: [ConfigurationInput]) -> ConfigurationInput {
         .init(source: .joined(inputs))
     }
 
-    /// Only that it is an input; its values do not print.
+    /// A redacted description.
     public var description: String { "ConfigurationInput(redacted)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// A value with its key's name and where it stood, for messages.
+    /// A key's name and value, and its place for messages.
     struct Entry {
         let name: String
         let value: JSONValue
         let place: String
     }
 
-    /// The largest input.
+    /// The maximum size of an input, in bytes.
     package static let sizeLimit = 16 << 20
 
     /// Reads the input.
     ///
-    /// - Throws: `unreadable-file` and `malformed-input`; `wrong-type` for a text that is none of its key's
+    /// - Throws: `unreadable-file` and `malformed-input`; `wrong-type` if a text isn't of its key's
     ///   type; `unknown-config-key`.
     func entries(for schema: Schema, origin: ConfigurationOrigin) throws(VaultError) -> [Entry] {
         let place = origin.rawValue
         switch source {
         case .file(let path):
-            return Self.entries(try Self.object(Self.read(path), "\(place) (\(path))"), place)
-        case .json(let bytes): return Self.entries(try Self.object(bytes, place), place)
-        case .values(let object): return Self.entries(object, place)
-        case .texts(let texts): return try Self.entries(texts, schema, place)
+            let object = try Self.object(parsing: Self.read(path), place: "\(place) (\(path))")
+            return Self.entries(of: object, place: place)
+        case .json(let bytes):
+            return Self.entries(of: try Self.object(parsing: bytes, place: place), place: place)
+        case .values(let object): return Self.entries(of: object, place: place)
+        case .texts(let texts):
+            return try Self.entries(parsing: texts, schema: schema, place: place)
         case .environment(let prefix, let variables):
-            let variables = variables ?? ProcessInfo.processInfo.environment
-            return try Self.entries(prefix, variables, schema, place)
+            return try Self.entries(
+                parsing: variables ?? ProcessInfo.processInfo.environment, prefix: prefix,
+                schema: schema, place: place)
         case .joined(let inputs):
             var entries: [Entry] = []
             for input in inputs { entries += try input.entries(for: schema, origin: origin) }
@@ -104,7 +120,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     }
 
     private static func object(
-        _ bytes: [UInt8], _ place: String
+        parsing bytes: [UInt8], place: String
     ) throws(VaultError) -> JSONObject {
         guard bytes.count <= sizeLimit else {
             throw VaultError(.malformedInput, "\(place): larger than 16 MiB")
@@ -117,12 +133,12 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         }
         guard let object = value.object else {
             throw VaultError(
-                .malformedInput, "\(place): found \(value.article), wanted an object KEY:VALUE")
+                .malformedInput, "\(place): found \(value.article), expected an object KEY:VALUE")
         }
         return object
     }
 
-    private static func entries(_ object: JSONObject, _ place: String) -> [Entry] {
+    private static func entries(of object: JSONObject, place: String) -> [Entry] {
         object.map { Entry(name: $0.name, value: $0.value, place: place) }
     }
 }
@@ -131,7 +147,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
 extension ConfigurationInput {
     private static func entries(
-        _ texts: [String], _ schema: Schema, _ place: String
+        parsing texts: [String], schema: Schema, place: String
     ) throws(VaultError) -> [Entry] {
         var seen: Set<ByteName> = []
         var entries: [Entry] = []
@@ -139,50 +155,52 @@ extension ConfigurationInput {
             guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")),
                 equals > text.startIndex
             else {
-                throw VaultError(.malformedInput, "\(place) value \(index + 1): wanted KEY=VALUE")
+                throw VaultError(
+                    .malformedInput, "\(place) value \(index + 1): expected KEY=VALUE")
             }
             let name = String(text[..<equals])
             guard seen.insert(ByteName(name)).inserted else {
-                throw VaultError(.malformedInput, "\(quoted(name)) in \(place): it is given twice")
+                throw VaultError(.malformedInput, "\(quoted(name)) in \(place): duplicate key")
             }
             guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
             let value = String(text[text.utf8.index(after: equals)...])
-            entries.append(try Self.entry(value, rule, place))
+            entries.append(try Self.entry(parsing: value, rule: rule, place: place))
         }
         return entries
     }
 
     private static func entries(
-        _ prefix: String, _ variables: [String: String], _ schema: Schema, _ place: String
+        parsing variables: [String: String], prefix: String, schema: Schema, place: String
     ) throws(VaultError) -> [Entry] {
         guard !prefix.isEmpty else {
-            throw VaultError(.malformedInput, "\(place): an empty prefix would take every variable")
+            throw VaultError(
+                .malformedInput, "\(place): an empty prefix would match every variable")
         }
         var rules: [ByteName: [KeyRule]] = [:]
         for rule in schema.rules {
-            rules[ByteName(variable(prefix, rule.name)), default: []].append(rule)
+            rules[ByteName(variable(for: rule.name, prefix: prefix)), default: []].append(rule)
         }
         var entries: [Entry] = []
         for (name, value) in variables.sorted(by: { $0.key < $1.key })
         where name.utf8.starts(with: prefix.utf8) {
-            guard let fitting = rules[ByteName(name)] else {
+            guard let matches = rules[ByteName(name)] else {
                 throw VaultError(
                     .unknownConfigKey,
                     "variable \(quoted(name)) in \(place): no key of the schema has this name")
             }
-            guard fitting.count == 1 else {
-                let names = fitting.map { quoted($0.name) }.joined(separator: " and ")
+            guard matches.count == 1 else {
+                let names = matches.map { quoted($0.name) }.joined(separator: " and ")
                 throw VaultError(
                     .malformedInput,
                     "variable \(quoted(name)) in \(place): both \(names) have this name")
             }
-            entries.append(try entry(value, fitting[0], "\(place) (variable \(name))"))
+            let place = "\(place) (variable \(name))"
+            entries.append(try entry(parsing: value, rule: matches[0], place: place))
         }
         return entries
     }
 
-    /// The environment variable of a key.
-    static func variable(_ prefix: String, _ key: String) -> String {
+    private static func variable(for key: String, prefix: String) -> String {
         let name = key.utf8.map { byte in
             switch byte {
             case 0x61...0x7a: byte - 0x20
@@ -193,9 +211,9 @@ extension ConfigurationInput {
         return prefix + String(decoding: name, as: UTF8.self)
     }
 
-    /// A text as a value of its key's type: itself, a number of seconds, or JSON.
+    /// Reads a text as a value of its key's type: plain text, a number of seconds, or JSON.
     static func entry(
-        _ text: String, _ rule: KeyRule, _ place: String
+        parsing text: String, rule: KeyRule, place: String
     ) throws(VaultError) -> Entry {
         let value: JSONValue
         if rule.type.isText {
@@ -208,7 +226,7 @@ extension ConfigurationInput {
             } catch {
                 throw VaultError(
                     .wrongType,
-                    "\(quoted(rule.name)) in \(place): wanted \(rule.type.wanted) as JSON: "
+                    "\(quoted(rule.name)) in \(place): expected \(rule.type.expectation) as JSON: "
                         + error.messageWithoutNames)
             }
         }

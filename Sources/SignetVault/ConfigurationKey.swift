@@ -1,40 +1,47 @@
 internal import SignetBase
 import Synchronization
 
-/// The visibility of keys that may be read through the public view.
+/// The visibility of keys that can be read through the public view.
 public enum Public: Sendable {}
 
 /// The visibility of keys whose values leave the process only inside the sealed dump.
 public enum Secret: Sendable {}
 
-/// The name of a configuration's key with the type it is read as and who may see it.
+/// The name of a configuration key, with its Swift type and its visibility.
 ///
 /// ```swift
 /// extension ConfigurationKey where Value == Duration, Visibility == Public {
-///     static let ordersTimeout = Self("services.orders.timeout")
+///     static let requestTimeout = Self("services.orders.timeout")
 /// }
-/// configuration.public[.ordersTimeout]  // Duration; a secret key here does not compile
+///
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), requiring: .requestTimeout)
+/// let timeout: Duration = configuration.public[.requestTimeout]  // a secret key doesn't compile
+/// print("requests may take \(timeout)")
 /// ```
 public struct ConfigurationKey<Value: ConfigurationValue, Visibility>: Sendable, Hashable {
     /// The key's name in the schema; compared as UTF-8 bytes.
     public let name: String
-    /// A small number that stands for the name in this process, so that a read needs no hashing.
+    /// A small number that identifies the name in this process, so that a read doesn't hash the
+    /// name.
     @usableFromInline let number: Int
 
-    /// Names a key.
+    /// Creates a key for a name in the schema.
     public init(_ name: String) {
         self.name = name
         self.number = KeyNumbers.number(of: name)
     }
 
-    /// Whether both name the same key.
+    /// Returns whether both have the same name.
     public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
 
-    /// Feeds the name.
+    /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// One number for each name in this process; names come from schemas and from the program's text.
+/// Assigns one number to each name in this process. Names come only from schemas and the program's
+/// code, so the table stays small.
 enum KeyNumbers {
     private static let known = Mutex<[ByteName: Int]>([:])
 

@@ -1,11 +1,9 @@
-/// An absolute URL of a configuration: ASCII text with scheme, `//` and a host (RFC 3986).
+/// An absolute URL in a configuration: ASCII text with scheme, `//` and a host (RFC 3986).
 public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
-    /// The URL as it stands in the configuration.
+    /// The URL exactly as in the configuration.
     public let text: String
-    /// Whether a user name or password stands before the host.
-    let hasUserInfo: Bool
 
-    /// Takes an absolute URL, or gives nil.
+    /// Creates a URL, or returns nil if the text isn't an absolute URL.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
@@ -21,7 +19,6 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
         }
         guard Self.isURLText(rest), Self.isHostAndPort(hostAndPort) else { return nil }
         self.text = text
-        self.hasUserInfo = hostAndPort.count != authority.count
     }
 
     /// The URL's text.
@@ -46,7 +43,8 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
         return !host.isEmpty && !host.contains { ":[]@".has($0) }
     }
 
-    /// Characters of RFC 3986 only, and each percent sign with two hexadecimal digits.
+    /// Returns whether all characters are from RFC 3986, and two hexadecimal digits follow each
+    /// percent sign.
     private static func isURLText(_ text: ArraySlice<UInt8>) -> Bool {
         for (index, byte) in zip(text.indices, text) {
             if byte == UInt8(ascii: "%") {
@@ -76,7 +74,7 @@ extension ConfigurationURL: Codable {
         let container = try decoder.singleValueContainer()
         guard let url = ConfigurationURL(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "wanted \(ValueType.url.wanted)")
+                in: container, debugDescription: "expected \(ValueType.url.expectation)")
         }
         self = url
     }

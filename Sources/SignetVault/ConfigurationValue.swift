@@ -1,8 +1,8 @@
 public import SignetJSON
 
-/// A type that a configuration's value can be read as.
+/// A Swift type that a configuration value can be read as.
 ///
-/// | the schema's type | read as |
+/// | the schema's type | Swift types |
 /// | --- | --- |
 /// | `string` | `String`, an enum of strings |
 /// | `integer` | `Int`, `Int64`, `UInt8`, `Double`, `DecimalNumber`, an enum of integers |
@@ -14,21 +14,33 @@ public import SignetJSON
 /// | `array` | an array of any of these, `[JSONValue]`, a `Decodable` type |
 /// | `object` | `[String: T]` of any of these, `JSONObject`, a `Decodable` struct |
 ///
-/// Elements are read by the type that the rule's `items` names; without one by their JSON. An optional
-/// is for a key that may be without a value, `JSONValue` for any. An enum of strings or integers
-/// and a `Decodable` type conform by declaring it; a `Decodable` type is decoded at each read.
+/// Elements are read by the type in the rule's `items`, else by their JSON. Use an optional for a
+/// key that may have no value, and `JSONValue` for any type. An enum of strings or integers and a
+/// `Decodable` type only declare the conformance. A `Decodable` type is decoded at each read.
+///
+/// ```swift
+/// enum Mode: String, ConfigurationValue { case fast, careful }
+/// struct Limits: Decodable, ConfigurationValue { var perSecond: Int, burst: Int }
+///
+/// let mode = ConfigurationKey<Mode, Public>("orders.mode")  // a string with an enum in its rule
+/// let limits = ConfigurationKey<[String: Limits], Public>("orders.limits")  // a map of objects
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), requiring: mode, limits)
+/// if configuration.public[mode] == .fast { print(configuration.public[limits].count) }
+/// ```
 public protocol ConfigurationValue: Sendable {
-    /// What is read where no input gave the key a value; nil where that is an error.
-    static var whenAbsent: Self? { get }
-    /// Reads a checked value, or gives nil where it is of another type.
+    /// The value of a key that no input sets; nil if the key must have a value.
+    static var valueIfMissing: Self? { get }
+    /// Reads a checked value, or returns nil if it's of another type.
     init?(_ value: CheckedValue)
-    /// Reads all elements of a list, or gives nil where one is of another type.
+    /// Reads all elements of a list, or returns nil if one is of another type.
     static func elements(_ value: CheckedValue) -> [Self]?
 }
 
 extension ConfigurationValue {
-    /// Nothing: the key needs a value.
-    public static var whenAbsent: Self? { nil }
+    /// Nil: the key must have a value.
+    public static var valueIfMissing: Self? { nil }
 
     /// Reads each element of a list.
     public static func elements(_ value: CheckedValue) -> [Self]? {
@@ -92,7 +104,7 @@ extension DecimalNumber: ConfigurationValue {
 }
 
 extension JSONNumber: ConfigurationValue {
-    /// Reads a number or an integer by its text.
+    /// Reads a number or an integer with its text.
     public init?(_ value: CheckedValue) {
         switch value.typed {
         case .number(_, let number): self = number
@@ -133,7 +145,7 @@ extension UInt8: ConfigurationValue {
         self.init(exactly: integer)
     }
 
-    /// Reads bytes; a list of numbers is none.
+    /// Reads bytes; returns nil for a list of numbers.
     public static func elements(_ value: CheckedValue) -> [UInt8]? {
         if case .bytes(let bytes) = value.typed { bytes } else { nil }
     }
@@ -142,7 +154,7 @@ extension UInt8: ConfigurationValue {
 // MARK: - Lists, maps and JSON
 
 extension Array: ConfigurationValue where Element: ConfigurationValue {
-    /// Reads a list whose elements all can be read; as `[UInt8]`, bytes.
+    /// Reads a list if all its elements can be read; `[UInt8]` reads bytes.
     public init?(_ value: CheckedValue) {
         guard let elements = Element.elements(value) else { return nil }
         self = elements
@@ -150,10 +162,10 @@ extension Array: ConfigurationValue where Element: ConfigurationValue {
 }
 
 extension Dictionary: ConfigurationValue where Key == String, Value: ConfigurationValue {
-    /// Reads a map whose values all can be read.
+    /// Reads a map if all its values can be read.
     ///
-    /// A map with two names that Swift takes for one, because they are two Unicode forms of one text,
-    /// cannot be read so.
+    /// Returns nil for a map with two names that Swift compares as equal, which are different
+    /// Unicode forms of the same text.
     public init?(_ value: CheckedValue) {
         guard case .object(let members) = value.typed else { return nil }
         self.init(minimumCapacity: members.count)
@@ -166,7 +178,7 @@ extension Dictionary: ConfigurationValue where Key == String, Value: Configurati
 }
 
 extension JSONObject: ConfigurationValue {
-    /// Reads a map as it stands in its input.
+    /// Reads a map exactly as in its input.
     public init?(_ value: CheckedValue) {
         guard case .object = value.typed, let object = value.json.object else { return nil }
         self = object
@@ -179,8 +191,8 @@ extension JSONValue: ConfigurationValue {
 }
 
 extension Optional: ConfigurationValue where Wrapped: ConfigurationValue {
-    /// Nil: the key may be without a value.
-    public static var whenAbsent: Wrapped?? { .some(nil) }
+    /// The value nil: the key may have no value.
+    public static var valueIfMissing: Wrapped?? { .some(nil) }
 
     /// Reads a value of the wrapped type.
     public init?(_ value: CheckedValue) {
@@ -200,7 +212,7 @@ extension ConfigurationValue where Self: RawRepresentable, RawValue: Configurati
 }
 
 extension ConfigurationValue where Self: Decodable {
-    /// Decodes a value: members by their names, durations, bytes and the rest as `PublicView.decode`.
+    /// Decodes a value as ``PublicView/decode(_:at:names:)`` does.
     public init?(_ value: CheckedValue) {
         guard
             let decoded = try? StrictJSONDecoder().decode(Self.self, from: value.codableForm)

@@ -1,9 +1,9 @@
 public import SignetJSON
 
-/// A decimal number with all its digits, as for amounts of money: no rounding to binary64, so
-/// 0.1 is a tenth and 9007199254740993 is not 9007199254740992.
+/// A decimal number with all its digits, for example an amount of money. It's never rounded to
+/// binary64, so 0.1 is exactly a tenth and 9007199254740993 differs from 9007199254740992.
 ///
-/// Two are equal where their values are: 1, 1.0 and 10e-1 are one number.
+/// Numbers with the same value are equal: 1, 1.0 and 10e-1.
 public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number as a JSON number.
     public let json: JSONNumber
@@ -12,13 +12,13 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
     private let digits: [UInt8]
     private let scale: Int
 
-    /// Takes a number's text (RFC 8259, section 6), or gives nil where it is none.
+    /// Reads a number (RFC 8259, section 6), or returns nil if the text isn't a number.
     public init?(_ text: String) {
         guard let number = JSONNumber(text: text) else { return nil }
         self.init(number)
     }
 
-    /// Takes a JSON number.
+    /// Creates a decimal number from a JSON number.
     public init(_ number: JSONNumber) {
         var digits: [UInt8] = []
         var scale = 0
@@ -37,9 +37,10 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
                 isFraction = true
             } else {
                 let rest = text[position...]
-                let far = rest.first == UInt8(ascii: "-") ? -Self.beyond : Self.beyond
-                exponent = Int(String(decoding: rest, as: UTF8.self)) ?? far
-                exponent = min(max(exponent, -Self.beyond), Self.beyond)
+                let limit =
+                    rest.first == UInt8(ascii: "-") ? -Self.exponentLimit : Self.exponentLimit
+                exponent = Int(String(decoding: rest, as: UTF8.self)) ?? limit
+                exponent = min(max(exponent, -Self.exponentLimit), Self.exponentLimit)
                 break
             }
         }
@@ -52,20 +53,20 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
         self.scale = digits.isEmpty ? 0 : scale - leading + exponent
     }
 
-    /// An exponent no text of a sane length reaches by its digits.
-    private static let beyond = 1 << 60
+    /// The largest magnitude of an exponent. It exceeds the number of digits of any text in memory.
+    private static let exponentLimit = 1 << 60
 
-    /// The number as it was written.
+    /// The number as written in its input.
     public var text: String { json.text }
 
-    /// The nearest binary64 value, or nil where that is not finite.
+    /// The nearest binary64 value, or nil if that isn't finite.
     public var double: Double? { json.double }
 
-    /// The value in units of ten to the minus `places`, as an amount in cents with two places: 12.3
-    /// gives 1230, and 0.005 gives nil because nothing is rounded.
+    /// Returns the value in units of ten to the minus `places`. With two places, an amount is
+    /// returned in cents: 12.3 gives 1230, and 0.005 gives nil because the value is never rounded.
     ///
-    /// - Parameter places: How many decimal places a unit has, from 0.
-    /// - Returns: nil where the value is no whole number of units or does not fit.
+    /// - Parameter places: The number of decimal places, from 0.
+    /// - Returns: nil if the value isn't a whole number of units or doesn't fit.
     public func units(places: Int) -> Int64? {
         guard !digits.isEmpty else { return 0 }
         guard (0...1000).contains(places), (1...19).contains(scale + places),
@@ -83,23 +84,23 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
         return value == .min ? nil : -value
     }
 
-    /// The number as it was written.
+    /// The number as written in its input.
     public var description: String { text }
 
-    /// Whether both have the same value.
+    /// Returns whether both have the same value.
     public static func == (left: DecimalNumber, right: DecimalNumber) -> Bool {
         left.isNegative == right.isNegative && left.scale == right.scale
             && left.digits == right.digits
     }
 
-    /// Feeds the value.
+    /// Hashes the value.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(isNegative)
         hasher.combine(scale)
         hasher.combine(digits)
     }
 
-    /// Whether one value is below another, exactly.
+    /// Returns whether the left value is less than the right one; the comparison is exact.
     public static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
         if left.isNegative != right.isNegative { return left.isNegative }
         return left.isNegative ? right.isCloserToZero(than: left) : left.isCloserToZero(than: right)
@@ -113,12 +114,12 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
 }
 
 extension DecimalNumber: Codable {
-    /// Decodes a JSON number by its text, with SignetJSON's decoder.
+    /// Decodes a JSON number with all its digits. Requires SignetJSON's decoder.
     public init(from decoder: any Decoder) throws {
         self.init(try JSONNumber(from: decoder))
     }
 
-    /// Encodes the JSON number that was taken.
+    /// Encodes the JSON number as written in its input.
     public func encode(to encoder: any Encoder) throws {
         try json.encode(to: encoder)
     }

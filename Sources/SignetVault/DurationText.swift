@@ -1,7 +1,7 @@
 import SignetJSON
 
-/// How a configuration writes a time span: a number of seconds, or text of numbers with units
-/// (`250ms`, `1.5s`, `1h30m`); never negative, exact to the attosecond.
+/// Reads durations of a configuration: a number of seconds, or a text of numbers with units
+/// (`250ms`, `1.5s`, `1h30m`). They're never negative, and exact to the attosecond.
 enum DurationText {
     private static let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
     private static let units: [(name: String, attoseconds: Int128)] = [
@@ -10,7 +10,7 @@ enum DurationText {
         ("h", 3600 * attosecondsPerSecond), ("d", 86400 * attosecondsPerSecond),
     ]
 
-    /// The time span a JSON value means, or nil.
+    /// Returns the duration of a JSON value, or nil.
     static func duration(_ value: JSONValue) -> Duration? {
         switch value {
         case .number(let number): seconds(number)
@@ -19,7 +19,7 @@ enum DurationText {
         }
     }
 
-    /// A number of seconds; no exponent, no sign.
+    /// Reads a number of seconds without an exponent or a sign.
     static func seconds(_ number: JSONNumber) -> Duration? {
         amount(Array(number.text.utf8)[...], of: attosecondsPerSecond).map(make)
     }
@@ -45,7 +45,7 @@ enum DurationText {
         return total <= longest ? make(total) : nil
     }
 
-    /// A million million seconds, some 31,700 years.
+    /// A million million seconds, about 31,700 years.
     private static let longest = 1_000_000_000_000 * attosecondsPerSecond
 
     private static func amount(_ text: ArraySlice<UInt8>, of unit: Int128) -> Int128? {

@@ -1,2 +1,2 @@
-// Whoever seals or opens a dump needs key sets; they need not import their module.
+// Sealing and opening a dump needs key sets, so importing this module imports theirs too.
 @_exported public import SignetCrypto

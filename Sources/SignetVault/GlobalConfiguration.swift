@@ -3,23 +3,36 @@ public import SignetJSON
 
 /// A program's whole configuration: merged from three inputs, checked against a schema, immutable.
 ///
-/// Its safe part can be read through `public`; the whole of it leaves the process only as a sealed
-/// dump. It does not print, and it is not `Encodable`.
+/// Its public part can be read through `public`. Secret values leave the process only inside a
+/// sealed dump: a configuration doesn't print and isn't `Encodable`.
+///
+/// ```swift
+/// let timeout = ConfigurationKey<Duration, Public>("orders.timeout")
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), launch: .environment(prefix: "SHOP_"),
+///     requiring: timeout)
+/// print(configuration.public[timeout])  // SHOP_ORDERS_TIMEOUT, if set, else the default
+///
+/// let keys = VaultKeys.keys(try KeySource("/etc/shop/keys").load())
+/// let running = VersionBinding(app: "com.example.shop", version: "1.4.2")
+/// try DumpFile("/var/lib/shop/shop.dump").seal(configuration, with: keys, for: running)
+/// ```
 public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What the schema says of each key.
+    /// The schema that the values were checked against.
     public var schema: Schema { contents.schema }
-    /// The part that the schema makes public.
+    /// The keys that the schema makes public.
     public let `public`: PublicView
 
     private let contents: Contents
 
-    /// Behind one reference, so that a configuration is handed on at little cost.
+    /// Holds the contents by reference, so that copying a configuration is cheap.
     private final class Contents: Sendable {
         let schema: Schema
-        /// One place for each of the schema's rules.
+        /// One setting for each rule of the schema.
         let settings: [Setting]
         let required: [RequiredKey]
-        /// `"values":{…},"origins":{…}}`: the end of every dump's plaintext.
+        /// `"values":{…},"origins":{…}}`, the end of every dump's plaintext.
         let sealedTail: [UInt8]
 
         init(schema: Schema, settings: [Setting], required: [RequiredKey]) {
@@ -37,21 +50,22 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         }
     }
 
-    /// Merges three inputs and checks every value, also those that a later input hides.
+    /// Merges three inputs and checks every value, including those that a later input overrides.
     ///
-    /// A later input wins (defaults < launch < fetched) where the schema's `setBy` lets it set the key.
+    /// A later input wins (defaults < launch < fetched) if the schema's `setBy` lets it set the
+    /// key.
     ///
     /// - Parameters:
-    ///   - schema: What may be set, by whom and to what.
+    ///   - schema: The keys that may be set, by which inputs and to which values.
     ///   - defaults: The values built into the program.
     ///   - launch: The values given when the program was started.
     ///   - fetched: The values fetched from a service at the start.
-    ///   - keys: The public keys that the program reads; each must have a value of its type, here and
-    ///     in every configuration that is made of this one by changing it, so that no read fails later.
-    /// - Throws: `VaultError`, naming the key and the input and never the value: `unknown-config-key`,
-    ///   `source-not-allowed`, `wrong-type`, `out-of-range`, `pattern-mismatch`, `not-in-list`,
-    ///   `public-value-looks-secret`, `malformed-input`, `unreadable-file`; for `keys` also `missing-value` and
-    ///   `not-public`.
+    ///   - keys: The public keys that the program reads. Each must have a value of its type, here
+    ///     and in every configuration created by changing this one, so that no read fails later.
+    /// - Throws: `VaultError`, naming the key and the input but never the value:
+    ///   `unknown-config-key`, `source-not-allowed`, `wrong-type`, `out-of-range`,
+    ///   `pattern-mismatch`, `not-in-list`, `public-value-looks-secret`, `malformed-input`,
+    ///   `unreadable-file`; for `keys` also `missing-value` and `not-public`.
     public init<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetched: ConfigurationInput = .none,
@@ -62,13 +76,13 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
             (.defaults, defaults), (.launch, launch), (.fetched, fetched),
         ]
         for (origin, input) in inputs {
-            try Self.take(input, from: origin, schema, &settings)
+            try Self.merge(input, from: origin, into: &settings, schema: schema)
         }
         try self.init(
             schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
     }
 
-    /// Checks that the required keys can be read.
+    /// Creates a configuration of checked values, and checks that the required keys can be read.
     init(
         schema: Schema, settings: [Setting], required: [RequiredKey] = []
     ) throws(VaultError) {
@@ -77,28 +91,28 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         for key in required { try key.check(self.public) }
     }
 
-    private static func take(
-        _ input: ConfigurationInput, from origin: ConfigurationOrigin, _ schema: Schema,
-        _ settings: inout [Setting]
+    private static func merge(
+        _ input: ConfigurationInput, from origin: ConfigurationOrigin,
+        into settings: inout [Setting], schema: Schema
     ) throws(VaultError) {
         for entry in try input.entries(for: schema, origin: origin) {
-            let checked = try check(entry, origin, schema)
+            let checked = try check(entry, from: origin, against: schema)
             settings[checked.index][origin] = checked.value
         }
     }
 
-    /// Checks a value against its key's rule; shared by inputs and opened dumps.
+    /// Checks a value of an input or an opened dump against its key's rule.
     static func check(
-        _ entry: ConfigurationInput.Entry, _ origin: ConfigurationOrigin, _ schema: Schema
+        _ entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin, against schema: Schema
     ) throws(VaultError) -> (index: Int, value: CheckedValue) {
-        let index = try position(of: entry, origin, schema)
+        let index = try position(of: entry, from: origin, in: schema)
         let typed = try schema.rules[index].checked(entry.value, from: entry.place)
         return (index, CheckedValue(typed: typed, json: entry.value))
     }
 
-    /// Where a key is, if the origin may set it.
+    /// Returns the position of a key in the schema, if the origin may set the key.
     private static func position(
-        of entry: ConfigurationInput.Entry, _ origin: ConfigurationOrigin, _ schema: Schema
+        of entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin, in schema: Schema
     ) throws(VaultError) -> Int {
         guard let index = schema.position(of: entry.name) else {
             throw .unknown(entry.name, in: entry.place)
@@ -117,19 +131,19 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     /// The public values, in the order of the schema.
     public var publicValues: JSONObject { self.public.values }
 
-    /// Where each public value came from, in the order of the schema.
+    /// The origin of each public value, in the order of the schema.
     public var publicOrigins: JSONObject { self.public.origins }
 
-    /// Where a key's value came from, or nil where it has none; for secret keys too.
+    /// Returns the origin of a key's value, public or secret, or nil if the key has no value.
     public func origin(of name: String) -> ConfigurationOrigin? { setting(name)?.winner?.origin }
 
-    /// How many keys have a value.
+    /// The number of keys that have a value.
     public var count: Int { contents.settings.count { $0.winner != nil } }
 
-    /// A value, secret or not, for the network system.
+    /// Returns a value, public or secret, for the network system.
     package func value(named name: String) -> CheckedValue? { setting(name)?.winner?.value }
 
-    /// All values, secret ones too, in the order of the schema, for the network system.
+    /// All values, public and secret, in the order of the schema, for the network system.
     package var values: JSONObject {
         JSONObject(
             zip(schema.rules, contents.settings).compactMap { rule, setting in
@@ -137,74 +151,78 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
             })
     }
 
-    /// `"values":{…},"origins":{…}}`: the end of every dump's plaintext.
+    /// `"values":{…},"origins":{…}}`, the end of every dump's plaintext.
     var sealedTail: [UInt8] { contents.sealedTail }
 
     private func setting(_ name: String) -> Setting? {
         schema.position(of: name).map { contents.settings[$0] }
     }
 
-    /// How many keys there are, and no value.
+    /// The number of keys that have a value; no value.
     public var description: String { "GlobalConfiguration(\(count) values, redacted)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - Changing
 
 extension GlobalConfiguration {
-    /// This configuration with some values of one origin changed, checked like those of an input.
+    /// Returns this configuration with some values of one origin changed. The new values are
+    /// checked like those of an input.
     ///
-    /// An origin still wins only over lower ones: a launch value that is changed under a fetched one
-    /// stays hidden, and a value that is removed brings back the one that it hid. A configuration
-    /// restored from a dump knows no hidden values, because a dump holds only those that won.
+    /// The order of origins still applies: a changed launch value stays overridden by a fetched
+    /// one, and removing a value restores the one that it overrode. A configuration restored from a
+    /// dump has no overridden values, because a dump holds only those that won.
     ///
     /// - Parameters:
-    ///   - origin: Whose values change.
+    ///   - origin: The origin whose values change.
     ///   - values: Keys with their new values; `null` removes the origin's value.
-    /// - Returns: A new configuration; this one stays as it is.
-    /// - Throws: As the merging initializer, also where a key that was required then could not be
-    ///   read any more.
+    /// - Returns: A new configuration; this one doesn't change.
+    /// - Throws: As the merging initializer, also if a required key could no longer be read.
     public func changing(
-        _ origin: ConfigurationOrigin, _ values: JSONObject
+        _ origin: ConfigurationOrigin, with values: JSONObject
     ) throws(VaultError) -> GlobalConfiguration {
         var settings = contents.settings
         for (name, value) in values {
             let entry = ConfigurationInput.Entry(name: name, value: value, place: origin.rawValue)
             if value.isNull {
-                settings[try Self.position(of: entry, origin, schema)][origin] = nil
+                let index = try Self.position(of: entry, from: origin, in: schema)
+                settings[index][origin] = nil
             } else {
-                let checked = try Self.check(entry, origin, schema)
+                let checked = try Self.check(entry, from: origin, against: schema)
                 settings[checked.index][origin] = checked.value
             }
         }
         return try with(settings)
     }
 
-    /// This configuration with all values of one origin replaced, as after fetching them again.
+    /// Returns this configuration with all values of one origin replaced, for example after
+    /// fetching them again.
     ///
     /// - Parameters:
-    ///   - origin: Whose values are replaced.
-    ///   - input: The new ones; a key that it does not name falls back to lower origins.
-    /// - Returns: A new configuration; this one stays as it is.
-    /// - Throws: As `changing(_:_:)`, and `malformed-input` and `unreadable-file`.
+    ///   - origin: The origin whose values are replaced.
+    ///   - input: The new values. A key without a new value falls back to lower origins.
+    /// - Returns: A new configuration; this one doesn't change.
+    /// - Throws: As ``changing(_:with:)``, and `malformed-input` and `unreadable-file`.
     public func replacing(
         _ origin: ConfigurationOrigin, with input: ConfigurationInput
     ) throws(VaultError) -> GlobalConfiguration {
         var settings = contents.settings
         for index in settings.indices { settings[index][origin] = nil }
-        try Self.take(input, from: origin, schema, &settings)
+        try Self.merge(input, from: origin, into: &settings, schema: schema)
         return try with(settings)
     }
 
-    /// This configuration with more keys that must stay readable.
+    /// Returns this configuration with more required keys.
     func requiring(_ keys: [RequiredKey]) throws(VaultError) -> GlobalConfiguration {
         try GlobalConfiguration(
             schema: schema, settings: contents.settings, required: contents.required + keys)
     }
 
-    /// This configuration with the keys that another requires, which it may have been made of.
-    func keeping(_ other: GlobalConfiguration) throws(VaultError) -> GlobalConfiguration {
+    /// Returns this configuration with the keys that another one requires, in addition to its own.
+    func keepingRequirements(
+        of other: GlobalConfiguration
+    ) throws(VaultError) -> GlobalConfiguration {
         let more = other.contents.required.filter { key in
             !contents.required.contains { $0.isSame(as: key) }
         }

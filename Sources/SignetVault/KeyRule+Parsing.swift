@@ -5,30 +5,30 @@ extension KeyRule {
     private static let members =
         ValueRule.members + ["visibility", "setBy", "meaning", "notSecret"]
 
-    /// Reads what a schema says of a key.
+    /// Reads the rule of a key.
     ///
     /// - Throws: `malformed-schema`, naming the key and the member.
-    init(_ name: String, _ description: JSONValue) throws(VaultError) {
-        do throws(ValueRule.Contradiction) {
-            try self.init(named: name, description)
+    init(parsing description: JSONValue, named name: String) throws(VaultError) {
+        do throws(ValueRule.InvalidRule) {
+            try self.init(checking: description, named: name)
         } catch {
             throw VaultError(.malformedSchema, "key \(quoted(name)): \(error.problem)")
         }
     }
 
     private init(
-        named name: String, _ description: JSONValue
-    ) throws(ValueRule.Contradiction) {
+        checking description: JSONValue, named name: String
+    ) throws(ValueRule.InvalidRule) {
         if let problem = VersionBinding.problem(with: name) {
             throw .init("the name \(problem)")
         }
-        // A direction mark or a zero-width joiner makes two names look like one.
+        // A direction mark or a zero-width joiner makes two names look the same.
         let hidden: [Unicode.GeneralCategory] = [.format, .lineSeparator, .paragraphSeparator]
         if name.unicodeScalars.contains(where: { hidden.contains($0.properties.generalCategory) }) {
-            throw .init("the name holds a character that cannot be seen")
+            throw .init("the name contains an invisible character")
         }
         guard let object = description.object else {
-            throw .init("found \(description.article), wanted an object")
+            throw .init("found \(description.article), expected an object")
         }
         if let member = object.unknown(beside: Self.members) {
             throw .init("unknown member \(quoted(member))")
@@ -37,13 +37,14 @@ extension KeyRule {
         let isPublic = try Self.isPublic(object["visibility"])
         self.init(
             name: name, isPublic: isPublic, setBy: try Self.setBy(object["setBy"]),
-            meaning: try Self.text(object["meaning"], "meaning"),
-            isNotSecret: try Self.isNotSecret(object["notSecret"], isPublic), value: value,
+            meaning: try Self.meaning(object["meaning"]),
+            isNotSecret: try Self.isNotSecret(object["notSecret"], isPublic: isPublic),
+            value: value,
             limits: JSONObject(
                 object.filter { member in
                     member.name != "type" && ValueRule.members.contains(member.name)
                 }))
-        // What the schema lists would be shown, and no input may give it.
+        // The values that the schema lists are shown, although no input gives them.
         for (index, element) in (object["enum"]?.array ?? []).enumerated() {
             if let reason = secretReason(in: element) {
                 throw .init("element \(index) of \"enum\": \(reason)")
@@ -51,7 +52,7 @@ extension KeyRule {
         }
     }
 
-    private static func isPublic(_ value: JSONValue?) throws(ValueRule.Contradiction) -> Bool {
+    private static func isPublic(_ value: JSONValue?) throws(ValueRule.InvalidRule) -> Bool {
         switch value {
         case nil, .string("secret")?: false
         case .string("public")?: true
@@ -60,25 +61,23 @@ extension KeyRule {
     }
 
     private static func isNotSecret(
-        _ value: JSONValue?, _ isPublic: Bool
-    ) throws(ValueRule.Contradiction) -> Bool {
+        _ value: JSONValue?, isPublic: Bool
+    ) throws(ValueRule.InvalidRule) -> Bool {
         guard let value else { return false }
-        guard value.bool == true else { throw .init("\"notSecret\" must be true or left out") }
+        guard value.bool == true else { throw .init("\"notSecret\" must be true or absent") }
         guard isPublic else { throw .init("\"notSecret\" is for public keys; this one is secret") }
         return true
     }
 
-    private static func text(
-        _ value: JSONValue?, _ member: String
-    ) throws(ValueRule.Contradiction) -> String? {
+    private static func meaning(_ value: JSONValue?) throws(ValueRule.InvalidRule) -> String? {
         guard let value else { return nil }
-        guard let text = value.string else { throw .init("\"\(member)\" must be a string") }
+        guard let text = value.string else { throw .init("\"meaning\" must be a string") }
         return text
     }
 
     private static func setBy(
         _ value: JSONValue?
-    ) throws(ValueRule.Contradiction) -> Set<ConfigurationOrigin> {
+    ) throws(ValueRule.InvalidRule) -> Set<ConfigurationOrigin> {
         guard let value else { return Set(ConfigurationOrigin.allCases) }
         guard let list = value.array, !list.isEmpty else {
             throw .init("\"setBy\" must be a list of at least one input")
@@ -86,10 +85,10 @@ extension KeyRule {
         var result: Set<ConfigurationOrigin> = []
         for element in list {
             guard let name = element.string, let origin = ConfigurationOrigin(rawValue: name) else {
-                throw .init("\"setBy\" may hold defaults, launch and fetched")
+                throw .init("\"setBy\" may only contain defaults, launch and fetched")
             }
             guard result.insert(origin).inserted else {
-                throw .init("\"setBy\" names \(origin.rawValue) twice")
+                throw .init("\"setBy\" has \(origin.rawValue) twice")
             }
         }
         return result

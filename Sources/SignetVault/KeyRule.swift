@@ -1,7 +1,7 @@
 internal import SignetBase
 import SignetJSON
 
-/// Where a value came from, in the order in which later ones win.
+/// The origin of a value. Later cases win over earlier ones.
 public enum ConfigurationOrigin: String, Sendable, Hashable, CaseIterable {
     /// Built into the program.
     case defaults
@@ -11,56 +11,55 @@ public enum ConfigurationOrigin: String, Sendable, Hashable, CaseIterable {
     case fetched
 }
 
-/// What a schema says of one key. It does not print: a secret's limits help to guess it.
+/// The schema's rule for one key. It doesn't print its limits, because they help to guess a secret.
 package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
     /// The key's name.
     package let name: String
     /// Whether the value may be seen outside of the sealed dump.
     package let isPublic: Bool
-    /// The inputs that may give it.
+    /// The inputs that may set it.
     package let setBy: Set<ConfigurationOrigin>
-    /// What it means, for people.
+    /// The key's meaning, for people.
     package let meaning: String?
-    /// Whether the schema's author says that random text is no secret here.
+    /// Whether the schema says that random text isn't a secret here.
     let isNotSecret: Bool
     let value: ValueRule
-    /// The limits as they stand in the schema.
+    /// The limits as written in the schema.
     let limits: JSONObject
 
-    /// The type every value must have.
+    /// The type that every value must have.
     package var type: ValueType { value.type }
 
     /// The name and the type.
     package var description: String { "KeyRule(\(quoted(name)), \(type.rawValue))" }
-    /// Without children.
+    /// A mirror without children.
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The value in the form of the key's type.
+    /// Checks a value and returns it as the key's type.
     ///
     /// - Throws: `wrong-type`, `out-of-range`, `pattern-mismatch`, `not-in-list`, or
-    ///   `public-value-looks-secret`, naming the key and the input, never the value.
+    ///   `public-value-looks-secret`, naming the key and the input but never the value.
     func checked(_ value: JSONValue, from place: String) throws(VaultError) -> TypedValue {
-        func failed(_ code: VaultError.Code, _ problem: String) -> VaultError {
-            VaultError(code, "\(quoted(name)) in \(place): \(problem)")
-        }
         let typed: TypedValue
         do throws(ValueRule.Refusal) {
             typed = try self.value.checked(value)
         } catch {
-            throw failed(error.code, error.problem)
+            throw VaultError(error.code, "\(quoted(name)) in \(place): \(error.problem)")
         }
-        if let reason = secretReason(in: value) { throw failed(.publicValueLooksSecret, reason) }
+        if let reason = secretReason(in: value) {
+            throw VaultError(.publicValueLooksSecret, "\(quoted(name)) in \(place): \(reason)")
+        }
         return typed
     }
 
-    /// Why a value must not be public, or nil.
+    /// Returns the reason that a value must not be public, or nil.
     func secretReason(in value: JSONValue) -> String? {
         guard isPublic, let finding = SecretDetector.finding(in: value) else { return nil }
         if isNotSecret && !finding.isCertain { return nil }
         return "a public value that looks like a secret (\(finding.reason)); "
             + (finding.isCertain
-                ? "make the key secret or take the value out"
-                : "make the key secret, take the value out, or say \"notSecret\": true in the schema")
+                ? "make the key secret or remove the value"
+                : "make the key secret, remove the value, or say \"notSecret\": true in the schema")
     }
 }
 

@@ -3,13 +3,22 @@ import Synchronization
 
 /// A configuration that changes while the program runs: one immutable snapshot at a time.
 ///
-/// A change is checked whole and then takes effect at once or not at all. Who holds a snapshot keeps
-/// it: a call under way ends with the values that it began with.
+/// A change is checked as a whole and then takes effect at once, or not at all. Snapshots that are
+/// in use don't change: a call ends with the values that it started with.
 ///
 /// ```swift
-/// let live = LiveConfiguration(configuration)
+/// import SignetJSON
+///
+/// let live = LiveConfiguration(
+///     try GlobalConfiguration(
+///         schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///         defaults: .file("/etc/shop/defaults.json")))
+/// let watcher = Task {
+///     for await snapshot in live.snapshots { print(snapshot.public) }
+/// }
 /// try live.set(launch: ["orders.timeout": "2s"])
-/// for await snapshot in live.snapshots { apply(snapshot) }
+/// try live.replace(fetched: .file("/var/lib/shop/fetched.json"))
+/// watcher.cancel()
 /// ```
 public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
     private struct State {
@@ -22,26 +31,26 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
 
     private let state: Mutex<State>
 
-    /// Starts with a configuration; keys that it requires stay required.
+    /// Creates a live configuration. Its first snapshot's required keys stay required.
     public init(_ configuration: GlobalConfiguration) {
         self.state = Mutex(State(current: configuration))
     }
 
-    /// The newest snapshot. Values that belong together are read from one snapshot.
+    /// The latest snapshot. Read values that belong together from the same snapshot.
     public var current: GlobalConfiguration { state.withLock { $0.current } }
 
-    /// The public part of the newest snapshot.
+    /// The public part of the latest snapshot.
     public var `public`: PublicView { state.withLock { $0.current.public } }
 
-    /// The newest snapshot, and then each later one.
+    /// The latest snapshot, and then each later one.
     ///
-    /// A reader that is slower than the changes gets the newest and misses those between. The sequence
+    /// A reader that is slower than the changes receives only the latest snapshot. The sequence
     /// ends when the reader's task is cancelled.
     public var snapshots: Snapshots { Snapshots(live: self) }
 
     /// Requires public keys in the current snapshot and all later ones.
     ///
-    /// - Throws: As `PublicView.require`; then nothing has changed.
+    /// - Throws: As ``PublicView/require(_:)``; then nothing changes.
     public func require<each Value: ConfigurationValue>(
         _ keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
@@ -49,10 +58,10 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
         try update { current throws(VaultError) in try current.requiring(required) }
     }
 
-    /// Puts another configuration in the place of the current one.
+    /// Replaces the current configuration.
     ///
-    /// - Throws: Where a key that was required cannot be read in it: `missing-value`, `wrong-type`,
-    ///   `not-public` or `unknown-config-key`. Then nothing has changed.
+    /// - Throws: `missing-value`, `wrong-type`, `not-public` or `unknown-config-key` if a required
+    ///   key can't be read in the new one; then nothing changes.
     public func replace(with configuration: GlobalConfiguration) throws(VaultError) {
         try update { _ in configuration }
     }
@@ -60,16 +69,16 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
     /// Changes some launch values; `null` removes one.
     ///
     /// - Returns: The new snapshot.
-    /// - Throws: As `GlobalConfiguration.changing`; then nothing has changed.
+    /// - Throws: As ``GlobalConfiguration/changing(_:with:)``; then nothing changes.
     @discardableResult
     public func set(launch values: JSONObject) throws(VaultError) -> GlobalConfiguration {
-        try update { current throws(VaultError) in try current.changing(.launch, values) }
+        try update { current throws(VaultError) in try current.changing(.launch, with: values) }
     }
 
-    /// Replaces all fetched values, after they have been fetched again.
+    /// Replaces all fetched values, after fetching them again.
     ///
     /// - Returns: The new snapshot.
-    /// - Throws: As `GlobalConfiguration.replacing`; then nothing has changed.
+    /// - Throws: As ``GlobalConfiguration/replacing(_:with:)``; then nothing changes.
     @discardableResult
     public func replace(
         fetched input: ConfigurationInput
@@ -77,24 +86,26 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
         try update { current throws(VaultError) in try current.replacing(.fetched, with: input) }
     }
 
-    /// Makes a new snapshot of the current one.
+    /// Creates a new snapshot from the current one.
     ///
-    /// - Parameter change: Runs without a lock, and once more where another change came between.
+    /// - Parameter change: Returns the new snapshot. Runs without a lock, and again if another
+    ///   change came first.
     /// - Returns: The new snapshot.
-    /// - Throws: What `change` throws; and, as `replace(with:)`, where what it made lacks a key that
-    ///   was required. Then nothing has changed.
+    /// - Throws: The error of `change`; and, as ``replace(with:)``, if a required key can't be
+    ///   read. Then nothing changes.
     @discardableResult
     public func update(
         _ change: (GlobalConfiguration) throws(VaultError) -> GlobalConfiguration
     ) throws(VaultError) -> GlobalConfiguration {
         while true {
             let (old, generation) = state.withLock { ($0.current, $0.generation) }
-            let new = try change(old).keeping(old)
+            let new = try change(old).keepingRequirements(of: old)
             if publish(new, after: generation) { return new }
         }
     }
 
-    /// Takes a snapshot if none came after the one it was made of, and wakes the readers.
+    /// Publishes a snapshot and wakes the readers, unless another snapshot was published since
+    /// `generation`.
     private func publish(_ new: GlobalConfiguration, after generation: Int) -> Bool {
         let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
             guard state.generation == generation else { return nil }
@@ -108,40 +119,40 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
         return true
     }
 
-    /// How many keys there are, and no value.
+    /// The number of keys that have a value; no value.
     public var description: String { "LiveConfiguration(\(current.count) values, redacted)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - Reading
 
 extension LiveConfiguration {
-    /// The snapshots of a configuration that changes; each loop over it begins with the newest.
+    /// The snapshots of a live configuration. Each loop over it starts with the latest snapshot.
     public struct Snapshots: AsyncSequence, Sendable {
         /// A snapshot.
         public typealias Element = GlobalConfiguration
-        /// No error.
+        /// The sequence never throws.
         public typealias Failure = Never
 
         fileprivate let live: LiveConfiguration
 
-        /// Starts reading.
+        /// Creates an iterator that starts with the latest snapshot.
         public func makeAsyncIterator() -> Iterator { Iterator(live: live) }
 
-        /// One reader's place.
+        /// An iterator over the snapshots, for one reader.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let live: LiveConfiguration
             private var seen = -1
 
             fileprivate init(live: LiveConfiguration) { self.live = live }
 
-            /// The newest snapshot that this reader has not seen, once there is one; nil where the
-            /// task is cancelled.
+            /// Waits for a snapshot that this reader hasn't seen and returns the latest one.
+            /// Returns nil if the task is cancelled.
             public mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
             ) async -> GlobalConfiguration? {
-                guard let (snapshot, generation) = await live.snapshot(after: seen, actor)
+                guard let (snapshot, generation) = await live.snapshot(after: seen, on: actor)
                 else { return nil }
                 seen = generation
                 return snapshot
@@ -150,7 +161,7 @@ extension LiveConfiguration {
     }
 
     private func snapshot(
-        after seen: Int, _ actor: isolated (any Actor)?
+        after seen: Int, on actor: isolated (any Actor)?
     ) async -> (GlobalConfiguration, Int)? {
         while !Task.isCancelled {
             let newest: (GlobalConfiguration, Int)? = state.withLock { state in
@@ -164,7 +175,8 @@ extension LiveConfiguration {
             await withTaskCancellationHandler {
                 await withCheckedContinuation(isolation: actor) { continuation in
                     let waits = state.withLock { state in
-                        // A change or a cancellation that came between would be slept through.
+                        // Don't sleep if a change or a cancellation came first; neither would wake
+                        // this.
                         guard state.generation == seen, !Task.isCancelled else { return false }
                         state.waiting[waiter] = continuation
                         return true

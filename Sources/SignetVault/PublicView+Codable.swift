@@ -2,17 +2,17 @@ internal import SignetBase
 public import SignetJSON
 
 extension PublicView {
-    /// A public key, with what its value is where one is set.
+    /// A public key and its value, if one is set.
     public struct Entry: Sendable, Hashable {
-        /// What the schema says of the key.
+        /// The schema's description of the key.
         public let key: Schema.Key
-        /// The value as it stood in its input; nil where no input set it.
+        /// The value as written in its input; nil if no input set it.
         public let value: JSONValue?
-        /// Where the value came from; nil where there is none.
+        /// The value's origin; nil if there is no value.
         public let origin: ConfigurationOrigin?
     }
 
-    /// Every public key, in the order of the schema, also those without a value.
+    /// All public keys, in the order of the schema, including those without a value.
     public var entries: [Entry] {
         checked.map { rule, value in
             Entry(
@@ -21,39 +21,51 @@ extension PublicView {
         }
     }
 
-    /// How the keys' dotted names become the names of members.
+    /// The mapping of dotted key names to member names.
     public enum MemberNames: Sendable, Hashable {
-        /// Each dot opens an object: `orders.timeout` is the member `timeout` of the member `orders`.
+        /// Each dot starts a nested object: `orders.timeout` is the member `timeout` of the member
+        /// `orders`.
         case nested
-        /// The whole name is one member: `case timeout = "orders.timeout"` in the type's `CodingKeys`.
+        /// The whole name is one member: `case timeout = "orders.timeout"` in the type's
+        /// `CodingKeys`.
         case flat
     }
 
-    /// Decodes the public values, or those behind a prefix, as a type of the program's own.
+    /// Decodes the public values, or those with a prefix, as a `Decodable` type.
     ///
     /// ```swift
-    /// struct Orders: Decodable { var baseURL: ConfigurationURL; var timeout: Duration; var attempts: Int? }
+    /// struct Orders: Decodable {
+    ///     var baseURL: ConfigurationURL
+    ///     var timeout: Duration
+    ///     var attempts: Int?
+    /// }
+    /// let configuration = try GlobalConfiguration(
+    ///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+    ///     defaults: .file("/etc/shop/defaults.json"))
+    /// // Reads services.orders.baseURL, services.orders.timeout and services.orders.attempts.
     /// let orders = try configuration.public.decode(Orders.self, at: "services.orders")
+    /// print(orders.timeout, orders.attempts ?? 1)
     /// ```
     ///
-    /// A value is decoded as what a typed key reads: a duration as `Duration`, a URL as
-    /// `ConfigurationURL` or `String`, bytes as `[UInt8]`, a number as `Double` or `DecimalNumber`. Secret keys
-    /// are not there: a member that asks for one is missing.
+    /// A value is decoded as the type that a typed key reads: a duration as `Duration`, a URL as
+    /// `ConfigurationURL` or `String`, bytes as `[UInt8]`, a number as `Double` or `DecimalNumber`.
+    /// Secret keys are never decoded: their members are missing.
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - prefix: Only keys that begin with it and a dot, without both; nil is all.
-    ///   - names: How names with dots are taken.
+    ///   - prefix: Decodes only the keys that start with the prefix and a dot, and removes both
+    ///     from their names. Nil decodes all keys.
+    ///   - names: The mapping of dotted names.
     /// - Returns: The decoded value.
-    /// - Throws: `missing-value` where a member has no value; `wrong-type` where a value does not fit, or
-    ///   one key's name is the beginning of another's, so that it would have to be a value and an
-    ///   object at once. The message names the member, never a value.
+    /// - Throws: `missing-value` if a member has no value; `wrong-type` if a value is of another
+    ///   type, or if one key's name is the start of another's, so that it would be both a value and
+    ///   an object. The message names the member, never a value.
     public func decode<Value: Decodable>(
         _ type: Value.Type, at prefix: String? = nil, names: MemberNames = .nested
     ) throws(VaultError) -> Value {
         var root = Branch()
         for (rule, value) in checked {
-            guard let value, let name = Self.name(rule.name, behind: prefix) else { continue }
+            guard let value, let name = Self.name(rule.name, without: prefix) else { continue }
             let path =
                 names == .flat
                 ? [name]
@@ -74,14 +86,14 @@ extension PublicView {
         }
     }
 
-    private static func name(_ name: String, behind prefix: String?) -> String? {
+    private static func name(_ name: String, without prefix: String?) -> String? {
         guard let prefix else { return name }
         let bytes = name.utf8
         guard bytes.starts(with: "\(prefix).".utf8) else { return nil }
         return String(name[bytes.index(bytes.startIndex, offsetBy: prefix.utf8.count + 1)...])
     }
 
-    /// An object that is being put together of dotted names.
+    /// An object that is built from dotted names.
     private struct Branch {
         private enum Member {
             case value(JSONValue)
@@ -91,7 +103,8 @@ extension PublicView {
         private var members: [ByteName: Member] = [:]
         private var order: [ByteName] = []
 
-        /// False where a value stands where an object must be, or the other way round.
+        /// Returns false if the path needs an object in the place of a value, or a value in the
+        /// place of an object.
         mutating func insert(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
             guard let first = path.first.map(ByteName.init) else { return false }
             if path.count == 1 {
@@ -103,7 +116,7 @@ extension PublicView {
             var branch = Branch()
             switch members[first] {
             case .value?: return false
-            case .branch(let present)?: branch = present
+            case .branch(let found)?: branch = found
             case nil: order.append(first)
             }
             members[first] = nil
@@ -126,7 +139,7 @@ extension PublicView {
 }
 
 extension PublicView: Encodable {
-    /// Encodes the public values by their whole names, each as it stood in its input.
+    /// Encodes the public values by their whole names, each as written in its input.
     public func encode(to encoder: any Encoder) throws {
         try JSONValue.object(values).encode(to: encoder)
     }

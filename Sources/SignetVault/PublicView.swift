@@ -2,14 +2,28 @@ internal import SignetBase
 public import SignetJSON
 
 /// The part of a configuration that its schema makes public, read by typed keys.
+///
+/// ```swift
+/// let timeout = ConfigurationKey<Duration, Public>("orders.timeout")
+/// let retries = ConfigurationKey<Int?, Public>("orders.retries")  // may have no value
+/// let configuration = try GlobalConfiguration(
+///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
+///     defaults: .file("/etc/shop/defaults.json"), requiring: timeout, retries)
+///
+/// let view = configuration.public
+/// print(view[timeout], view[retries] ?? 3)  // required above, so these can't fail
+///
+/// let name = ConfigurationKey<String, Public>("orders.name")
+/// print(try view.value(for: name))  // throws if the key is missing, secret or of another type
+/// ```
 public struct PublicView: Sendable, CustomStringConvertible {
     private final class Storage: Sendable {
-        /// By the keys' numbers; nil where a key is secret, unknown or without a value.
+        /// Values by the keys' numbers; nil if a key is secret, unknown or has no value.
         let slots: [CheckedValue?]
         let schema: Schema
         let values: JSONObject
         let origins: JSONObject
-        /// Each public key's place in `slots`, in the order of the schema.
+        /// Each public key's number in `slots`, in the order of the schema.
         let keys: [(rule: KeyRule, number: Int)]
 
         init(schema: Schema, settings: [Setting]) {
@@ -43,31 +57,33 @@ public struct PublicView: Sendable, CustomStringConvertible {
     /// The public values, in the order of the schema.
     public var values: JSONObject { storage.values }
 
-    /// Where each public value came from, in the order of the schema.
+    /// The origin of each public value, in the order of the schema.
     public var origins: JSONObject { storage.origins }
 
-    /// The value of a key that was required when the configuration was made.
+    /// The value of a key that was required when the configuration was created.
     ///
-    /// - Precondition: The key is public, has a value (or is optional), and the value is of the key's
-    ///   type. `GlobalConfiguration(…, requiring:)` and `require` check that once, with an error.
+    /// - Precondition: The key is public, has a value (or is optional), and the value is of the
+    ///   key's type. `GlobalConfiguration(…, requiring:)` and ``require(_:)`` check that once and
+    ///   throw an error.
     @inlinable
     public subscript<Value>(key: ConfigurationKey<Value, Public>) -> Value {
         // Inlined, so that the compiler knows the type: 20 ns a read (benchmark public-read).
         if let checked = slot(key.number), let value = Value(checked) { return value }
-        return whenAbsent(key)
+        return valueIfMissing(for: key)
     }
 
+    /// Returns the value of an optional key that has none, or traps if the key was never required.
     @usableFromInline
-    func whenAbsent<Value>(_ key: ConfigurationKey<Value, Public>) -> Value {
+    func valueIfMissing<Value>(for key: ConfigurationKey<Value, Public>) -> Value {
         guard let value = read(key) else {
             preconditionFailure("configuration key \(quoted(key.name)) was read but never required")
         }
         return value
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
-    /// - Throws: As `require`.
+    /// - Throws: As ``require(_:)``.
     public func value<Value>(
         for key: ConfigurationKey<Value, Public>
     ) throws(VaultError) -> Value {
@@ -85,17 +101,17 @@ public struct PublicView: Sendable, CustomStringConvertible {
                 .missingValue, "key \(name), which the program reads: no input sets it")
         }
         let type = rule.type.rawValue
-        let reason = slot(key.number).flatMap { Self.decodingProblem(Value.self, $0) }
+        let reason = slot(key.number).flatMap { Self.decodingProblem(of: $0, as: Value.self) }
         throw VaultError(
             .wrongType,
             "key \(name): the value, of type \(type), cannot be read as \(Value.self)"
                 + (reason.map { ": \($0)" } ?? ""))
     }
 
-    /// The value of a key by its name alone, for adapters to other libraries.
+    /// Returns the value of a key by its name, for adapters to other libraries.
     ///
-    /// - Returns: Nil where the schema does not have the key or no input sets it.
-    /// - Throws: `not-public` for a secret key, whether it has a value or not.
+    /// - Returns: Nil if the schema doesn't have the key or no input sets it.
+    /// - Throws: `not-public` if the key is secret, with or without a value.
     package func checkedValue(named name: String) throws(VaultError) -> CheckedValue? {
         guard let rule = storage.schema.rule(named: name) else { return nil }
         guard rule.isPublic else {
@@ -104,17 +120,18 @@ public struct PublicView: Sendable, CustomStringConvertible {
         return slot(KeyNumbers.number(of: rule.name))
     }
 
-    /// Checks that keys can be read: public in the schema, with a value of the key's type.
+    /// Checks that keys can be read: each is public in the schema and has a value of its type.
     ///
-    /// - Throws: `unknown-config-key`, `not-public`, `missing-value` or `wrong-type`, naming the key.
+    /// - Throws: `unknown-config-key`, `not-public`, `missing-value` or `wrong-type`, naming the
+    ///   key.
     public func require<each Value>(
         _ keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
         repeat _ = try value(for: each keys)
     }
 
-    /// Why a type of the program's own does not decode; names members, never values.
-    private static func decodingProblem(_ type: Any.Type, _ value: CheckedValue) -> String? {
+    /// Returns the reason that a `Decodable` type can't be decoded. It names members, never values.
+    private static func decodingProblem(of value: CheckedValue, as type: Any.Type) -> String? {
         guard !(type is any RawRepresentable.Type), let type = type as? any Decodable.Type
         else { return nil }
         do throws(JSONError) {
@@ -127,9 +144,9 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     private func read<Value>(_ key: ConfigurationKey<Value, Public>) -> Value? {
         if let value = slot(key.number) { return Value(value) }
-        guard Value.whenAbsent != nil, storage.schema.rule(named: key.name)?.isPublic == true
+        guard Value.valueIfMissing != nil, storage.schema.rule(named: key.name)?.isPublic == true
         else { return nil }
-        return Value.whenAbsent
+        return Value.valueIfMissing
     }
 
     @usableFromInline

@@ -3,10 +3,36 @@ import SignetCrypto
 public import SignetJSON
 internal import SignetSystem
 
-/// What a configuration may hold: each key with its type, who may see it and who may set it.
+/// The keys that a configuration may have: their types and limits, their visibility, and the inputs
+/// that may set them.
 ///
-/// The form is that of CONTRACT section 4: `{"keys":{KEY:{"type":…,"visibility":…}}}`. A key
-/// is secret unless it says `"visibility":"public"`, and may be set by every input unless it has `setBy`.
+/// The JSON form is `{"keys":{KEY:{"type":…}}}`. The members of a key are:
+///
+/// | member | meaning |
+/// | --- | --- |
+/// | `type` | `string`, `integer`, `number`, `boolean`, `array`, `object`, `duration`, `url` or `bytes` |
+/// | `visibility` | `public` or `secret`; secret if absent |
+/// | `setBy` | a list of `defaults`, `launch` and `fetched`; all three if absent |
+/// | `meaning` | a text for people |
+/// | `notSecret` | `true` allows random text in a public key |
+/// | `minimum`, `maximum` | for integer, number and duration |
+/// | `minLength`, `maxLength` | for string and url in Unicode scalars, for bytes in bytes |
+/// | `minItems`, `maxItems` | for array |
+/// | `minProperties`, `maxProperties` | for object |
+/// | `pattern` | a regular expression for a whole string or url |
+/// | `enum` | a list of the allowed values |
+/// | `items` | the rule of an array's elements or an object's values |
+///
+/// ```swift
+/// let text = #"""
+///     {"keys":{
+///       "orders.timeout":{"type":"duration","visibility":"public","minimum":"100ms"},
+///       "orders.token":{"type":"string","setBy":["defaults"],"minLength":32}}}
+///     """#
+/// let schema = try Schema(parsing: Array(text.utf8))
+/// for key in schema.descriptions where key.isPublic { print(key.name, key.type) }
+/// for finding in schema.findings { print(finding.key, finding.message) }
+/// ```
 public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The keys' rules in the order of the schema.
     package let rules: [KeyRule]
@@ -17,9 +43,10 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Reads a schema from JSON.
     ///
-    /// - Throws: `malformed-schema` where the JSON is not strict JSON, a member is unknown, or a key
-    ///   contradicts itself: a minimum above its maximum, a limit that the type does not have, a listed
-    ///   value that the rest of the rule refuses, a pattern that is none, two keys that look the same.
+    /// - Throws: `malformed-schema` if the text isn't strict JSON, a member is unknown, or a rule
+    ///   is invalid: a minimum above its maximum, a limit that the type doesn't have, a listed
+    ///   value that the rest of the rule refuses, an invalid pattern, or two keys that look the
+    ///   same.
     public init(parsing bytes: [UInt8]) throws(VaultError) {
         let value: JSONValue
         do {
@@ -59,7 +86,7 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         }
         var rules: [KeyRule] = []
         var positions: [ByteName: Int] = [:]
-        // Swift's equality of texts, which takes all Unicode forms of one text for the same.
+        // Swift's `==` treats all Unicode forms of a text as equal.
         var seen: Set<String> = []
         for (name, description) in keys {
             guard seen.insert(name).inserted else {
@@ -68,21 +95,21 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
                     "key \(quoted(name)): another key differs from it only in its Unicode form")
             }
             positions[ByteName(name)] = rules.count
-            rules.append(try KeyRule(name, description))
+            rules.append(try KeyRule(parsing: description, named: name))
         }
         self.rules = rules
         self.positions = positions
     }
 
-    /// The rule of a key, or nil.
+    /// Returns the rule of a key, or nil.
     package func rule(named name: String) -> KeyRule? {
         position(of: name).map { rules[$0] }
     }
 
     func position(of name: String) -> Int? { positions[ByteName(name)] }
 
-    /// How many keys there are; a secret key's listed values do not print.
+    /// The number of keys. The values in `enum` don't print.
     public var description: String { "Schema(\(rules.count) keys)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

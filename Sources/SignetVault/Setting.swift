@@ -1,12 +1,10 @@
-internal import SignetBase
-
-/// A key's values, one for each origin that gave one; the highest origin's wins.
+/// A key's values, at most one for each origin. The highest origin wins.
 struct Setting: Sendable {
     private var defaults: CheckedValue?
     private var launch: CheckedValue?
     private var fetched: CheckedValue?
 
-    /// The value of one origin, which a higher one may hide.
+    /// The value of one origin, which a higher one may override.
     subscript(origin: ConfigurationOrigin) -> CheckedValue? {
         get {
             switch origin {
@@ -24,7 +22,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// The value that counts.
+    /// The value of the highest origin.
     var winner: (value: CheckedValue, origin: ConfigurationOrigin)? {
         if let fetched { return (fetched, .fetched) }
         if let launch { return (launch, .launch) }
@@ -32,7 +30,7 @@ struct Setting: Sendable {
     }
 }
 
-/// A public key that the program reads, so that no later configuration may be without it.
+/// A public key that the program reads, and that every later configuration must have.
 struct RequiredKey: Sendable {
     let check: @Sendable (PublicView) throws(VaultError) -> Void
     private let name: ByteName
@@ -44,7 +42,7 @@ struct RequiredKey: Sendable {
         check = { view throws(VaultError) in _ = try view.value(for: key) }
     }
 
-    /// Whether both ask for the same key as the same type.
+    /// Returns whether both require the same key as the same type.
     func isSame(as other: RequiredKey) -> Bool { name == other.name && type == other.type }
 
     static func all<each Value: ConfigurationValue>(

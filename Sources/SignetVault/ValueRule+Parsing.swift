@@ -2,8 +2,8 @@ internal import SignetBase
 import SignetJSON
 
 extension ValueRule {
-    /// A rule that is no rule, and why.
-    struct Contradiction: Error {
+    /// The reason that a rule is invalid.
+    struct InvalidRule: Error {
         let problem: String
 
         init(_ problem: String) { self.problem = problem }
@@ -15,58 +15,61 @@ extension ValueRule {
         "minProperties", "maxProperties", "pattern", "enum", "items",
     ]
 
-    /// Lists of lists of lists: more is a mistake.
-    private static let deepest = 8
+    /// The maximum depth of `items` in `items`.
+    private static let maximumDepth = 8
 
-    /// Reads a rule; members that are none of a rule are the caller's.
-    init(_ object: JSONObject, depth: Int = 0) throws(Contradiction) {
+    /// Reads a rule. Ignores members that aren't in `members`.
+    init(_ object: JSONObject, depth: Int = 0) throws(InvalidRule) {
         guard let name = object["type"]?.string, let type = ValueType(rawValue: name) else {
             let known = ValueType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Contradiction("\"type\" must be one of \(known)")
+            throw InvalidRule("\"type\" must be one of \(known)")
         }
         self.init(type: type)
-        self.minimum = try Self.limit(object, "minimum", type)
-        self.maximum = try Self.limit(object, "maximum", type)
+        self.minimum = try Self.limit("minimum", in: object, type: type)
+        self.maximum = try Self.limit("maximum", in: object, type: type)
         if let minimum, let maximum, maximum.isBelow(minimum) {
-            throw Contradiction("\"minimum\" is above \"maximum\", so no value fits")
+            throw InvalidRule("\"minimum\" is above \"maximum\", so no value fits")
         }
         self.length = try Self.counts(
-            object, "minLength", "maxLength", fits: type.hasLength, "string, url and bytes", type)
+            from: "minLength", to: "maxLength", in: object, type: type, allowed: type.hasLength,
+            for: "string, url and bytes")
         let items = try Self.counts(
-            object, "minItems", "maxItems", fits: type == .array, "array", type)
+            from: "minItems", to: "maxItems", in: object, type: type, allowed: type == .array,
+            for: "array")
         let properties = try Self.counts(
-            object, "minProperties", "maxProperties", fits: type == .object, "object", type)
+            from: "minProperties", to: "maxProperties", in: object, type: type,
+            allowed: type == .object, for: "object")
         self.count = items ?? properties
-        self.pattern = try Self.pattern(object["pattern"], type)
-        self.items = try Self.items(object["items"], type, depth)
+        self.pattern = try Self.pattern(object["pattern"], type: type)
+        self.items = try Self.items(object["items"], type: type, depth: depth)
         self.allowed = try allowed(object["enum"])
     }
 
     private static func limit(
-        _ object: JSONObject, _ member: String, _ type: ValueType
-    ) throws(Contradiction) -> TypedValue? {
+        _ member: String, in object: JSONObject, type: ValueType
+    ) throws(InvalidRule) -> TypedValue? {
         guard let value = object[member] else { return nil }
         guard type.isOrdered else {
-            throw Contradiction(
+            throw InvalidRule(
                 "\"\(member)\" is for integer, number and duration, not \(type.rawValue)")
         }
         guard let limit = try? TypedValue(value, as: type) else {
-            throw Contradiction("\"\(member)\" must be \(type.wanted)")
+            throw InvalidRule("\"\(member)\" must be \(type.expectation)")
         }
         return limit
     }
 
     private static func counts(
-        _ object: JSONObject, _ least: String, _ most: String, fits: Bool, _ types: String,
-        _ type: ValueType
-    ) throws(Contradiction) -> ClosedRange<Int>? {
-        func count(_ member: String) throws(Contradiction) -> Int? {
+        from least: String, to most: String, in object: JSONObject, type: ValueType,
+        allowed: Bool, for types: String
+    ) throws(InvalidRule) -> ClosedRange<Int>? {
+        func count(_ member: String) throws(InvalidRule) -> Int? {
             guard let value = object[member] else { return nil }
-            guard fits else {
-                throw Contradiction("\"\(member)\" is for \(types), not \(type.rawValue)")
+            guard allowed else {
+                throw InvalidRule("\"\(member)\" is for \(types), not \(type.rawValue)")
             }
             guard let count = value.number?.integer(Int.self), count >= 0 else {
-                throw Contradiction("\"\(member)\" must be a whole number from 0")
+                throw InvalidRule("\"\(member)\" must be a whole number of at least 0")
             }
             return count
         }
@@ -74,55 +77,55 @@ extension ValueRule {
         let to = try count(most)
         guard from != nil || to != nil else { return nil }
         guard from ?? 0 <= to ?? .max else {
-            throw Contradiction("\"\(least)\" is above \"\(most)\", so no value fits")
+            throw InvalidRule("\"\(least)\" is above \"\(most)\", so no value fits")
         }
         return (from ?? 0)...(to ?? .max)
     }
 
     private static func pattern(
-        _ value: JSONValue?, _ type: ValueType
-    ) throws(Contradiction) -> ValuePattern? {
+        _ value: JSONValue?, type: ValueType
+    ) throws(InvalidRule) -> ValuePattern? {
         guard let value else { return nil }
         guard type.isMatchable else {
-            throw Contradiction("\"pattern\" is for string and url, not \(type.rawValue)")
+            throw InvalidRule("\"pattern\" is for string and url, not \(type.rawValue)")
         }
-        guard let text = value.string else { throw Contradiction("\"pattern\" must be a string") }
-        do throws(PatternFailure) {
+        guard let text = value.string else { throw InvalidRule("\"pattern\" must be a string") }
+        do {
             return try ValuePattern(text)
         } catch {
-            throw Contradiction(
-                "\"pattern\" is no regular expression that can be matched here: \(error.reason)")
+            throw InvalidRule(
+                "\"pattern\" is not a supported regular expression: \(error.message)")
         }
     }
 
     private static func items(
-        _ value: JSONValue?, _ type: ValueType, _ depth: Int
-    ) throws(Contradiction) -> Items? {
+        _ value: JSONValue?, type: ValueType, depth: Int
+    ) throws(InvalidRule) -> Items? {
         guard let value else { return nil }
         guard type == .array || type == .object else {
-            throw Contradiction("\"items\" is for array and object, not \(type.rawValue)")
+            throw InvalidRule("\"items\" is for array and object, not \(type.rawValue)")
         }
-        guard depth < deepest else {
-            throw Contradiction("\"items\" is nested more than \(deepest) deep")
+        guard depth < maximumDepth else {
+            throw InvalidRule("\"items\" is nested more than \(maximumDepth) deep")
         }
         guard let object = value.object else {
-            throw Contradiction("\"items\": found \(value.article), wanted an object")
+            throw InvalidRule("\"items\": found \(value.article), expected an object")
         }
-        do throws(Contradiction) {
+        do throws(InvalidRule) {
             if let member = object.unknown(beside: members) {
-                throw Contradiction("unknown member \(quoted(member))")
+                throw InvalidRule("unknown member \(quoted(member))")
             }
             return Items(try ValueRule(object, depth: depth + 1))
         } catch {
-            throw Contradiction("\"items\": \(error.problem)")
+            throw InvalidRule("\"items\": \(error.problem)")
         }
     }
 
-    /// The list of values, each of which the rest of the rule must let pass.
-    private func allowed(_ value: JSONValue?) throws(Contradiction) -> [TypedValue]? {
+    /// Reads the list of allowed values. Each must pass the rest of the rule.
+    private func allowed(_ value: JSONValue?) throws(InvalidRule) -> [TypedValue]? {
         guard let value else { return nil }
         guard let list = value.array, !list.isEmpty else {
-            throw Contradiction("\"enum\" must be a list of at least one value")
+            throw InvalidRule("\"enum\" must be a list of at least one value")
         }
         var allowed: [TypedValue] = []
         for (index, element) in list.enumerated() {
@@ -131,10 +134,10 @@ extension ValueRule {
             do throws(Refusal) {
                 typed = try checked(element)
             } catch {
-                throw Contradiction("\(place): \(error.problem) (\(error.code.name))")
+                throw InvalidRule("\(place): \(error.problem) (\(error.code.name))")
             }
             if allowed.contains(where: { $0.isSame(as: typed) }) {
-                throw Contradiction("\(place) repeats an earlier one")
+                throw InvalidRule("\(place) repeats an earlier one")
             }
             allowed.append(typed)
         }
@@ -143,7 +146,7 @@ extension ValueRule {
 }
 
 extension JSONObject {
-    /// The first member whose name is none of these.
+    /// Returns the first member whose name isn't one of these.
     func unknown(beside known: [String]) -> String? {
         memberNames.first { name in !known.contains { sameBytes($0, name) } }
     }

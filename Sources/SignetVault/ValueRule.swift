@@ -1,24 +1,24 @@
 internal import SignetBase
 import SignetJSON
 
-/// What a schema says of a value: its type and its limits; for a list or a map also those of its
+/// The schema's rule for a value: its type and limits. For a list or a map also the rule of its
 /// elements.
 struct ValueRule: Sendable {
-    /// The type every value must have.
+    /// The type that every value must have.
     let type: ValueType
     var minimum: TypedValue?
     var maximum: TypedValue?
-    /// How many scalars a text, or bytes a run of bytes, may have.
+    /// The allowed number of a text's Unicode scalars, or of bytes.
     var length: ClosedRange<Int>?
-    /// How many elements a list or a map may have.
+    /// The allowed number of elements of a list or a map.
     var count: ClosedRange<Int>?
     var pattern: ValuePattern?
-    /// The rule of each element of a list and of each member's value of a map.
+    /// The rule of a list's elements or a map's values.
     var items: Items?
-    /// Set last while parsing, because the rest of the rule checks it.
+    /// The values of `enum`. Set last while parsing, because the rest of the rule checks them.
     var allowed: [TypedValue]?
 
-    /// A rule in a rule.
+    /// A rule inside a rule.
     final class Items: Sendable {
         let rule: ValueRule
 
@@ -27,7 +27,7 @@ struct ValueRule: Sendable {
 
     init(type: ValueType) { self.type = type }
 
-    /// Why a value is refused: the code, and what was found and wanted, without the value.
+    /// The reason that a value is refused, without the value.
     struct Refusal: Error {
         let code: VaultError.Code
         let problem: String
@@ -38,7 +38,7 @@ struct ValueRule: Sendable {
         }
     }
 
-    /// The value in the form of the rule's type.
+    /// Checks a value and returns it as the rule's type.
     ///
     /// - Throws: `wrong-type`, `out-of-range`, `pattern-mismatch` or `not-in-list`.
     func checked(_ value: JSONValue) throws(Refusal) -> TypedValue {
@@ -59,7 +59,8 @@ struct ValueRule: Sendable {
             throw Refusal(.patternMismatch, "the value as a whole does not match the pattern")
         }
         if let allowed, !allowed.contains(where: { $0.isSame(as: typed) }) {
-            throw Refusal(.notInList, "none of the \(allowed.count) values the schema lists")
+            throw Refusal(
+                .notInList, "the value is not one of the \(allowed.count) that the schema lists")
         }
         return typed
     }
@@ -72,7 +73,7 @@ struct ValueRule: Sendable {
             var typed: [CheckedValue] = []
             typed.reserveCapacity(elements.count)
             for (index, element) in elements.enumerated() {
-                typed.append(try items.element(element, "element \(index)"))
+                typed.append(try items.element(element, at: "element \(index)"))
             }
             return .array(typed)
         case (.object, .object(let object)):
@@ -81,8 +82,9 @@ struct ValueRule: Sendable {
             var typed: [TypedValue.Member] = []
             typed.reserveCapacity(object.count)
             for (index, member) in object.enumerated() {
-                // A member's name is part of the value, so its place is named instead.
-                let value = try items.element(member.value, "the value of member \(index)")
+                // A member's name is part of the value, so the message has its position instead.
+                let place = "the value of member \(index)"
+                let value = try items.element(member.value, at: place)
                 typed.append((member.name, value))
             }
             return .object(typed)
@@ -90,15 +92,17 @@ struct ValueRule: Sendable {
         }
         do {
             return try TypedValue(value, as: type)
-        } catch .beyondType {
+        } catch .outOfRange {
             throw Refusal(
-                .outOfRange, "beyond what \(type.wanted) can hold here (64 bits)")
+                .outOfRange, "out of range: expected \(type.expectation) of at most 64 bits")
         } catch {
-            throw Refusal(.wrongType, "found \(value.article), wanted \(type.wanted)")
+            throw Refusal(.wrongType, "found \(value.article), expected \(type.expectation)")
         }
     }
 
-    private func element(_ value: JSONValue, _ place: String) throws(Refusal) -> CheckedValue {
+    private func element(
+        _ value: JSONValue, at place: String
+    ) throws(Refusal) -> CheckedValue {
         do throws(Refusal) {
             return CheckedValue(typed: try checked(value), json: value)
         } catch {

@@ -2,22 +2,21 @@ internal import SignetBase
 import SignetCrypto
 package import SignetJSON
 
-/// The types a configuration's value can have.
+/// The types that a configuration value can have.
 package enum ValueType: String, Sendable, CaseIterable {
     case string, integer, number, boolean, array, object, duration, url, bytes
 
-    /// Whether `--launch KEY=VALUE` and environment variables give it as plain text, not as JSON.
+    /// Whether `--launch KEY=VALUE` and environment variables write it as plain text, not as JSON.
     var isText: Bool { self == .string || self == .url || self == .bytes }
-    /// Whether a minimum and a maximum make sense.
+    /// Whether a rule may have a minimum and a maximum.
     var isOrdered: Bool { self == .integer || self == .number || self == .duration }
-    /// Whether a pattern makes sense.
+    /// Whether a rule may have a pattern.
     var isMatchable: Bool { self == .string || self == .url }
-
-    /// Whether a length makes sense.
+    /// Whether a rule may have a length.
     var hasLength: Bool { isText }
 
-    /// What is wanted, for a message.
-    var wanted: String {
+    /// The expected form, for a message.
+    var expectation: String {
         switch self {
         case .string: "a string"
         case .integer: "an integer (no fraction, no exponent)"
@@ -32,7 +31,7 @@ package enum ValueType: String, Sendable, CaseIterable {
     }
 }
 
-/// A value of the configuration in the form of its type, checked.
+/// A checked configuration value of a certain type.
 package enum TypedValue: Sendable {
     /// A member of a map.
     package typealias Member = (name: String, value: CheckedValue)
@@ -46,23 +45,23 @@ package enum TypedValue: Sendable {
     case duration(Duration)
     case url(ConfigurationURL)
     case bytes([UInt8])
-    /// `null`, or a number beyond binary64, somewhere in a list or a map without a rule for its items.
+    /// `null`, or a number beyond binary64, in a list or a map without a rule for its items.
     case other
 
-    /// Why a JSON value is not of a type.
+    /// The reason that a JSON value can't be read as a type.
     enum Mismatch: Error {
-        case wrongType, beyondType
+        case wrongType, outOfRange
     }
 
-    /// Takes a JSON value as a type; elements of lists and maps have no rule.
+    /// Reads a JSON value as a type. No rule applies to the elements of lists and maps.
     init(_ value: JSONValue, as type: ValueType) throws(Mismatch) {
         switch (type, value) {
         case (.string, .string(let text)): self = .string(text)
         case (.integer, .number(let number)) where number.isInteger:
-            guard let integer = number.int64 else { throw .beyondType }
+            guard let integer = number.int64 else { throw .outOfRange }
             self = .integer(integer)
         case (.number, .number(let number)):
-            guard let double = number.double else { throw .beyondType }
+            guard let double = number.double else { throw .outOfRange }
             self = .number(double, number)
         case (.boolean, .bool(let bool)): self = .boolean(bool)
         case (.array, .array), (.object, .object): self.init(untyped: value)
@@ -80,7 +79,7 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// The type; nil for an element that has none.
+    /// The type; nil for `other`.
     package var type: ValueType? {
         switch self {
         case .string: .string
@@ -96,7 +95,7 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// Takes a JSON value by its own type, where no rule names one.
+    /// Reads a JSON value as its own JSON type, if no rule names a type.
     init(untyped value: JSONValue) {
         switch value {
         case .null: self = .other
@@ -116,7 +115,7 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// How many scalars a text, or bytes a run of bytes, has.
+    /// The number of a text's Unicode scalars, or the number of bytes.
     var length: Int? {
         switch self {
         case .string(let text): text.unicodeScalars.count
@@ -126,8 +125,8 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// Whether both are the same value of their type: 1 and 1.0 are one number, `90s` and `1m30s`
-    /// one duration, and texts are compared as bytes.
+    /// Returns whether both are the same value of their type: 1 and 1.0 are the same number, `90s`
+    /// and `1m30s` the same duration. Texts are compared as bytes.
     func isSame(as other: TypedValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): sameBytes(left, right)
@@ -155,7 +154,8 @@ package enum TypedValue: Sendable {
         }
     }
 
-    /// Whether this is below another of the same ordered type; false for other types.
+    /// Returns whether this is less than another value of the same ordered type; false for other
+    /// types.
     func isBelow(_ other: TypedValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

@@ -2,130 +2,94 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// What went wrong with a schema, a configuration's input or a sealed dump.
+/// An error of a schema, a configuration input or a sealed dump.
 ///
-/// The message names the key, the input, the file or the versions, and what was wanted; it never
-/// repeats a value of the configuration, a key or a part of the plaintext.
+/// The message names the key, the input, the file or the versions, and says what was expected. It
+/// never contains a value of the configuration, a key or a part of the plaintext.
 public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error. More may be added, so a `switch` over it needs a default.
+    /// The kind of an error. More kinds may be added, so a `switch` over it needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case malformedSchema = "malformed-schema"
-            case unknownConfigKey = "unknown-config-key"
-            case wrongType = "wrong-type"
-            case outOfRange = "out-of-range"
-            case patternMismatch = "pattern-mismatch"
-            case notInList = "not-in-list"
-            case sourceNotAllowed = "source-not-allowed"
-            case publicValueLooksSecret = "public-value-looks-secret"
-            case missingValue = "missing-value"
-            case notPublic = "not-public"
-            case wrongKey = "wrong-key"
-            case tampered
-            case newerVersion = "newer-version"
-            case olderVersion = "older-version"
-            case otherVersion = "other-version"
-            case wrongApp = "wrong-app"
-            case wrongSystem = "wrong-system"
-            case unknownKey = "unknown-key"
-            case keyRevoked = "key-revoked"
-            case keyExpired = "key-expired"
-            case keyNotYetValid = "key-not-yet-valid"
-            case malformedDump = "malformed-dump"
-            case wrongKeyUse = "wrong-key-use"
-            case malformedKeys = "malformed-keys"
-            case keyFilePermissions = "key-file-permissions"
-            case weakPassphrase = "weak-passphrase"
-            case rolledBack = "rolled-back"
-            case stateTampered = "state-tampered"
-            case locksOutOthers = "locks-out-others"
-            case malformedInput = "malformed-input"
-            case unreadableFile = "unreadable-file"
-            case unwritableFile = "unwritable-file"
-            case fileBusy = "file-busy"
-            case cryptoFailure = "crypto-failure"
-        }
-
-        private let value: Value
-
-        /// The schema is not of the schema's form, or contradicts itself.
-        public static let malformedSchema = Code(value: .malformedSchema)
-        /// An input names a key that the schema does not.
-        public static let unknownConfigKey = Code(value: .unknownConfigKey)
-        /// A value is of another type than the schema says.
-        public static let wrongType = Code(value: .wrongType)
-        /// A value is below the minimum, above the maximum, or beyond what the type can hold.
-        public static let outOfRange = Code(value: .outOfRange)
-        /// A text as a whole does not match the schema's pattern.
-        public static let patternMismatch = Code(value: .patternMismatch)
-        /// A value is none of those that the schema lists.
-        public static let notInList = Code(value: .notInList)
-        /// An input gives a key that the schema does not let it set.
-        public static let sourceNotAllowed = Code(value: .sourceNotAllowed)
-        /// A value that would be public looks like a key, a token or a password.
-        public static let publicValueLooksSecret = Code(value: .publicValueLooksSecret)
-        /// A key that the program needs has no value in any input.
-        public static let missingValue = Code(value: .missingValue)
-        /// A key that the program would read publicly is secret by the schema.
-        public static let notPublic = Code(value: .notPublic)
-        /// The commitment does not fit: another key, or a dump of other versions under this name.
-        public static let wrongKey = Code(value: .wrongKey)
-        /// The dump was changed after sealing, or its inside disagrees with its outside.
-        public static let tampered = Code(value: .tampered)
-        /// The dump is of a newer version than the one running.
-        public static let newerVersion = Code(value: .newerVersion)
-        /// The dump is of an older version that is not on the list of accepted ones.
-        public static let olderVersion = Code(value: .olderVersion)
-        /// The dump is of a version that has no order with the one running.
-        public static let otherVersion = Code(value: .otherVersion)
-        /// The dump is another app's.
-        public static let wrongApp = Code(value: .wrongApp)
-        /// The dump is another network system's.
-        public static let wrongSystem = Code(value: .wrongSystem)
-        /// No key of the set has the id that is asked for.
-        public static let unknownKey = Code(value: .unknownKey)
-        /// The key is marked as revoked.
-        public static let keyRevoked = Code(value: .keyRevoked)
-        /// The key's last second has passed.
-        public static let keyExpired = Code(value: .keyExpired)
-        /// The key's first second is yet to come.
-        public static let keyNotYetValid = Code(value: .keyNotYetValid)
-        /// The bytes are no sealed dump.
-        public static let malformedDump = Code(value: .malformedDump)
-        /// The key is bound to another use than a vault's root.
-        public static let wrongKeyUse = Code(value: .wrongKeyUse)
-        /// The key set is malformed, or its key's id cannot stand in a dump.
-        public static let malformedKeys = Code(value: .malformedKeys)
-        /// Others than the owner may read the key file.
-        public static let keyFilePermissions = Code(value: .keyFilePermissions)
-        /// A passphrase is too short to seal with.
-        public static let weakPassphrase = Code(value: .weakPassphrase)
-        /// The dump's sequence is lower than one that was seen before.
-        public static let rolledBack = Code(value: .rolledBack)
-        /// The state file was changed, cut short, or is of another root.
-        public static let stateTampered = Code(value: .stateTampered)
-        /// A root cannot go while other dumps are under it.
-        public static let locksOutOthers = Code(value: .locksOutOthers)
-        /// An input is not a flat JSON object, or a name or version is not usable.
-        public static let malformedInput = Code(value: .malformedInput)
-        /// A file cannot be read.
-        public static let unreadableFile = Code(value: .unreadableFile)
-        /// A file cannot be written.
-        public static let unwritableFile = Code(value: .unwritableFile)
-        /// Another process is changing the file and did not end in time.
-        public static let fileBusy = Code(value: .fileBusy)
-        /// OpenSSL refused an operation that has no reason to fail.
-        public static let cryptoFailure = Code(value: .cryptoFailure)
-
         /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.rawValue }
+        public let name: String
+
+        private init(_ name: String) { self.name = name }
 
         /// The code's name.
         public var description: String { name }
 
-        /// Whether the dump asked about says no, which is exit 1; anything else is exit 2.
+        /// The schema isn't of the schema's form, or a rule is invalid.
+        public static let malformedSchema = Code("malformed-schema")
+        /// An input has a key that the schema lacks.
+        public static let unknownConfigKey = Code("unknown-config-key")
+        /// A value is of another type than the schema says.
+        public static let wrongType = Code("wrong-type")
+        /// A value is below the minimum, above the maximum, or outside the range of its type.
+        public static let outOfRange = Code("out-of-range")
+        /// A whole text doesn't match the schema's pattern.
+        public static let patternMismatch = Code("pattern-mismatch")
+        /// A value isn't one of those that the schema lists.
+        public static let notInList = Code("not-in-list")
+        /// An input sets a key that the schema doesn't let it set.
+        public static let sourceNotAllowed = Code("source-not-allowed")
+        /// A value of a public key looks like a key, a token or a password.
+        public static let publicValueLooksSecret = Code("public-value-looks-secret")
+        /// A key that the program needs has no value in any input.
+        public static let missingValue = Code("missing-value")
+        /// A key that the program reads publicly is secret in the schema.
+        public static let notPublic = Code("not-public")
+        /// The commitment doesn't match: the key is another one, or the dump's header was changed.
+        public static let wrongKey = Code("wrong-key")
+        /// The dump was changed after sealing, or its plaintext doesn't match its header.
+        public static let tampered = Code("tampered")
+        /// The dump is for a newer version than the running one.
+        public static let newerVersion = Code("newer-version")
+        /// The dump is for an older version, which is not on the list of accepted ones.
+        public static let olderVersion = Code("older-version")
+        /// The dump is for a version that has no order with the running one.
+        public static let otherVersion = Code("other-version")
+        /// The dump belongs to another app.
+        public static let wrongApp = Code("wrong-app")
+        /// The dump belongs to another network system.
+        public static let wrongSystem = Code("wrong-system")
+        /// The key set has no key with the requested id.
+        public static let unknownKey = Code("unknown-key")
+        /// The key is marked as revoked.
+        public static let keyRevoked = Code("key-revoked")
+        /// The key has expired.
+        public static let keyExpired = Code("key-expired")
+        /// The key isn't valid yet.
+        public static let keyNotYetValid = Code("key-not-yet-valid")
+        /// The bytes aren't a sealed dump.
+        public static let malformedDump = Code("malformed-dump")
+        /// The key is for another use than a vault's root.
+        public static let wrongKeyUse = Code("wrong-key-use")
+        /// The key set is malformed, or its key's id can't be used in a dump.
+        public static let malformedKeys = Code("malformed-keys")
+        /// The key file can be read by users other than its owner.
+        public static let keyFilePermissions = Code("key-file-permissions")
+        /// A passphrase is too short to seal with.
+        public static let weakPassphrase = Code("weak-passphrase")
+        /// The dump's sequence is lower than one that was seen before.
+        public static let rolledBack = Code("rolled-back")
+        /// The state file was changed or truncated, or belongs to another root.
+        public static let stateTampered = Code("state-tampered")
+        /// A root can't be removed while other dumps are sealed under it.
+        public static let locksOutOthers = Code("locks-out-others")
+        /// An input isn't a flat JSON object, or an id, version or other argument is invalid.
+        public static let malformedInput = Code("malformed-input")
+        /// A file can't be read.
+        public static let unreadableFile = Code("unreadable-file")
+        /// A file can't be written.
+        public static let unwritableFile = Code("unwritable-file")
+        /// Another process is changing the file and didn't finish in time.
+        public static let fileBusy = Code("file-busy")
+        /// OpenSSL failed unexpectedly.
+        public static let cryptoFailure = Code("crypto-failure")
+
+        /// Whether the code is a refusal of the dump, which is exit status 1. All other codes are
+        /// exit status 2.
         package var isRefusal: Bool {
-            switch value {
+            switch self {
             case .wrongKey, .tampered, .newerVersion, .olderVersion, .otherVersion, .wrongApp,
                 .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid,
                 .rolledBack, .stateTampered:
@@ -137,10 +101,10 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people; never a value, a key or plaintext.
+    /// The problem for people: found, expected and where. Contains no value, key or plaintext.
     public let message: String
 
-    /// Makes an error; `message` must not hold a value of the configuration or a key.
+    /// Creates an error. `message` must not contain a value of the configuration or a key.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -151,15 +115,15 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension VaultError {
-    /// An input names a key that the schema does not have. A name that looks like a secret is one
-    /// that was put in the wrong place, and is not repeated.
+    /// Returns the error for a key that the schema lacks. A name that looks like a secret is not
+    /// repeated, because it's probably a secret in the wrong place.
     static func unknown(_ name: String, in place: String) -> VaultError {
         let isSecret = SecretDetector.finding(in: .string(name)) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
         return VaultError(.unknownConfigKey, "\(shown) in \(place): not in the schema")
     }
 
-    /// The same error with the file it was found in before its message; nil or `-` is standard input.
+    /// Returns the error with the file's name before its message; nil or `-` is standard input.
     func naming(_ file: String?) -> VaultError {
         let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
         return VaultError(code, "\(printable(shown)): \(message)")

@@ -1,28 +1,35 @@
-internal import SignetBase
+/// The version of Signet's network system. A sealed dump is bound to it and to the app's version.
+public enum SignetVersion {
+    /// The id of the network system in a dump.
+    public static let systemID = "signet"
+    /// The version of this network system, in dotted numbers.
+    public static let current = "0.1.0"
+}
 
-/// What a sealed dump is bound to: an app and a network system, each with its version.
+/// The app and the network system that a sealed dump is bound to, each with its version.
 ///
-/// Ids and versions are compared as UTF-8 bytes, as given; nothing is trimmed or normalised.
+/// Ids and versions are compared as UTF-8 bytes; they are not trimmed or normalised.
 public struct VersionBinding: Sendable, Hashable {
     /// An id and a version, each of 1 to 255 bytes and without control characters.
     public struct Identity: Sendable, Hashable {
-        /// Who: for an app a reverse domain name, such as `com.example.shop`.
+        /// The id; for an app a reverse domain name, such as `com.example.shop`.
         public let id: String
-        /// Which: dotted numbers have an order (1.10.0 is newer than 1.9.0), other spellings none.
+        /// The version. Dotted numbers have an order (1.10.0 is newer than 1.9.0); other texts
+        /// don't.
         public let version: String
 
-        /// Takes an id and a version as they are; sealing and opening refuse unusable ones.
-        public init(_ id: String, _ version: String) {
+        /// Creates an identity. Sealing and opening refuse an invalid id or version.
+        public init(id: String, version: String) {
             self.id = id
             self.version = version
         }
 
-        /// Whether ids and versions are the same bytes.
+        /// Returns whether ids and versions have the same bytes.
         public static func == (left: Identity, right: Identity) -> Bool {
             sameBytes(left.id, right.id) && sameBytes(left.version, right.version)
         }
 
-        /// Feeds id and version as bytes.
+        /// Hashes the bytes of the id and the version.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(ByteName(id))
             hasher.combine(ByteName(version))
@@ -31,16 +38,16 @@ public struct VersionBinding: Sendable, Hashable {
 
     /// The app.
     public let app: Identity
-    /// The network system; `signet` and its own version unless the program sets them.
+    /// The network system; by default `signet` and ``SignetVersion/current``.
     public let system: Identity
 
-    /// Binds to an app and a network system.
+    /// Creates a binding to an app and a network system.
     public init(app: Identity, system: Identity) {
         self.app = app
         self.system = system
     }
 
-    /// Binds to an app's version and, unless given, to this network system's own.
+    /// Creates a binding to an app's version and to Signet's network system.
     ///
     /// - Parameters:
     ///   - app: The app's id, such as `com.example.shop`.
@@ -48,11 +55,11 @@ public struct VersionBinding: Sendable, Hashable {
     ///   - systemVersion: The network system's version (not the operating system's).
     public init(app: String, version: String, systemVersion: String = SignetVersion.current) {
         self.init(
-            app: Identity(app, version),
-            system: Identity(SignetVersion.systemID, systemVersion))
+            app: Identity(id: app, version: version),
+            system: Identity(id: SignetVersion.systemID, version: systemVersion))
     }
 
-    /// - Throws: `malformed-input` where a part is empty, too long or holds control characters.
+    /// - Throws: `malformed-input` if a part is empty, too long or contains control characters.
     func requireUsable() throws(VaultError) {
         for (name, text) in [
             ("the app's id", app.id), ("the app's version", app.version),
@@ -64,7 +71,7 @@ public struct VersionBinding: Sendable, Hashable {
         }
     }
 
-    /// What makes a part of a binding or a key's id unusable, or nil.
+    /// Returns the reason that a part of a binding or a key's id is invalid, or nil.
     static func problem(with text: String) -> String? {
         if text.isEmpty { return "is empty" }
         if text.utf8.count > 255 { return "is longer than 255 bytes" }
@@ -72,7 +79,7 @@ public struct VersionBinding: Sendable, Hashable {
         for byte in text.utf8 {
             // U+0080 to U+009F are C2 80 to C2 9F.
             if byte < 0x20 || byte == 0x7f || (last == 0xc2 && byte < 0xa0) {
-                return "holds a control character"
+                return "contains a control character"
             }
             last = byte
         }
@@ -80,13 +87,13 @@ public struct VersionBinding: Sendable, Hashable {
     }
 }
 
-/// How a version stands to another.
+/// The order of two versions.
 enum VersionOrder: Equatable {
     case same, newer, older, unordered
 
-    /// How `version` stands to `other`: the same bytes, dotted numbers number by number (a missing
-    /// one counts as zero), and anything else without order. Two spellings of one number sequence
-    /// (1.0 and 1.0.0) have none either.
+    /// Compares two versions. Versions with the same bytes are the same. Dotted numbers are
+    /// compared number by number, with zero for a missing one. All other texts have no order, nor
+    /// do two spellings of the same numbers (1.0 and 1.0.0).
     static func of(_ version: String, against other: String) -> VersionOrder {
         if sameBytes(version, other) { return .same }
         guard let left = numbers(version), let right = numbers(other) else { return .unordered }
@@ -99,7 +106,8 @@ enum VersionOrder: Equatable {
         return .unordered
     }
 
-    /// Each number's digits without leading zeros, so that no number is too long to compare.
+    /// Returns each number's digits without leading zeros, so that numbers of any length can be
+    /// compared.
     private static func numbers(_ version: String) -> [[UInt8]]? {
         var result: [[UInt8]] = []
         for part in version.utf8.split(

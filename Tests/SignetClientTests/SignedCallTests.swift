@@ -217,7 +217,7 @@ import Testing
         for (name, value) in [
             ("scheme", "/etc/hostname"), ("scheme", "../scheme.json"), ("insecureSchemeOk", true),
         ] as [(String, JSONValue)] {
-            let fetched = try all.changing(.fetched, ["services.a.signing.\(name)": value])
+            let fetched = try all.changing(.fetched, with: ["services.a.signing.\(name)": value])
             var options = NetworkSystem.Options()
             options.engine = RecordingEngine()
             let (start, keys) = (options, try Self.keys())

@@ -129,7 +129,7 @@ import Testing
             ConfigurationInput.environment(
                 prefix: "ZQ_", variables: ["ZQ_S_STRING": "ZZZZZZstringZZZZZZ"]),
             ConfigurationInput.joined([.json(json), .texts(["s.string=ZZZZZZ"])]),
-            try configuration.changing(.launch, ["s.string": "ZZZZZZstringZZZZZZ"]),
+            try configuration.changing(.launch, with: ["s.string": "ZZZZZZstringZZZZZZ"]),
             try configuration.replacing(.launch, with: .values(Self.values)),
             ConfigurationKey<String, Secret>("s.string"),
         ]
@@ -179,7 +179,7 @@ import Testing
                         })
                 }
                 let configuration = try full()
-                errors.append(error { _ = try configuration.changing(.launch, values) })
+                errors.append(error { _ = try configuration.changing(.launch, with: values) })
                 let live = LiveConfiguration(configuration)
                 errors.append(error { try live.set(launch: values) })
             }

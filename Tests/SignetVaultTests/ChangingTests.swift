@@ -27,20 +27,20 @@ import Testing
     @Test func keepsPrecedenceAndBringsBackWhatWasHidden() throws {
         let first = try merged()
         let before = text(first)
-        let hidden = try first.changing(.launch, ["host": "m"])
+        let hidden = try first.changing(.launch, with: ["host": "m"])
         #expect(hidden.public.values["host"] == "f")
-        let second = try hidden.changing(.fetched, ["host": nil])
+        let second = try hidden.changing(.fetched, with: ["host": nil])
         #expect(second.public.values["host"] == "m")
         #expect(second.origin(of: "host") == .launch)
-        let third = try second.changing(.launch, ["host": nil])
+        let third = try second.changing(.launch, with: ["host": nil])
         #expect(third.public.values["host"] == "d")
-        let fourth = try third.changing(.defaults, ["host": nil, "token": nil])
+        let fourth = try third.changing(.defaults, with: ["host": nil, "token": nil])
         #expect(fourth.origin(of: "host") == nil && fourth.count == 2)
         #expect(text(first) == before)
     }
 
     @Test func replacesAllOfOneOrigin() throws {
-        let first = try merged().changing(.fetched, ["token": "f"])
+        let first = try merged().changing(.fetched, with: ["token": "f"])
         #expect(first.origin(of: "token") == .fetched)
         let second = try first.replacing(.fetched, with: json(#"{"host":"g"}"#))
         #expect(second.public.values["host"] == "g")
@@ -64,7 +64,7 @@ import Testing
         ] as [(ConfigurationOrigin, JSONObject, String)])
     func refuses(_ origin: ConfigurationOrigin, _ values: JSONObject, _ wanted: String) throws {
         let configuration = try merged()
-        #expect(code { _ = try configuration.changing(origin, values) } == wanted)
+        #expect(code { _ = try configuration.changing(origin, with: values) } == wanted)
         #expect(
             code { _ = try configuration.replacing(origin, with: .values(values)) }
                 == (values["attempts"]?.isNull == true || values["mode"]?.isNull == true
@@ -74,17 +74,17 @@ import Testing
     @Test func anErrorNamesTheOriginAndNotTheValue() throws {
         let configuration = try merged()
         let error = error {
-            _ = try configuration.changing(.launch, ["host": "ZZZZZZcanaryZZZZZZ"])
+            _ = try configuration.changing(.launch, with: ["host": "ZZZZZZcanaryZZZZZZ"])
         }
         #expect(
             error?.message == #""host" in launch: the value as a whole does not match the pattern"#)
     }
 
     @Test func whatWasRequiredStaysRequired() throws {
-        let first = try merged().changing(.launch, ["attempts": 2])
-        let second = try first.changing(.defaults, ["attempts": nil])
+        let first = try merged().changing(.launch, with: ["attempts": 2])
+        let second = try first.changing(.defaults, with: ["attempts": nil])
         #expect(second.public[.attempts] == 2)
-        let error = error { _ = try second.changing(.launch, ["attempts": nil]) }
+        let error = error { _ = try second.changing(.launch, with: ["attempts": nil]) }
         #expect(error?.code == .missingValue)
         #expect(error?.message.contains("\"attempts\"") == true)
         #expect(code { _ = try second.replacing(.launch, with: .none) } == "missing-value")
@@ -136,11 +136,11 @@ import Testing
         #expect(code { try live.replace(with: secret) } == "not-public")
         #expect(code { try live.update { _ throws(VaultError) in without } } == "missing-value")
         #expect(live.public[key] == 0)
-        try live.replace(with: without.changing(.defaults, ["a": 4]))
+        try live.replace(with: without.changing(.defaults, with: ["a": 4]))
         #expect(
             code {
                 try live.update { current throws(VaultError) in
-                    try current.changing(.defaults, ["a": nil])
+                    try current.changing(.defaults, with: ["a": nil])
                 }
             } == "missing-value")
         #expect(live.public[key] == 4)
@@ -211,7 +211,8 @@ import Testing
                 group.addTask {
                     _ = try? live.update { current throws(VaultError) in
                         let count = current.public.values["a"]?.number?.int64 ?? 0
-                        return try current.changing(.launch, ["a": .number(JSONNumber(count + 1))])
+                        return try current.changing(
+                            .launch, with: ["a": .number(JSONNumber(count + 1))])
                     }
                 }
             }
@@ -224,7 +225,7 @@ import Testing
         try live.update { current throws(VaultError) in
             // Would never return under a lock; and the outer change runs again after the inner one.
             if live.current.public.values["b"] == 0 { try live.set(launch: ["b": 7]) }
-            return try current.changing(.launch, ["a": 1])
+            return try current.changing(.launch, with: ["a": 1])
         }
         #expect(live.public.values == ["a": 1, "b": 7])
     }

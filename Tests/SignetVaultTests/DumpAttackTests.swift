@@ -235,7 +235,8 @@ import Testing
             4: VersionBinding(app: "com.example.shoq", version: "1.4.2", systemVersion: "0.1.0"),
             5: VersionBinding(app: "com.example.shop", version: "1.4.3", systemVersion: "0.1.0"),
             6: VersionBinding(
-                app: .init("com.example.shop", "1.4.2"), system: .init("signed", "0.1.0")),
+                app: .init(id: "com.example.shop", version: "1.4.2"),
+                system: .init(id: "signed", version: "0.1.0")),
             7: VersionBinding(app: "com.example.shop", version: "1.4.2", systemVersion: "0.1.1"),
         ]
         for part in [1, 4, 5, 6, 7] {
@@ -246,7 +247,7 @@ import Testing
             let opened = try shopDump().open(with: keys, for: shop, now: noon)
             let binding = bindings[part] ?? shop
             let inside = DumpPlaintext.bytes(
-                binding, sequence: 9, sealedAt: opened.sealedAt,
+                for: binding, sequence: 9, sealedAt: opened.sealedAt,
                 tail: Array(#""values":{},"origins":{}}"#.utf8))
             let forged = try forger.sealed(
                 header: JSONValue.object(header).serialized(), inside: inside)
@@ -262,7 +263,7 @@ import Testing
         let header = try JSONValue.object(forger.header()).serialized()
         func forged(_ binding: VersionBinding) throws -> String {
             let inside = DumpPlaintext.bytes(
-                binding, sequence: 1, sealedAt: "2026-11-21T12:00:00Z",
+                for: binding, sequence: 1, sealedAt: "2026-11-21T12:00:00Z",
                 tail: Array(#""values":{},"origins":{}}"#.utf8))
             return refusal(try forger.sealed(header: header, inside: inside), keys)
         }

@@ -9,7 +9,7 @@ private func contents(
     _ values: JSONObject, _ origin: ConfigurationOrigin = .defaults
 ) -> DumpContents {
     var contents = DumpContents()
-    for (name, value) in values { contents[name] = .init(value, origin) }
+    for (name, value) in values { contents[name] = .init(value, from: origin) }
     return contents
 }
 
@@ -19,8 +19,8 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 @Suite struct DumpContentsTests {
     @Test func keepsTheOrderAndEachNameOnce() {
         var some = contents(["b": 1, "a": 2])
-        some["b"] = .init(3, .launch)
-        some["c"] = .init(4, .fetched)
+        some["b"] = .init(3, from: .launch)
+        some["c"] = .init(4, from: .fetched)
         #expect(some.names == ["b", "a", "c"])
         some["a"] = nil
         some["nothing"] = nil
@@ -31,7 +31,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 
     @Test func namesAreBytes() {
         var some = contents(["\u{e9}": 1])
-        some["e\u{301}"] = .init(2, .defaults)
+        some["e\u{301}"] = .init(2, from: .defaults)
         #expect(some.count == 2)
         some["\u{e9}"] = nil
         #expect(some["e\u{301}"]?.value == 2 && some.count == 1)
@@ -112,8 +112,8 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     @Test func tellsEachKindOfChange() {
         var before = contents(["same": 1, "gone": 1, "value": 1, "moved": 1, "both": 1])
         var after = contents(["new": 1, "value": 2, "same": 1])
-        after["moved"] = .init(1, .fetched)
-        after["both"] = .init(2, .fetched)
+        after["moved"] = .init(1, from: .fetched)
+        after["both"] = .init(2, from: .fetched)
         let changes = DumpDiff(from: before, to: after).changes
         #expect(changes.map(\.name) == ["gone", "value", "moved", "both", "new"])
         #expect(changes.map(\.kind) == [.removed, .changed, .origin, .changed, .added])
@@ -159,24 +159,26 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 
     @Test func takesWhatEachSideChangedInOurOrder() {
         var ours = base
-        ours["a"] = .init(2, .launch)
-        ours["x"] = .init(1, .launch)
+        ours["a"] = .init(2, from: .launch)
+        ours["x"] = .init(1, from: .launch)
         var theirs = base
         theirs["b"] = nil
-        theirs["y"] = .init(1, .fetched)
+        theirs["y"] = .init(1, from: .fetched)
         let merge = DumpMerge(base: base, ours: ours, theirs: theirs)
         #expect(merge.conflicts.isEmpty)
         #expect(merge.merged.names == ["a", "c", "x", "y"])
-        #expect(merge.merged["a"] == .init(2, .launch) && merge.merged["y"] == .init(1, .fetched))
+        #expect(
+            merge.merged["a"] == .init(2, from: .launch)
+                && merge.merged["y"] == .init(1, from: .fetched))
     }
 
     @Test func originsAreMergedWithTheirValues() {
         var ours = base
-        ours["a"] = .init(1, .launch)
+        ours["a"] = .init(1, from: .launch)
         #expect(DumpMerge(base: base, ours: ours, theirs: base).merged == ours)
         #expect(DumpMerge(base: base, ours: base, theirs: ours).merged == ours)
         var theirs = base
-        theirs["a"] = .init(1, .fetched)
+        theirs["a"] = .init(1, from: .fetched)
         #expect(
             DumpMerge(base: base, ours: ours, theirs: theirs).conflicts.map(\.words)
                 == [#""a": given another origin on both sides, differently"#])
@@ -184,13 +186,13 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 
     @Test func namesConflictsAndNoValue() {
         var ours = base
-        ours["a"] = .init("ZZZZZZours", .defaults)
+        ours["a"] = .init("ZZZZZZours", from: .defaults)
         ours["b"] = nil
-        ours["n"] = .init("ZZZZZZnew", .defaults)
+        ours["n"] = .init("ZZZZZZnew", from: .defaults)
         var theirs = base
-        theirs["a"] = .init("ZZZZZZtheirs", .defaults)
-        theirs["b"] = .init("ZZZZZZtheirs", .defaults)
-        theirs["n"] = .init("ZZZZZZother", .defaults)
+        theirs["a"] = .init("ZZZZZZtheirs", from: .defaults)
+        theirs["b"] = .init("ZZZZZZtheirs", from: .defaults)
+        theirs["n"] = .init("ZZZZZZother", from: .defaults)
         let words = DumpMerge(base: base, ours: ours, theirs: theirs).conflicts.map(\.words)
         #expect(
             words.sorted() == [
@@ -211,10 +213,10 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 
     @Test func resolvesAsAsked() {
         var ours = base
-        ours["a"] = .init(2, .defaults)
-        ours["b"] = .init(2, .defaults)
+        ours["a"] = .init(2, from: .defaults)
+        ours["b"] = .init(2, from: .defaults)
         var theirs = base
-        theirs["a"] = .init(3, .defaults)
+        theirs["a"] = .init(3, from: .defaults)
         theirs["c"] = nil
         let theirsWin = DumpMerge(base: base, ours: ours, theirs: theirs) { $1 ? .theirs : nil }
         #expect(theirsWin.conflicts.isEmpty)

@@ -15,7 +15,8 @@ import Testing
         {"ключ":"é e\\u0301 \\u0000 \\" \\\\ 🙂","число":-12.50e3,"список":[1,[],{"a":null}]}
         """
     static let binding = VersionBinding(
-        app: .init("com.example.магазин", "1.4.2-β"), system: .init("signet", "0.1.0"))
+        app: .init(id: "com.example.магазин", version: "1.4.2-β"),
+        system: .init(id: "signet", version: "0.1.0"))
 
     func configuration(_ count: Int = 0) throws -> GlobalConfiguration {
         let text = String(repeating: "x", count: count)

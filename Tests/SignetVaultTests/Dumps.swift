@@ -25,8 +25,9 @@ struct DumpVector: Sendable, CustomTestStringConvertible {
             let app = try #require(json["app"]?.array)
             let system = try #require(json["system"]?.array)
             return VersionBinding(
-                app: .init(try #require(app[0].string), try #require(app[1].string)),
-                system: .init(try #require(system[0].string), try #require(system[1].string)))
+                app: .init(id: try #require(app[0].string), version: try #require(app[1].string)),
+                system: .init(
+                    id: try #require(system[0].string), version: try #require(system[1].string)))
         }
     }
     var keys: KeySet {

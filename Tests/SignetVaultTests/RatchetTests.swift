@@ -136,8 +136,8 @@ import Testing
         try locked.add(root: root.span, as: id, beside: "vault-2026")
         _ = consume locked
         let bothKeys = try folder.read("keys")
-        let roots = try ["vault-2026", id].map { try keys.root(named: $0, .root) }
-        try StateFile(path: folder.path("state")).update(vouchedForBy: roots) {
+        let roots = try ["vault-2026", id].map { try keys.root(named: $0, scheme: .root) }
+        try StateFile(path: folder.path("state")).update(authenticatedBy: roots) {
             state throws(VaultError) in try state.seal(under: roots)
         }
         let bothState = try folder.read("state")
@@ -159,7 +159,7 @@ import Testing
             #expect(done.dump.sequence == 2 && done.dump.binding == next)
             #expect(try folder.read("keys") == lastKeys)
             let last = try #require(SequenceState(parsing: folder.read("state")))
-            #expect(last.seals.map(\.keyID) == [id] && last.seen(next) == 2)
+            #expect(last.seals.map(\.keyID) == [id] && last.highestSequence(of: next) == 2)
             #expect(try guarded.open(with: keys, for: next, now: noon).sequence == 2)
         }
         // When all is done nothing is left to do, and no root is taken out by mistake.
@@ -266,13 +266,13 @@ import Testing
     }
 
     @Test func theNextRootIsBoundToWhatItIsFor() throws {
-        let root = try keys.root(named: "vault-2026", .root)
+        let root = try keys.root(named: "vault-2026", scheme: .root)
         var seen: Set<[UInt8]> = [Self.root]
         for (id, binding) in [
             ("a", next), ("b", next), ("a", shop),
             ("a", .init(app: "com.example.other", version: "1.5.0", systemVersion: "0.1.0")),
             ("a", .init(app: "com.example.shop", version: "1.5.0", systemVersion: "0.1.1")),
-            ("a", .init(app: next.app, system: .init("other", "0.1.0"))),
+            ("a", .init(app: next.app, system: .init(id: "other", version: "0.1.0"))),
             ("a", .init(app: "com.example.shop1", version: ".5.0", systemVersion: "0.1.0")),
         ] {
             let made = try Ratchet.root(after: root, as: id, for: binding)

@@ -26,7 +26,7 @@ import Testing
         let opened = try file.rekey(with: old, to: new, for: shop, now: noon)
         #expect(opened.sequence == 2 && opened.keyID == "vault-2027")
         #expect(opened.values == (try shopConfiguration().values) && opened.isExactVersion)
-        #expect(opened.dump.name.salt != before.name.salt)
+        #expect(opened.dump.header.salt != before.header.salt)
         #expect(code { _ = try file.open(with: old, for: shop, now: noon) } == "unknown-key")
         #expect(try file.open(with: new, for: shop, now: noon).sequence == 2)
         #expect(try folder.contents() == ["dump"])
@@ -133,7 +133,7 @@ import Testing
         _ = try guarded.open(with: old, for: shop, now: noon)
         let (dump, state) = (try folder.read("dump"), try folder.read("state"))
         let roots = [try old.root(sealingAs: nil), try new.root(sealingAs: nil)]
-        try StateFile(path: folder.path("state")).update(vouchedForBy: roots) {
+        try StateFile(path: folder.path("state")).update(authenticatedBy: roots) {
             state throws(VaultError) in try state.seal(under: roots)
         }
         let both = try folder.read("state")

@@ -159,8 +159,8 @@ import Testing
                 group.addTask {
                     let state = StateFile(path: folder.path("shared"))
                     let root = try keys.root(sealingAs: nil)
-                    try state.update(vouchedForBy: [root]) { state throws(VaultError) in
-                        try state.note(sequence, of: shop)
+                    try state.update(authenticatedBy: [root]) { state throws(VaultError) in
+                        try state.record(sequence, of: shop)
                         try state.seal(under: [root])
                     }
                 }
@@ -168,8 +168,8 @@ import Testing
             try await group.waitForAll()
         }
         let root = try keys.root(sealingAs: nil)
-        let shared = try StateFile(path: folder.path("shared")).read(vouchedForBy: [root])
-        #expect(shared?.seen(shop) == 8 && first.seen(shop) == nil)
+        let shared = try StateFile(path: folder.path("shared")).read(authenticatedBy: [root])
+        #expect(shared?.highestSequence(of: shop) == 8 && first.highestSequence(of: shop) == nil)
         #expect(try folder.read("dump") == dump)
     }
 
@@ -182,8 +182,8 @@ import Testing
         for bit in 0..<bytes.count * 8 {
             var changed = bytes
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            let isAuthentic = try SequenceState(parsing: changed)?.isAuthenticated(by: root) == true
-            #expect(!isAuthentic, "bit \(bit)")
+            let state = SequenceState(parsing: changed)
+            #expect(try state?.isAuthenticated(by: root) != true, "bit \(bit)")
             // One bit of each byte also in the file.
             guard bit % 9 == 0 else { continue }
             try folder.write(changed, to: "state")

@@ -68,7 +68,7 @@ import Testing
     @Test func namesTheElementAndNeitherItsNameNorValue() {
         #expect(
             error { _ = try merged(#"{"table":[[1],[2,"ZZZZZZ"]]}"#) }?.message
-                == #""table" in defaults: element 1: element 1: found a string, wanted an integer (no fraction, no exponent)"#
+                == #""table" in defaults: element 1: element 1: found a string, expected an integer (no fraction, no exponent)"#
         )
         #expect(
             error { _ = try merged(#"{"fields":{"ZZZZZZ":"A"}}"#) }?.message
@@ -78,14 +78,14 @@ import Testing
 
     @Test(arguments: [
         (#"{"type":"string","items":{"type":"string"}}"#, "\"items\" is for array and object"),
-        (#"{"type":"array","items":[]}"#, "wanted an object"),
+        (#"{"type":"array","items":[]}"#, "expected an object"),
         (#"{"type":"array","items":{}}"#, "\"type\" must be one of"),
         (#"{"type":"array","items":{"type":"string","visibility":"public"}}"#, "unknown member"),
         (#"{"type":"array","items":{"type":"string","setBy":["launch"]}}"#, "unknown member"),
         (#"{"type":"array","items":{"type":"string","minimum":1}}"#, "\"minimum\" is for"),
         (
             #"{"type":"array","items":{"type":"string","pattern":"("}}"#,
-            "\"items\": \"pattern\" is no"
+            "\"items\": \"pattern\" is not a"
         ),
         (#"{"type":"array","items":{"type":"integer","enum":[1,"a"]}}"#, "element 1 of \"enum\""),
         (
@@ -99,10 +99,10 @@ import Testing
             "repeats an earlier one"
         ),
         (#"{"type":"array","minItems":2,"maxItems":1}"#, "\"minItems\" is above"),
-        (#"{"type":"array","minItems":-1}"#, "whole number from 0"),
-        (#"{"type":"array","maxItems":1.5}"#, "whole number from 0"),
-        (#"{"type":"array","maxItems":"1"}"#, "whole number from 0"),
-        (#"{"type":"array","maxItems":99999999999999999999}"#, "whole number from 0"),
+        (#"{"type":"array","minItems":-1}"#, "whole number of at least 0"),
+        (#"{"type":"array","maxItems":1.5}"#, "whole number of at least 0"),
+        (#"{"type":"array","maxItems":"1"}"#, "whole number of at least 0"),
+        (#"{"type":"array","maxItems":99999999999999999999}"#, "whole number of at least 0"),
         (#"{"type":"array","maxItems":1,"enum":[[1,2]]}"#, "element 0 of \"enum\""),
         (#"{"type":"array","minProperties":1}"#, "\"minProperties\" is for object"),
         (#"{"type":"object","minItems":1}"#, "\"minItems\" is for array"),
@@ -110,8 +110,8 @@ import Testing
         (#"{"type":"integer","maxLength":1}"#, "\"maxLength\" is for"),
         (#"{"type":"string","minLength":3,"maxLength":2}"#, "\"minLength\" is above"),
         (#"{"type":"string","maxLength":2,"enum":["abc"]}"#, "element 0 of \"enum\""),
-        (#"{"type":"string","pattern":"(a)\\1"}"#, "a backreference is not offered (character "),
-        (#"{"type":"string","pattern":"(?=a)b"}"#, "lookahead is not offered"),
+        (#"{"type":"string","pattern":"(a)\\1"}"#, "a backreference is not supported (character "),
+        (#"{"type":"string","pattern":"(?=a)b"}"#, "lookahead is not supported"),
     ])
     func refusesASchemaThatContradictsItself(_ rule: String, _ reason: String) throws {
         let error = try #require(error { _ = try schema(#"{"the.key":\#(rule)}"#) })

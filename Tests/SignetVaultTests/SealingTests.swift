@@ -92,7 +92,8 @@ import Testing
             ("0.0.9", ["0.0.8"], "older-version"), ("0.2.0", ["0.2.0"], "newer-version"),
             ("beta", ["beta"], nil), ("beta", [], "other-version"),
         ] as [(String, [String], String?)] {
-            let sealed = VersionBinding(app: shop.app, system: .init("signet", version))
+            let sealed = VersionBinding(
+                app: shop.app, system: .init(id: "signet", version: version))
             let dump = try shopDump(sealed, keys: keys)
             var isExactVersion = false
             let found = code {
@@ -117,9 +118,18 @@ import Testing
                 VersionBinding(app: "com.example.Shop", version: "1.4.2", systemVersion: "0.1.0"),
                 "wrong-app"
             ),
-            (VersionBinding(app: shop.app, system: .init("other", "0.1.0")), "wrong-system"),
-            (VersionBinding(app: shop.app, system: .init("signet", "0.0.9")), "newer-version"),
-            (VersionBinding(app: shop.app, system: .init("signet", "0.1.1")), "older-version"),
+            (
+                VersionBinding(app: shop.app, system: .init(id: "other", version: "0.1.0")),
+                "wrong-system"
+            ),
+            (
+                VersionBinding(app: shop.app, system: .init(id: "signet", version: "0.0.9")),
+                "newer-version"
+            ),
+            (
+                VersionBinding(app: shop.app, system: .init(id: "signet", version: "0.1.1")),
+                "older-version"
+            ),
         ] {
             #expect(code { _ = try dump.open(with: keys, for: other, now: noon) } == wanted)
             #expect(code { _ = try dump.exportKey(with: keys, for: other, now: noon) } == wanted)
@@ -189,7 +199,7 @@ import Testing
         #expect(opened.sequence == 5)
         #expect(opened.values == (try shopConfiguration().values))
         let written = try SealedDump(contentsOf: path)
-        #expect(written.name.salt != old.name.salt)
+        #expect(written.header.salt != old.header.salt)
         #expect(code { _ = try written.open(with: keys, for: shop, now: noon) } == "newer-version")
         #expect(
             code { _ = try file.rebind(with: .keys(keys), from: shop, to: new, now: noon) }

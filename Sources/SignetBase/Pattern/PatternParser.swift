@@ -1,6 +1,6 @@
-/// Why a text is no pattern, and where.
-package struct PatternFailure: Error {
-    package let reason: String
+/// The reason that a text isn't a valid pattern, and its position.
+struct PatternFailure: Error {
+    let reason: String
 }
 
 /// A pattern as a tree.
@@ -14,20 +14,21 @@ indirect enum PatternNode: Sendable {
     case repeated(PatternNode, atLeast: Int, atMost: Int?)
 }
 
-/// Reads a regular expression of ECMA-262's spelling, without what cannot be matched in one pass:
-/// backreferences, lookaround, atomic groups. What two dialects would read in two ways is refused too.
+/// Parses a regular expression in the syntax of ECMA-262. Refuses everything that can't be matched
+/// in one pass (backreferences, lookaround, atomic groups), and everything that dialects interpret
+/// differently.
 struct PatternParser {
     private let text: [Unicode.Scalar]
     private var position = 0
     private var depth = 0
     private var ignoresCase = false
 
-    private static let deepestGroup = 50
-    static let mostRepeats = 10_000
+    private static let maximumDepth = 50
+    static let maximumCount = 10_000
 
     static func parse(_ text: String) throws(PatternFailure) -> PatternNode {
         var parser = PatternParser(text: Array(text.unicodeScalars))
-        if parser.take("(?i)") { parser.ignoresCase = true }
+        if parser.consume("(?i)") { parser.ignoresCase = true }
         let node = try parser.choice()
         guard parser.position == parser.text.count else {
             throw parser.failure("a closing parenthesis without an opening one")
@@ -43,7 +44,7 @@ struct PatternParser {
 
     private var next: Unicode.Scalar? { position < text.count ? text[position] : nil }
 
-    private mutating func take(_ wanted: String) -> Bool {
+    private mutating func consume(_ wanted: String) -> Bool {
         let scalars = wanted.unicodeScalars
         guard text[position...].starts(with: scalars) else { return false }
         position += scalars.count
@@ -54,7 +55,7 @@ struct PatternParser {
 
     private mutating func choice() throws(PatternFailure) -> PatternNode {
         var branches = [try sequence()]
-        while take("|") { branches.append(try sequence()) }
+        while consume("|") { branches.append(try sequence()) }
         return branches.count == 1 ? branches[0] : .choice(branches)
     }
 
@@ -68,14 +69,14 @@ struct PatternParser {
     }
 
     private mutating func atom() throws(PatternFailure) -> PatternNode {
-        if take("(") { return try group() }
-        if take("[") { return .scalars(try characterClass()) }
-        if take("^") { return .textStart }
-        if take("$") { return .textEnd }
-        if take(".") { return .scalars(.complement(ScalarSet.lineEnds)) }
-        if take("\\") { return .scalars(cased(try escape(inClass: false))) }
+        if consume("(") { return try group() }
+        if consume("[") { return .scalars(try characterClass()) }
+        if consume("^") { return .textStart }
+        if consume("$") { return .textEnd }
+        if consume(".") { return .scalars(.complement(ScalarSet.lineEnds)) }
+        if consume("\\") { return .scalars(cased(try escape(inClass: false))) }
         guard let scalar = next, !"*+?{".unicodeScalars.contains(scalar) else {
-            throw failure("a repetition of nothing; a brace of the text is written \\{")
+            throw failure("a repetition of nothing; write a literal brace as \\{")
         }
         position += 1
         return .scalars(cased(ScalarSet([scalar.value...scalar.value])))
@@ -88,36 +89,36 @@ struct PatternParser {
     }
 
     private mutating func group() throws(PatternFailure) -> PatternNode {
-        if take("?") {
-            if take("<") {
-                guard next != "=", next != "!" else { throw failure("lookbehind is not offered") }
+        if consume("?") {
+            if consume("<") {
+                guard next != "=", next != "!" else { throw failure("lookbehind is not supported") }
                 while let scalar = next, scalar.properties.isAlphabetic || scalar == "_" {
                     position += 1
                 }
-                guard take(">") else { throw failure("a group's name must be of letters") }
-            } else if !take(":") {
+                guard consume(">") else { throw failure("a group's name must consist of letters") }
+            } else if !consume(":") {
                 throw failure(
                     next == "=" || next == "!"
-                        ? "lookahead is not offered" : "this kind of group is not offered")
+                        ? "lookahead is not supported" : "this kind of group is not supported")
             }
         }
         depth += 1
-        guard depth <= Self.deepestGroup else { throw failure("groups nested too deeply") }
+        guard depth <= Self.maximumDepth else { throw failure("groups nested too deeply") }
         let node = try choice()
-        guard take(")") else { throw failure("a group that is not closed") }
+        guard consume(")") else { throw failure("a group that is not closed") }
         depth -= 1
         return node
     }
 
     private mutating func repeated(_ node: PatternNode) throws(PatternFailure) -> PatternNode {
         let bounds: (Int, Int?)
-        if take("*") {
+        if consume("*") {
             bounds = (0, nil)
-        } else if take("+") {
+        } else if consume("+") {
             bounds = (1, nil)
-        } else if take("?") {
+        } else if consume("?") {
             bounds = (0, 1)
-        } else if take("{") {
+        } else if consume("{") {
             bounds = try counts()
         } else {
             return node
@@ -126,33 +127,33 @@ struct PatternParser {
         case .textStart, .textEnd: throw failure("a repetition of an anchor")
         default: break
         }
-        // Whether it takes as few as it can makes no difference to whether the whole text matches.
-        if !take("?"), let next, "*+{".unicodeScalars.contains(next) {
+        // A lazy repetition matches the same whole texts as a greedy one.
+        if !consume("?"), let next, "*+{".unicodeScalars.contains(next) {
             throw failure("a repetition of a repetition")
         }
         return .repeated(node, atLeast: bounds.0, atMost: bounds.1)
     }
 
     private mutating func counts() throws(PatternFailure) -> (Int, Int?) {
-        guard let least = number() else {
-            throw failure("a brace without a count; a brace of the text is written \\{")
+        guard let minimum = number() else {
+            throw failure("a brace without a count; write a literal brace as \\{")
         }
-        var most: Int? = least
-        if take(",") { most = number() }
-        guard take("}") else { throw failure("a count that is not closed") }
-        guard least <= Self.mostRepeats, most ?? 0 <= Self.mostRepeats else {
-            throw failure("a count above \(Self.mostRepeats)")
+        var maximum: Int? = minimum
+        if consume(",") { maximum = number() }
+        guard consume("}") else { throw failure("a count that is not closed") }
+        guard minimum <= Self.maximumCount, maximum ?? 0 <= Self.maximumCount else {
+            throw failure("a count above \(Self.maximumCount)")
         }
-        guard most.map({ least <= $0 }) != false else {
-            throw failure("a count whose least is above its most")
+        guard maximum.map({ minimum <= $0 }) != false else {
+            throw failure("a count whose minimum is above its maximum")
         }
-        return (least, most)
+        return (minimum, maximum)
     }
 
     private mutating func number() -> Int? {
         var value: Int?
         while let digit = next, ("0"..."9").contains(digit) {
-            value = min((value ?? 0) * 10 + Int(digit.value - 0x30), Self.mostRepeats + 1)
+            value = min((value ?? 0) * 10 + Int(digit.value - 0x30), Self.maximumCount + 1)
             position += 1
         }
         return value
@@ -161,13 +162,13 @@ struct PatternParser {
     // MARK: - Characters
 
     private mutating func characterClass() throws(PatternFailure) -> ScalarSet {
-        let isNegated = take("^")
+        let isNegated = consume("^")
         var members: [ScalarSet] = []
-        while !take("]") {
+        while !consume("]") {
             guard next != nil else { throw failure("a class that is not closed") }
             for pair in ["&&", "--", "~~", "["]
             where text[position...].starts(with: pair.unicodeScalars) {
-                throw failure("\(pair) in a class; behind a backslash it is of the text")
+                throw failure("\(pair) in a class; write a literal one after a backslash")
             }
             let low = try classMember()
             guard next == "-", position + 1 < text.count, text[position + 1] != "]" else {
@@ -177,9 +178,9 @@ struct PatternParser {
             position += 1
             let high = try classMember()
             guard let from = low.single, let to = high.single else {
-                throw failure("a range between what are no two characters")
+                throw failure("a range whose ends are not single characters")
             }
-            guard from <= to else { throw failure("a range whose first is above its last") }
+            guard from <= to else { throw failure("a range whose start is above its end") }
             members.append(ScalarSet([from...to]))
         }
         guard !members.isEmpty else { throw failure("an empty class") }
@@ -189,7 +190,7 @@ struct PatternParser {
     }
 
     private mutating func classMember() throws(PatternFailure) -> ScalarSet {
-        if take("\\") { return try escape(inClass: true) }
+        if consume("\\") { return try escape(inClass: true) }
         guard let scalar = next else { throw failure("a class that is not closed") }
         position += 1
         return ScalarSet([scalar.value...scalar.value])
@@ -213,24 +214,25 @@ struct PatternParser {
         case "0": return .one(0)
         case "x": return .one(try hexadecimal(2))
         case "u":
-            guard take("{") else { return .one(try hexadecimal(4)) }
+            guard consume("{") else { return .one(try hexadecimal(4)) }
             let digits = text[position...].prefix { $0 != "}" }.count
-            guard (1...6).contains(digits) else { throw failure("no code point behind \\u{") }
+            guard (1...6).contains(digits) else { throw failure("no code point after \\u{") }
             let value = try hexadecimal(digits)
-            guard take("}") else { throw failure("no code point behind \\u{") }
+            guard consume("}") else { throw failure("no code point after \\u{") }
             return .one(value)
         case "p", "P":
-            guard take("{") else { throw failure("no category behind \\\(scalar)") }
+            guard consume("{") else { throw failure("no category after \\\(scalar)") }
             let name = text[position...].prefix { $0 != "}" }
             guard name.endIndex < text.endIndex,
                 let category = ScalarCategory(String(String.UnicodeScalarView(name)))
             else {
-                throw failure("an unknown category; there are L, Lu, Nd and so on")
+                throw failure("an unknown category; expected L, Lu, Nd and so on")
             }
             position += name.count + 1
-            return ScalarSet(category, isMeant: scalar == "p")
-        case "1"..."9", "k": throw failure("a backreference is not offered")
-        case "b" where !inClass, "B" where !inClass: throw failure("a word boundary is not offered")
+            return ScalarSet(category, isIncluded: scalar == "p")
+        case "1"..."9", "k": throw failure("a backreference is not supported")
+        case "b" where !inClass, "B" where !inClass:
+            throw failure("a word boundary is not supported")
         default:
             guard !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) else {
                 throw failure("an unknown escape")
@@ -244,7 +246,7 @@ struct PatternParser {
         guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit),
             let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16),
             Unicode.Scalar(value) != nil
-        else { throw failure("no code point in hexadecimal") }
+        else { throw failure("expected a code point in hexadecimal") }
         position += count
         return value
     }
@@ -253,7 +255,7 @@ struct PatternParser {
 extension ScalarSet {
     static func one(_ scalar: UInt32) -> ScalarSet { ScalarSet([scalar...scalar]) }
 
-    /// The only scalar, of a set that is one.
+    /// The only scalar of the set, or nil.
     var single: UInt32? {
         guard ranges.count == 1, ranges[0].count == 1, categories.isEmpty else { return nil }
         return ranges[0].lowerBound

@@ -1,22 +1,22 @@
-/// A set of Unicode scalars, as a class of a pattern names it.
+/// The set of Unicode scalars in a class of a pattern.
 struct ScalarSet: Sendable {
     typealias Range = ClosedRange<UInt32>
 
-    /// Sorted and apart from each other.
+    /// Sorted and disjoint.
     private(set) var ranges: [Range]
-    /// Categories of `\p{…}`, each whether it is meant or its opposite.
-    private(set) var categories: [(category: ScalarCategory, isMeant: Bool)] = []
+    /// Categories of `\p{…}` (included) and `\P{…}`.
+    private(set) var categories: [(category: ScalarCategory, isIncluded: Bool)] = []
     var isNegated = false
     var ignoresCase = false
 
     init(_ ranges: [Range]) { self.ranges = Self.sorted(ranges) }
 
-    init(_ category: ScalarCategory, isMeant: Bool) {
+    init(_ category: ScalarCategory, isIncluded: Bool) {
         self.ranges = []
-        self.categories = [(category, isMeant)]
+        self.categories = [(category, isIncluded)]
     }
 
-    /// Creates the set of what is in one of the others, of which none is negated.
+    /// Creates the union of sets that aren't negated.
     init(joining sets: [ScalarSet]) {
         self.ranges = Self.sorted(sets.flatMap(\.ranges))
         for category in sets.lazy.flatMap(\.categories)
@@ -25,7 +25,7 @@ struct ScalarSet: Sendable {
         }
     }
 
-    /// The scalars that none of the ranges holds.
+    /// Returns the set of the scalars outside of the ranges.
     static func complement(_ ranges: [Range]) -> ScalarSet {
         var rest: [Range] = []
         var next: UInt32 = 0
@@ -50,7 +50,7 @@ struct ScalarSet: Sendable {
 
     private func holds(_ scalar: Unicode.Scalar) -> Bool {
         isInRange(scalar.value)
-            || categories.contains { $0.category.contains(scalar) == $0.isMeant }
+            || categories.contains { $0.category.contains(scalar) == $0.isIncluded }
     }
 
     private func isInRange(_ value: UInt32) -> Bool {
@@ -76,16 +76,16 @@ struct ScalarSet: Sendable {
 
     static let digits: [Range] = [0x30...0x39]
     static let wordCharacters: [Range] = [0x30...0x39, 0x41...0x5a, 0x5f...0x5f, 0x61...0x7a]
-    /// White space and line ends (ECMA-262, section 12.2 and 12.3).
+    /// White space and line terminators (ECMA-262, sections 12.2 and 12.3).
     static let spaces: [Range] = [
         0x09...0x0d, 0x20...0x20, 0xa0...0xa0, 0x1680...0x1680, 0x2000...0x200a, 0x2028...0x2029,
         0x202f...0x202f, 0x205f...0x205f, 0x3000...0x3000, 0xfeff...0xfeff,
     ]
-    /// What ends a line, which `.` does not match.
+    /// Line terminators, which `.` doesn't match.
     static let lineEnds: [Range] = [0x0a...0x0a, 0x0d...0x0d, 0x2028...0x2029]
 }
 
-/// A general category of Unicode, by its one or two letters: `L` holds `Lu`, `Ll` and so on.
+/// A general category of Unicode, named by one or two letters: `L` includes `Lu`, `Ll` and so on.
 struct ScalarCategory: Sendable, Equatable {
     private let name: String
 

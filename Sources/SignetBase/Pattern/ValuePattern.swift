@@ -1,12 +1,12 @@
-/// A schema's pattern, compiled once; the whole value must match it.
+/// A compiled pattern of a schema. The whole value must match it.
 ///
-/// Values come from others and patterns may too, so matching goes over the text once, whatever the
-/// pattern: no repetition within a repetition makes it slow. It goes by Unicode scalars, so that no
-/// combining mark hides in a character.
+/// Values and patterns may be untrusted, so matching reads the text once for any pattern: nested
+/// repetitions don't make it slow. It compares Unicode scalars, so that a character can't hide a
+/// combining mark.
 package final class ValuePattern: Sendable {
     enum Instruction: Sendable {
         case scalars(ScalarSet)
-        /// Goes on at both places.
+        /// Continues at both positions.
         case split(Int, Int)
         case jump(Int)
         case textStart
@@ -14,17 +14,18 @@ package final class ValuePattern: Sendable {
         case match
     }
 
-    /// The pattern as the schema has it.
+    /// The pattern as written in the schema.
     package let text: String
     let program: [Instruction]
 
-    /// A pattern that needs more has counts that nobody meant.
-    private static let mostInstructions = 20_000
+    /// The maximum length of a program. Only unreasonable counts need more.
+    private static let instructionLimit = 20_000
 
     /// Compiles a pattern.
     ///
-    /// - Throws: `PatternFailure`, which says what is wrong and where, without repeating the pattern.
-    package init(_ text: String) throws(PatternFailure) {
+    /// - Throws: `malformed-schema` with the reason and its position, without repeating the
+    ///   pattern.
+    package init(_ text: String) throws(VaultError) {
         self.text = text
         var compiler = Compiler()
         try compiler.add(try PatternParser.parse(text))
@@ -32,13 +33,15 @@ package final class ValuePattern: Sendable {
         self.program = compiler.program
     }
 
-    /// Whether the whole text matches; a text that takes more work than any real value does not.
+    /// Returns whether the whole text matches. Returns false if that takes more work than any real
+    /// value.
     package func matches(_ text: String) -> Bool {
         var matcher = PatternMatcher(program: program, isSearch: false)
         return matcher.matches(text)
     }
 
-    /// Whether the pattern matches somewhere in the text; nil where that takes too much work to tell.
+    /// Returns whether the pattern matches somewhere in the text, or nil if that takes too much
+    /// work.
     package func isFound(in text: String) -> Bool? {
         var matcher = PatternMatcher(program: program, isSearch: true)
         let isFound = matcher.matches(text)
@@ -47,7 +50,8 @@ package final class ValuePattern: Sendable {
 
     private struct Compiler {
         var program: [Instruction] = []
-        /// Copies of parts that add no instruction count too.
+        /// The number of compiled nodes and instructions. Copied nodes count even if they add no
+        /// instruction.
         private var steps = 0
 
         mutating func append(_ instruction: Instruction) throws(PatternFailure) {
@@ -57,8 +61,8 @@ package final class ValuePattern: Sendable {
 
         private mutating func step() throws(PatternFailure) {
             steps += 1
-            guard steps <= ValuePattern.mostInstructions else {
-                throw PatternFailure(reason: "its counts make it too large")
+            guard steps <= ValuePattern.instructionLimit else {
+                throw PatternFailure(reason: "the counts make it too large")
             }
         }
 
@@ -82,11 +86,11 @@ package final class ValuePattern: Sendable {
                 }
                 if let last = branches.last { try add(last) }
                 for end in ends { program[end] = .jump(program.count) }
-            case .repeated(let node, let least, let most):
-                for _ in 0..<least { try add(node) }
-                if let most {
+            case .repeated(let node, let minimum, let maximum):
+                for _ in 0..<minimum { try add(node) }
+                if let maximum {
                     var splits: [Int] = []
-                    for _ in least..<most {
+                    for _ in minimum..<maximum {
                         splits.append(program.count)
                         try append(.split(0, 0))
                         try add(node)
@@ -104,12 +108,13 @@ package final class ValuePattern: Sendable {
     }
 }
 
-/// One match: the places in the program that are reached together are one state, kept with where each
-/// scalar leads from it (a lazy deterministic automaton; K. Thompson, CACM 11(6), 1968).
+/// Matches one text with a lazy deterministic automaton (K. Thompson, CACM 11(6), 1968). A state is
+/// the set of positions in the program that are reached together. It caches the next state for each
+/// scalar.
 struct PatternMatcher {
     private struct State {
-        let places: [Int]
-        /// By ASCII scalar: the next state, -1 where it is not known yet.
+        let positions: [Int]
+        /// The next state for each ASCII scalar, or -1 if it's not known yet.
         var next = [Int](repeating: -1, count: 128)
         var others: [UInt32: Int] = [:]
         let holdsMatch: Bool
@@ -122,13 +127,13 @@ struct PatternMatcher {
     private var marks: [Int]
     private var round = 0
     private var work = 0
-    /// Whether the work went beyond its bound; then nothing matches.
+    /// Whether the work exceeded its limit; then nothing matches.
     private(set) var isExhausted = false
 
-    /// Places looked at: a second or two.
-    private static let mostWork = 1 << 24
-    private static let mostStates = 2000
-    private static let mostOthers = 1000
+    /// The maximum number of visited positions, about one or two seconds.
+    private static let workLimit = 1 << 24
+    private static let stateLimit = 2000
+    private static let otherLimit = 1000
 
     init(program: [ValuePattern.Instruction], isSearch: Bool) {
         self.program = program
@@ -140,15 +145,15 @@ struct PatternMatcher {
         var state = number(of: closure([0], atStart: true, atEnd: false))
         for scalar in text.unicodeScalars {
             if isSearch, states[state].holdsMatch { return true }
-            if !isSearch, states[state].places.isEmpty { return false }
-            state = step(state, scalar)
+            if !isSearch, states[state].positions.isEmpty { return false }
+            state = self.state(after: state, reading: scalar)
             if isExhausted { return false }
         }
-        return closure(states[state].places, atStart: text.isEmpty, atEnd: true)
+        return closure(states[state].positions, atStart: text.isEmpty, atEnd: true)
             .contains { if case .match = program[$0] { true } else { false } }
     }
 
-    private mutating func step(_ state: Int, _ scalar: Unicode.Scalar) -> Int {
+    private mutating func state(after state: Int, reading scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 128 {
             let known = states[state].next[Int(value)]
@@ -157,60 +162,61 @@ struct PatternMatcher {
             return known
         }
         var reached: [Int] = []
-        for place in states[state].places {
+        for position in states[state].positions {
             work += 1
-            if case .scalars(let set) = program[place], set.contains(scalar) {
-                reached.append(place + 1)
+            if case .scalars(let set) = program[position], set.contains(scalar) {
+                reached.append(position + 1)
             }
         }
         if isSearch { reached.append(0) }
-        let places = closure(reached, atStart: false, atEnd: false)
-        if work > Self.mostWork { isExhausted = true }
-        if states.count >= Self.mostStates {
-            // Begins to collect anew; what was learnt is lost, not what is true.
+        let positions = closure(reached, atStart: false, atEnd: false)
+        if work > Self.workLimit { isExhausted = true }
+        if states.count >= Self.stateLimit {
+            // Clear the cache. Its states can be computed again.
             states.removeAll(keepingCapacity: true)
             numbers.removeAll(keepingCapacity: true)
-            return number(of: places)
+            return number(of: positions)
         }
-        let next = number(of: places)
+        let next = number(of: positions)
         if value < 128 {
             states[state].next[Int(value)] = next
-        } else if states[state].others.count < Self.mostOthers {
+        } else if states[state].others.count < Self.otherLimit {
             states[state].others[value] = next
         }
         return next
     }
 
-    private mutating func number(of places: [Int]) -> Int {
-        if let number = numbers[places] { return number }
+    private mutating func number(of positions: [Int]) -> Int {
+        if let number = numbers[positions] { return number }
         let number = states.count
-        numbers[places] = number
-        let holdsMatch = places.contains {
+        numbers[positions] = number
+        let holdsMatch = positions.contains {
             if case .match = program[$0] { true } else { false }
         }
-        states.append(State(places: places, holdsMatch: holdsMatch))
+        states.append(State(positions: positions, holdsMatch: holdsMatch))
         return number
     }
 
-    /// The places that are reached without a scalar, in order, of those that wait for something.
-    private mutating func closure(_ places: [Int], atStart: Bool, atEnd: Bool) -> [Int] {
+    /// Returns the positions that are reached without reading a scalar and that wait for one, in
+    /// order.
+    private mutating func closure(_ positions: [Int], atStart: Bool, atEnd: Bool) -> [Int] {
         round += 1
         var reached: [Int] = []
-        var open = places
-        while let place = open.popLast() {
-            guard marks[place] != round else { continue }
-            marks[place] = round
+        var open = positions
+        while let position = open.popLast() {
+            guard marks[position] != round else { continue }
+            marks[position] = round
             work += 1
-            switch program[place] {
+            switch program[position] {
             case .jump(let target): open.append(target)
             case .split(let left, let right):
                 open.append(right)
                 open.append(left)
-            case .textStart: if atStart { open.append(place + 1) }
+            case .textStart: if atStart { open.append(position + 1) }
             case .textEnd:
-                reached.append(place)
-                if atEnd { open.append(place + 1) }
-            case .scalars, .match: reached.append(place)
+                reached.append(position)
+                if atEnd { open.append(position + 1) }
+            case .scalars, .match: reached.append(position)
             }
         }
         return reached.sorted()

@@ -3,28 +3,28 @@ import SignetCrypto
 internal import SignetSystem
 
 extension DumpFile {
-    /// Brings the dump to newer versions under a root that is made of the current one in one
-    /// direction, and forgets the current one: with the key file as it then stands no dump from
-    /// before the upgrade opens, nor can anybody who gets hold of it later make it open.
+    /// Seals the dump for newer versions under a new root that is derived from the current one in
+    /// one direction, and removes the current root from the key file. Afterwards the key file opens
+    /// no dump from before the upgrade, even if an attacker obtains it.
     ///
-    /// In this order, each step safe on the disk before the next: the key file gets the new root
-    /// beside the old; the dump is sealed under the new root, written and read back; the key file
-    /// loses the old root, and what it held before is overwritten. A kill after any step leaves a
-    /// dump that the key file opens, and the same call again does what is left.
+    /// The steps, each flushed to the disk before the next: the new root is added to the key file;
+    /// the dump is sealed under the new root, written and read back; the old root is removed from
+    /// the key file and its bytes are overwritten. After a crash at any step, the key file opens
+    /// the dump, and the same call does the remaining steps.
     ///
-    /// Every dump under the old root is locked out for good. Those beside this one, and the apps
-    /// that the state file knows, are looked for; others the caller must know of.
+    /// No dump under the old root can be opened any more. The dumps beside this one and the apps in
+    /// the state file are checked for the old root; the caller must know of any others.
     ///
     /// - Parameters:
     ///   - keyFile: The file with the current root. Its other keys stay as they are.
-    ///   - old: The app and versions that the dump must be of, exactly.
-    ///   - new: The app and versions that open the result; not the same.
+    ///   - old: The app and versions that the dump must be sealed for, exactly.
+    ///   - new: The app and versions that can open the new dump; not the same as `old`.
     ///   - keyID: The new root's id; nil counts on: `vault-2026`, `vault-2026+1`, `vault-2026+2`.
-    ///   - lockingOutOthers: Whether other dumps under the old root may be locked out.
-    ///   - now: Unix seconds; nil is the clock's.
-    /// - Returns: The inside of what was read back, and the id of the root that is gone.
-    /// - Throws: `locks-out-others` naming the other dumps; `malformed-input` for the same versions;
-    ///   `malformed-keys` for an id that another key has; and as `rebind`.
+    ///   - lockingOutOthers: Whether other dumps under the old root may become unreadable.
+    ///   - now: The current time in Unix seconds; nil is the system clock's.
+    /// - Returns: The content of the new dump, as read back, and the id of the removed root.
+    /// - Throws: `locks-out-others` naming the other dumps; `malformed-input` if the versions are
+    ///   the same; `malformed-keys` if another key has the new id; and as `rebind`.
     @discardableResult
     public func ratchet(
         keyFile: String, from old: VersionBinding, to new: VersionBinding, keyID: String? = nil,
@@ -33,31 +33,35 @@ extension DumpFile {
         let now = now ?? UnixTime.now()
         guard old != new else {
             throw VaultError(
-                .malformedInput, "a ratchet belongs to an upgrade, and both versions are the same")
+                .malformedInput, "found the same old and new versions; ratchet only at an upgrade")
         }
         var file = try Self.mapping { () throws(KeyError) in try LockedKeyFile(keyFile) }
-        let there = try SealedDump(contentsOf: path)
-        if there.binding == new, let forgotten = try Self.origin(of: there, in: file.set, new) {
+        let found = try SealedDump(contentsOf: path)
+        if found.binding == new,
+            let forgotten = try Ratchet.previousID(of: found, in: file.set, for: new)
+        {
             let opened = try change(openedWith: .keys(file.set), at: now) {
-                present throws(VaultError) in
+                current throws(VaultError) in
                 let keys = VaultKeys.keys(file.set)
-                let opened = try present.open(with: keys, for: new, at: now)
-                try requireNoOthers(under: forgotten, opened, present, lockingOutOthers)
-                guard opened.dump == there else {
-                    throw VaultError(.fileBusy, "\(self): another process has changed it meanwhile")
+                let opened = try current.open(with: keys, for: new, at: now)
+                if !lockingOutOthers {
+                    try requireNoOthers(under: forgotten, than: opened, in: current)
                 }
-                // Once more as it is: a run that was killed may not have brought it to the disk, and
-                // the root that opens the one before it is about to go.
-                return .to(opened.dump, under: try keys.root(of: there), of: keys, from: opened)
+                guard opened.dump == found else {
+                    throw VaultError(.fileBusy, "\(self): another process changed it meanwhile")
+                }
+                // Write the same dump again. A run that crashed may not have flushed it, and the
+                // root of the dump before it is about to be removed.
+                return .to(opened.dump, under: try keys.root(of: found), of: keys, from: opened)
             }
             try Self.mapping { () throws(KeyError) in try file.remove(forgotten) }
             return (opened, forgotten)
         }
         var forgotten = ""
         let opened = try change(openedWith: .keys(file.set), at: now) {
-            present throws(VaultError) in
+            current throws(VaultError) in
             let keys = VaultKeys.keys(file.set)
-            let opened = try present.open(with: keys, for: old, at: now)
+            let opened = try current.open(with: keys, for: old, at: now)
             try new.requireUsable()
             let id = keyID ?? Ratchet.id(after: opened.keyID)
             if let problem = VersionBinding.problem(with: id) {
@@ -65,49 +69,33 @@ extension DumpFile {
             }
             forgotten = opened.keyID
             guard !sameBytes(id, forgotten) else {
-                throw VaultError(.malformedInput, "the new key's id is the old one's")
+                throw VaultError(.malformedInput, "the new key's id is the same as the old key's")
             }
-            try requireNoOthers(under: forgotten, opened, present, lockingOutOthers)
+            if !lockingOutOthers {
+                try requireNoOthers(under: forgotten, than: opened, in: current)
+            }
             let next = try Ratchet.root(after: keys.root(of: opened.dump), as: id, for: new)
             try Self.mapping { () throws(KeyError) in
                 try file.add(root: next.bytes, as: id, beside: forgotten)
             }
             let newKeys = VaultKeys.keys(file.set)
-            let root = try newKeys.root(named: id, .root)
-            return try present.resealed(
+            let root = try newKeys.root(named: id, scheme: .root)
+            return try current.resealed(
                 opened, as: opened.sealedTail, under: root, of: newKeys, for: new, at: now)
         }
         try Self.mapping { () throws(KeyError) in try file.remove(forgotten) }
         return (opened, forgotten)
     }
 
-    /// The root in a set of which a dump's root was made for these versions; nil where it is gone.
-    private static func origin(
-        of dump: SealedDump, in set: KeySet, _ binding: VersionBinding
-    ) throws(VaultError) -> String? {
-        guard dump.name.scheme == .root, let current = set[dump.keyID] else { return nil }
-        for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
-            let next = try Ratchet.root(after: .key(key), as: current.id, for: binding)
-            let isOrigin = try mapping { () throws(KeyError) in
-                try current.isVaultRoot(next.bytes)
-            }
-            if isOrigin { return key.id }
-        }
-        return nil
-    }
-
-    /// Looks for other dumps under a root that is to go.
+    /// Throws `locks-out-others` if other dumps are known to be under a root that is to be removed.
     private func requireNoOthers(
-        under keyID: String, _ opened: OpenedDump, _ present: Present, _ isAccepted: Bool
+        under keyID: String, than opened: OpenedDump, in current: Current
     ) throws(VaultError) {
-        guard !isAccepted else { return }
         var others: [String] = []
         do throws(FileFailure) {
-            for file in try Folder.firstBytes(
-                ofFilesBeside: path, count: SealedDump.headerLimit + 1)
-            {
-                if let name = SealedDump.name(beginning: file.bytes), name.scheme == .root,
-                    sameBytes(name.keyID, keyID)
+            for file in try Folder.beginnings(beside: path, count: SealedDump.headerLimit + 1) {
+                if let header = SealedDump.header(beginning: file.bytes), header.scheme == .root,
+                    sameBytes(header.keyID, keyID)
                 {
                     others.append(printable(file.name))
                 }
@@ -116,7 +104,7 @@ extension DumpFile {
             throw VaultError(.unreadableFile, error.message)
         }
         others.sort()
-        others += try present.otherApps(than: opened.binding).map { "the app \(quoted($0))" }
+        others += try current.otherApps(than: opened.binding).map { "the app \(quoted($0))" }
         guard others.isEmpty else {
             let shown = others.prefix(8).joined(separator: ", ")
             let more = others.count > 8 ? " and \(others.count - 8) more" : ""
@@ -127,7 +115,7 @@ extension DumpFile {
         }
     }
 
-    private static func mapping<Result: ~Copyable>(
+    fileprivate static func mapping<Result: ~Copyable>(
         _ work: () throws(KeyError) -> Result
     ) throws(VaultError) -> Result {
         do throws(KeyError) {
@@ -135,5 +123,56 @@ extension DumpFile {
         } catch {
             throw VaultError(error)
         }
+    }
+}
+
+/// Derives the next root from the current one in one direction.
+enum Ratchet {
+    /// Derives the root of an upgrade with HKDF-SHA256 (RFC 5869), from which the current root
+    /// can't be computed. There is no salt. The info is the label `signet1 ratchet`, a zero byte,
+    /// the two ids, and the ids and versions of the app and the network system, each after its
+    /// length.
+    ///
+    /// - Parameters:
+    ///   - root: The current root.
+    ///   - id: The next root's id.
+    ///   - binding: The app and versions that the new dump is bound to.
+    /// - Returns: 32 bytes.
+    static func root(
+        after root: DumpRoot, as id: String, for binding: VersionBinding
+    ) throws(VaultError) -> SecretBytes {
+        var info = LengthPrefixed(label: "signet1 ratchet")
+        for part in [
+            root.id, id, binding.app.id, binding.app.version, binding.system.id,
+            binding.system.version,
+        ] {
+            info.append(part)
+        }
+        return try root.derive(salt: [], info: info.bytes, count: 32)
+    }
+
+    /// Returns the next id: `vault-2026`, `vault-2026+1`, `vault-2026+2`, ….
+    static func id(after id: String) -> String {
+        let parts = id.split(separator: "+", omittingEmptySubsequences: false)
+        guard parts.count > 1, let last = parts.last, let number = UInt32(last), number > 0,
+            sameBytes(String(number), String(last)), number < .max
+        else { return id + "+1" }
+        return parts.dropLast().joined(separator: "+") + "+\(number + 1)"
+    }
+
+    /// Returns the id of the key from which a dump's root was derived for these versions, or nil if
+    /// the set doesn't have that key.
+    fileprivate static func previousID(
+        of dump: SealedDump, in set: KeySet, for binding: VersionBinding
+    ) throws(VaultError) -> String? {
+        guard dump.header.scheme == .root, let current = set[dump.keyID] else { return nil }
+        for key in set.keys where key.type == .vault && !sameBytes(key.id, current.id) {
+            let next = try root(after: .key(key), as: current.id, for: binding)
+            let isPrevious = try DumpFile.mapping { () throws(KeyError) in
+                try current.isVaultRoot(next.bytes)
+            }
+            if isPrevious { return key.id }
+        }
+        return nil
     }
 }

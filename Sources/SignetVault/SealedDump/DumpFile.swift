@@ -1,33 +1,49 @@
 internal import SignetBase
 import SignetCrypto
 
-/// A sealed dump in a file, and the one way in which it is changed.
+/// A sealed dump in a file. All changes to the file go through this type.
 ///
-/// Every change waits until no other process changes the file, at most 10 s (`file-busy`), reads the
-/// dump that is there, opens it, makes a new one with the next sequence, writes it beside the old one
-/// with mode 0600, flushes it, renames it over the old one, flushes the folder, and reads back and
-/// opens what then stands there. A kill at any moment leaves the old dump or the new one, and an error
-/// leaves no temporary file.
+/// A change waits up to 10 s until no other process is changing the file (`file-busy`). It reads
+/// and opens the current dump, seals a new one with the next sequence, writes it beside the old one
+/// with mode 0600, flushes it, renames it over the old one, flushes the folder, and then reads the
+/// file back and opens it. A crash at any moment leaves either the old dump or the new one; an
+/// error leaves no temporary file.
 ///
-/// With a state file the highest sequence seen is kept beside the dump, with a MAC, so that an older
-/// dump that somebody put back is noticed. The dump is written first: a kill between the two leaves a
-/// dump that is newer than the state says, which opens.
+/// A state file keeps the highest sequence seen, with a MAC, so that an older dump that was put
+/// back is detected. The dump is written first: a crash between the two leaves a dump that is newer
+/// than the state file says, and that dump opens.
+///
+/// ```swift
+/// let keys = VaultKeys.keys(try KeySource("/etc/shop/keys").load())
+/// let dump = DumpFile("/var/lib/shop/shop.dump", state: "/var/lib/shop/shop.seen")
+///
+/// // After an upgrade of the app: open for the old version, seal for the new one.
+/// let old = VersionBinding(app: "com.example.shop", version: "1.4.2")
+/// let new = VersionBinding(app: "com.example.shop", version: "1.5.0")
+/// try dump.rebind(with: keys, from: old, to: new)
+///
+/// // To change the root: open with the old key, seal under the new one.
+/// try dump.rekey(with: keys, to: keys, keyID: "vault-2027", for: new)
+///
+/// let opened = try dump.open(with: keys, for: new)
+/// print("sequence \(opened.sequence), sealed at \(opened.sealedAt)")
+/// ```
 public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
-    /// Where the dump is.
+    /// The path of the dump.
     public let path: String
 
-    /// Where the highest sequences seen are kept, or nil.
+    /// The path of the state file, which keeps the highest sequences seen, or nil.
     public let state: String?
-    /// What becomes of a dump with a lower sequence than one that was seen.
+    /// The treatment of a dump whose sequence is lower than one that was seen before.
     public let rollback: RollbackPolicy
 
-    /// Names a file, which need not be there yet.
+    /// Names a file, which need not exist yet.
     ///
     /// - Parameters:
-    ///   - path: The dump; to be opened, `-` is standard input.
-    ///   - state: A file for the highest sequences seen, made at the first use; it serves the dumps
-    ///     of one root. nil: none is kept.
-    ///   - rollback: What becomes of a dump with a lower sequence than one that was seen.
+    ///   - path: The dump; for opening, `-` is standard input.
+    ///   - state: A file for the highest sequences seen, created at the first use. It can serve all
+    ///     dumps of one root. If nil, rollbacks aren't detected.
+    ///   - rollback: The treatment of a dump whose sequence is lower than one that was seen before.
     public init(_ path: String, state: String? = nil, rollback: RollbackPolicy = .refuse) {
         self.path = path
         self.state = state
@@ -37,16 +53,17 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// The path.
     public var description: String { printable(path) }
 
-    /// Opens the dump for the versions that run.
+    /// Opens the dump for the running versions.
     ///
     /// - Parameters:
-    ///   - keys: What opens it.
-    ///   - binding: The app and the network system that run.
-    ///   - olderAppVersions: Older versions of the app whose dumps may be read; never a newer one.
-    ///   - olderSystemVersions: The same of the network system.
-    ///   - now: Unix seconds for the key's dates; nil is the clock's.
+    ///   - keys: The key set or passphrase that opens it.
+    ///   - binding: The running app and network system.
+    ///   - olderAppVersions: Older versions of the app whose dumps may be read. A newer version is
+    ///     never accepted.
+    ///   - olderSystemVersions: Older versions of the network system whose dumps may be read.
+    ///   - now: The time for the key's dates, in Unix seconds; nil is the current time.
     /// - Throws: `unreadable-file`, `malformed-dump`, and as `SealedDump.open`. With a state file
-    ///   `rolled-back` where the policy refuses it, `state-tampered`, `unwritable-file`.
+    ///   also `rolled-back` if the policy refuses it, `state-tampered`, `unwritable-file`.
     public func open(
         with keys: VaultKeys, for binding: VersionBinding,
         accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
@@ -58,9 +75,9 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         return try checked(opened, with: keys, recording: true)
     }
 
-    /// Holds a dump that was opened against the state file, if there is one.
+    /// Compares the sequence of an opened dump with the state file, if there is one.
     ///
-    /// - Parameter recording: Whether a higher sequence is noted; else nothing is written.
+    /// - Parameter recording: Whether to write a higher sequence to the state file.
     /// - Throws: `rolled-back`, `state-tampered`, `unwritable-file`.
     package func checked(
         _ opened: OpenedDump, with keys: VaultKeys, recording: Bool
@@ -68,24 +85,25 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         guard let state else { return opened }
         let check = try StateFile(path: state).check(
             opened, under: keys.root(of: opened.dump), recording: recording)
-        return try reported(check, of: opened)
+        return try opened.reporting(check, of: self)
     }
 
-    /// Seals a configuration into the file, whole or not at all.
+    /// Seals a configuration into the file.
     ///
-    /// Over a dump of the same app that the same keys open, of whatever version, the sequence goes on
-    /// by one, so that an older dump put back in its place can be told from the newest; over another
-    /// dump or an empty file it starts at 1. A file that is no dump is never replaced: it may be a
-    /// key file named by mistake.
+    /// If the file holds a dump of the same app, of any version, that the same keys open, the new
+    /// dump's sequence is one higher, so that the old dump can be detected if it's put back. Over
+    /// another dump or an empty file the sequence starts at 1. Any other file is never replaced,
+    /// because it may be a key file named by mistake.
     ///
     /// - Parameters:
-    ///   - configuration: What is sealed.
-    ///   - keys: What seals it.
-    ///   - keyID: The root's id; nil is the set's only root. A passphrase takes any id, and without
-    ///     one `passphrase`.
-    ///   - binding: What opens the dump again.
-    ///   - now: Unix seconds for the key's dates and `sealedAt`; nil is the clock's.
-    /// - Returns: The inside of what was read back.
+    ///   - configuration: The configuration to seal.
+    ///   - keys: The key set or passphrase to seal under.
+    ///   - keyID: The root's id; nil is the set's only root. A passphrase accepts any id; nil is
+    ///     `passphrase`.
+    ///   - binding: The app and versions that can open the dump.
+    ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
+    ///     time.
+    /// - Returns: The content of the new dump, as read back.
     /// - Throws: `unknown-key`, `unwritable-file`, and as `GlobalConfiguration.seal`.
     @discardableResult
     public func seal(
@@ -94,60 +112,103 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
         let root = try keys.root(sealingAs: keyID)
-        return try change(openedWith: keys, at: now, alsoVouching: root) { old throws(VaultError) in
-            let floor = max(
-                old.sequence(of: binding.app, with: keys, at: now), try old.seen(binding) ?? 0)
+        return try change(openedWith: keys, at: now, alsoTrusting: root) {
+            current throws(VaultError) in
+            let last = max(
+                current.sequence(of: binding.app, with: keys, at: now),
+                try current.highestSeen(of: binding) ?? 0)
             let dump = try SealedDump(
-                tail: configuration.sealedTail, sequence: Self.sequence(after: floor), with: root,
+                tail: configuration.sealedTail, sequence: Self.sequence(after: last), with: root,
                 for: binding, now: now, salt: SealedDump.newSalt())
             return .to(dump, under: root, of: keys, from: nil)
         }
     }
 
-    /// Brings the dump to other versions, at an upgrade: opened for the old ones and sealed for the
-    /// new ones.
+    /// Opens the dump for the old versions and seals it for the new ones, as needed after an
+    /// upgrade.
     ///
     /// - Parameters:
-    ///   - keys: What opens it; the root stays the same.
-    ///   - old: The app and versions that the dump must be of, exactly.
-    ///   - new: The app and versions that open the result.
-    ///   - now: Unix seconds; nil is the clock's.
-    /// - Returns: The inside of what was read back.
+    ///   - keys: The key set or passphrase that opens it; the root stays the same.
+    ///   - old: The app and versions that the dump must be sealed for, exactly.
+    ///   - new: The app and versions that can open the new dump.
+    ///   - now: The current time in Unix seconds; nil is the system clock's.
+    /// - Returns: The content of the new dump, as read back.
     /// - Throws: `unreadable-file`, `unwritable-file`, and as `open`.
     @discardableResult
     public func rebind(
         with keys: VaultKeys, from old: VersionBinding, to new: VersionBinding, now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        return try change(openedWith: keys, at: now) { present throws(VaultError) in
-            let opened = try present.open(with: keys, for: old, at: now)
+        return try change(openedWith: keys, at: now) { current throws(VaultError) in
+            let opened = try current.open(with: keys, for: old, at: now)
             let root = try keys.root(of: opened.dump)
-            return try present.resealed(
+            return try current.resealed(
                 opened, as: opened.sealedTail, under: root, of: keys, for: new, at: now)
+        }
+    }
+
+    /// Seals the dump under another root: a root of another key set, another id of the same set, or
+    /// a passphrase. The salt is new and the sequence is one higher; versions and values stay the
+    /// same.
+    ///
+    /// A dump that is already under the new root keeps its content and is only written again. So a
+    /// call that was interrupted can be repeated, and the old key can be deleted afterwards.
+    ///
+    /// - Parameters:
+    ///   - keys: The key set or passphrase that opens the dump.
+    ///   - newKeys: The key set or passphrase that opens the new dump; it may be the same set.
+    ///   - keyID: The new root's id; nil is the set's only root, or `passphrase`.
+    ///   - binding: The app and versions that the dump must be sealed for, exactly.
+    ///   - acceptingEndedKey: Whether the old key may be revoked or expired. The new key never may.
+    ///   - now: The current time in Unix seconds; nil is the system clock's.
+    /// - Returns: The content of the new dump, as read back.
+    /// - Throws: `unreadable-file`, `unwritable-file`, and as `open` and `seal`.
+    @discardableResult
+    public func rekey(
+        with keys: VaultKeys, to newKeys: VaultKeys, keyID: String? = nil,
+        for binding: VersionBinding, acceptingEndedKey: Bool = false, now: Int64? = nil
+    ) throws(VaultError) -> OpenedDump {
+        let now = now ?? UnixTime.now()
+        let root = try newKeys.root(sealingAs: keyID)
+        try root.requireSealing(at: now)
+        return try change(
+            openedWith: keys, at: now, alsoTrusting: root, acceptingEndedKey: acceptingEndedKey
+        ) { current throws(VaultError) in
+            let dump = try current.dump
+            try dump.requireBinding(to: binding)
+            if dump.header.scheme == root.scheme, sameBytes(dump.keyID, root.id),
+                let opened = try? dump.open(with: newKeys, isExactVersion: true, now: now)
+            {
+                return .to(dump, under: root, of: newKeys, from: try current.checked(opened))
+            }
+            let opened = try current.open(
+                with: keys, for: binding, acceptingEndedKey: acceptingEndedKey, at: now)
+            return try current.resealed(
+                opened, as: opened.sealedTail, under: root, of: newKeys, for: binding, at: now)
         }
     }
 
     /// Changes the configuration in the dump.
     ///
     /// - Parameters:
-    ///   - keys: What opens it; the root stays the same.
-    ///   - binding: The app and versions that the dump must be of, exactly.
-    ///   - now: Unix seconds; nil is the clock's.
-    ///   - edit: Gets the inside and gives what takes its place, with a sequence that the new one
-    ///     must be beyond; nil leaves the file as it is.
-    /// - Returns: The inside of what was read back, or of what was left as it is.
-    /// - Throws: `unreadable-file`, `unwritable-file`, what `edit` throws, and as `open`.
+    ///   - keys: The key set or passphrase that opens it; the root stays the same.
+    ///   - binding: The app and versions that the dump must be sealed for, exactly.
+    ///   - now: The current time in Unix seconds; nil is the system clock's.
+    ///   - edit: Receives the content. Returns the new content and a sequence that the new dump's
+    ///     must exceed, or nil to leave the file unchanged.
+    /// - Returns: The content as read back, or as it was left.
+    /// - Throws: `unreadable-file`, `unwritable-file`, the errors of `edit`, and as `open`.
     @discardableResult
     package func update(
         with keys: VaultKeys, for binding: VersionBinding, now: Int64? = nil,
         _ edit: (OpenedDump) throws(VaultError) -> (contents: DumpContents, after: Int64)?
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        return try change(openedWith: keys, at: now) { present throws(VaultError) in
-            let opened = try present.open(with: keys, for: binding, at: now)
+        return try change(openedWith: keys, at: now) { current throws(VaultError) in
+            let opened = try current.open(with: keys, for: binding, at: now)
             guard let changed = try edit(opened) else { return .unchanged(opened) }
             let root = try keys.root(of: opened.dump)
-            return try present.resealed(
+            return try current.resealed(
                 opened, as: changed.contents.sealedTail, after: changed.after, under: root,
                 of: keys, for: binding, at: now)
         }

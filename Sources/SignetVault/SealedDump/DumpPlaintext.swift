@@ -2,9 +2,10 @@ internal import SignetBase
 import SignetCrypto
 import SignetJSON
 
-/// The inside of a dump (CONTRACT section 3): versions, sequence, time, values and origins.
+/// The plaintext of a dump: a JSON object with the members `app`, `system`, `sequence`, `sealedAt`,
+/// `values` and `origins`.
 ///
-/// The text is gone through once; values are made of it when they are asked for.
+/// The text is scanned once; values are created from it only when they are needed.
 struct DumpPlaintext: Sendable {
     let sequence: Int64
     let sealedAt: String
@@ -14,11 +15,11 @@ struct DumpPlaintext: Sendable {
 
     var values: JSONObject { reader.value(valuesElement).object ?? JSONObject() }
     var origins: JSONObject { reader.value(originsElement).object ?? JSONObject() }
-    /// The whole, as it stood.
+    /// The whole object, unchanged.
     var object: JSONObject { reader.value(reader.root).object ?? JSONObject() }
 
-    /// `"values":{…},"origins":{…}}`: the end of every plaintext, and all of it that is the
-    /// configuration's.
+    /// Returns `"values":{…},"origins":{…}}`, the end of every plaintext: the part that holds the
+    /// configuration.
     static func tail(values: JSONObject, origins: JSONObject) -> [UInt8] {
         var tail = Array(#""values":"#.utf8)
         tail += JSONValue.object(values).serialized()
@@ -28,9 +29,9 @@ struct DumpPlaintext: Sendable {
         return tail
     }
 
-    /// Writes the inside; `tail` is of the function of this name.
+    /// Returns the plaintext's bytes. `tail` comes from `tail(values:origins:)`.
     static func bytes(
-        _ binding: VersionBinding, sequence: Int64, sealedAt: String, tail: [UInt8]
+        for binding: VersionBinding, sequence: Int64, sealedAt: String, tail: [UInt8]
     ) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(tail.count + 256)
@@ -55,9 +56,9 @@ struct DumpPlaintext: Sendable {
         return bytes
     }
 
-    /// Reads the inside and holds it against the outside.
+    /// Reads the plaintext and compares it with the header.
     ///
-    /// - Throws: `tampered` where it is not of the form or disagrees with the name.
+    /// - Throws: `tampered` if it isn't of this form or its versions differ from the header's.
     init(parsing bytes: [UInt8], expecting binding: VersionBinding) throws(VaultError) {
         let reader: JSONReader
         do {
@@ -69,22 +70,22 @@ struct DumpPlaintext: Sendable {
         func member(_ name: StaticString) throws(VaultError) -> JSONReader.Element {
             guard members.count == 6,
                 let member = members.first(where: { reader.isString($0.name, name) })
-            else { throw Self.tampered("does not have the six members it must have") }
+            else { throw Self.tampered("does not have the six expected members") }
             return member.value
         }
         let values = try member("values")
         let origins = try member("origins")
-        guard Self.is(try member("app"), of: reader, binding.app),
-            Self.is(try member("system"), of: reader, binding.system)
-        else { throw Self.tampered("disagrees with the dump's name about the versions") }
+        guard Self.identity(binding.app, equals: try member("app"), in: reader),
+            Self.identity(binding.system, equals: try member("system"), in: reader)
+        else { throw Self.tampered("has other versions than its header") }
         guard let sequence = reader.number(try member("sequence"))?.int64, sequence >= 1 else {
-            throw Self.tampered("has no sequence from 1")
+            throw Self.tampered("does not have a sequence of at least 1")
         }
         guard let sealedAt = reader.string(try member("sealedAt")), Self.isTime(sealedAt) else {
-            throw Self.tampered("has no time of sealing (RFC 3339)")
+            throw Self.tampered("does not have a valid sealing time (RFC 3339)")
         }
         guard values.kind == .object, origins.kind == .object,
-            Self.isOneOriginEach(reader, values, origins)
+            Self.everyValue(of: values, hasOriginIn: origins, reader: reader)
         else { throw Self.tampered("does not have one origin for each value") }
         self.sequence = sequence
         self.sealedAt = sealedAt
@@ -93,8 +94,8 @@ struct DumpPlaintext: Sendable {
         self.originsElement = origins
     }
 
-    private static func isOneOriginEach(
-        _ reader: JSONReader, _ values: JSONReader.Element, _ origins: JSONReader.Element
+    private static func everyValue(
+        of values: JSONReader.Element, hasOriginIn origins: JSONReader.Element, reader: JSONReader
     ) -> Bool {
         guard reader.memberCount(of: values) == reader.memberCount(of: origins),
             reader.allMembers(
@@ -105,7 +106,7 @@ struct DumpPlaintext: Sendable {
                 })
         else { return false }
         if reader.haveSameNames(values, origins) { return true }
-        // Both hold each name once, so a name of the one that the other lacks shows in this.
+        // Both have the same number of names, without duplicates, so one direction is enough.
         let names = Set(
             reader.members(of: values).compactMap { reader.string($0.name).map(ByteName.init) })
         return reader.allMembers(of: origins) { name, _ in
@@ -113,12 +114,13 @@ struct DumpPlaintext: Sendable {
         }
     }
 
-    /// Whether an element is the object of exactly this id and version.
-    private static func `is`(
-        _ element: JSONReader.Element, of reader: JSONReader, _ identity: VersionBinding.Identity
+    /// Returns whether an element is an object of exactly this id and version.
+    private static func identity(
+        _ identity: VersionBinding.Identity, equals element: JSONReader.Element,
+        in reader: JSONReader
     ) -> Bool {
         let members = reader.members(of: element)
-        // Names come once each, so two that are asked for are all there are.
+        // Names are unique, so an object of two members can't have any other.
         return members.count == 2
             && members.contains {
                 reader.isString($0.name, "id") && reader.isString($0.value, identity.id)
@@ -129,7 +131,7 @@ struct DumpPlaintext: Sendable {
             }
     }
 
-    /// A time of RFC 3339, section 5.6, in UTC or with an offset.
+    /// Returns whether a text is a time of RFC 3339, section 5.6, in UTC or with an offset.
     private static func isTime(_ text: String) -> Bool {
         if isUsualTime(text.utf8Span.span) { return true }
         let bytes = Array(text.utf8)
@@ -148,10 +150,10 @@ struct DumpPlaintext: Sendable {
         return isClock(rest.dropFirst(), limits: [23, 59])
     }
 
-    /// The largest digit of each place.
+    /// The largest digit at each position.
     private static let usualTime = Array("9999-19-29T29:59:59Z".utf8)
 
-    /// Whether it is a time as we write it, on a day that every month has.
+    /// Returns whether a text is a time as Signet writes it, on one of the days 1 to 28.
     private static func isUsualTime(_ text: Span<UInt8>) -> Bool {
         guard text.count == usualTime.count else { return false }
         for index in usualTime.indices {
@@ -176,6 +178,6 @@ struct DumpPlaintext: Sendable {
     }
 
     private static func tampered(_ problem: String) -> VaultError {
-        VaultError(.tampered, "the dump's inside \(problem)")
+        VaultError(.tampered, "the dump's plaintext \(problem)")
     }
 }

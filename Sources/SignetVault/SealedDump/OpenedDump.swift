@@ -1,60 +1,61 @@
 public import SignetJSON
 
-/// The inside of a dump that was opened: proved whole, and of the binding that was demanded.
+/// The content of an opened dump, authenticated and sealed for the requested app.
 public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     /// The dump that was opened.
     public let dump: SealedDump
-    /// Whether it is of the very version that runs; an older one is for reading only.
+    /// Whether the dump is sealed for exactly the running versions. An older dump is for reading
+    /// only.
     public let isExactVersion: Bool
-    /// What the file of sequences seen says of it; nil where none was asked for. After a change it
-    /// is about the dump that was there before, and after sealing about the new one.
+    /// The comparison with the state file; nil without a state file. After a change it concerns the
+    /// previous dump, and after sealing the new one.
     public internal(set) var rollback: RollbackCheck?
-    private let inside: DumpPlaintext
+    private let content: DumpPlaintext
 
-    init(dump: SealedDump, isExactVersion: Bool, inside: DumpPlaintext) {
+    init(dump: SealedDump, isExactVersion: Bool, content: DumpPlaintext) {
         self.dump = dump
         self.isExactVersion = isExactVersion
-        self.inside = inside
+        self.content = content
     }
 
-    /// What the dump is bound to.
+    /// The app and versions that the dump is bound to.
     public var binding: VersionBinding { dump.binding }
-    /// The id of the key that it was sealed with.
+    /// The id of the key that sealed the dump.
     public var keyID: String { dump.keyID }
-    /// 1 for the first dump, and one more for each that replaced another.
-    public var sequence: Int64 { inside.sequence }
-    /// When it was sealed (RFC 3339).
-    public var sealedAt: String { inside.sealedAt }
-    /// Where each value came from.
-    public var origins: JSONObject { inside.origins }
+    /// 1 for the first dump, and one more for each dump that replaced another.
+    public var sequence: Int64 { content.sequence }
+    /// The time of sealing (RFC 3339).
+    public var sealedAt: String { content.sealedAt }
+    /// The origin of each value: `defaults`, `launch` or `fetched`.
+    public var origins: JSONObject { content.origins }
 
-    /// All values, secret ones too.
-    package var values: JSONObject { inside.values }
-    /// The plaintext object, secret values included.
-    package var plaintext: JSONObject { inside.object }
+    /// All values, including secret ones.
+    package var values: JSONObject { content.values }
+    /// The plaintext object, including secret values.
+    package var plaintext: JSONObject { content.object }
 
-    /// `"values":{…},"origins":{…}}`, to be sealed again as it stands.
+    /// `"values":{…},"origins":{…}}`, to be sealed again unchanged.
     var sealedTail: [UInt8] {
         DumpPlaintext.tail(values: values, origins: origins)
     }
 
-    /// What it is bound to and its sequence; no value.
+    /// The app's id and version, and the sequence; no value.
     public var description: String {
         "OpenedDump(\(binding.app.id) \(binding.app.version), sequence \(sequence), redacted)"
     }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension GlobalConfiguration {
-    /// Takes the configuration back from an opened dump and checks every value and origin against
-    /// the schema again.
+    /// Restores the configuration from an opened dump and checks every value and origin against the
+    /// schema again.
     ///
     /// - Parameters:
-    ///   - opened: The dump's inside.
-    ///   - schema: What may be set, by whom and to what.
+    ///   - opened: The content of the dump.
+    ///   - schema: The keys that may be set, by which inputs and to which values.
     ///   - keys: The public keys that the program reads.
-    /// - Throws: As the merging initializer, naming the dump as the place.
+    /// - Throws: As the merging initializer. The message names the dump as the place.
     public init<each Value: ConfigurationValue>(
         restoring opened: OpenedDump, schema: Schema,
         requiring keys: repeat ConfigurationKey<each Value, Public>
@@ -65,7 +66,7 @@ extension GlobalConfiguration {
             else { continue }
             let entry = ConfigurationInput.Entry(
                 name: name, value: value, place: "the dump (\(origin.rawValue))")
-            let checked = try Self.check(entry, origin, schema)
+            let checked = try Self.check(entry, from: origin, against: schema)
             settings[checked.index][origin] = checked.value
         }
         try self.init(

@@ -3,31 +3,34 @@ public import SignetCrypto
 public import SignetJSON
 
 extension SealedDump {
-    /// Opens the dump for the versions that run.
+    /// Opens the dump for the running versions.
     ///
-    /// Checked in this order: app, system and versions; the key; the commitment, in constant time;
-    /// the tag; and that the inside agrees with the name.
+    /// Checks, in this order: the app, the network system and their versions; the key; the
+    /// commitment, in constant time; the tag; and that the plaintext agrees with the header.
     ///
     /// - Parameters:
-    ///   - keys: The set that holds the root under the id that the dump names, or the passphrase.
-    ///   - binding: The app and the network system that run.
-    ///   - olderAppVersions: Older versions of the app whose dumps may be read; never a newer one.
-    ///   - olderSystemVersions: The same of the network system.
-    ///   - now: Unix seconds for the key's dates; nil is the clock's.
-    /// - Returns: The inside, proved whole.
-    /// - Throws: `wrong-app`, `wrong-system`, `newer-version`, `older-version`, `other-version` (naming both
-    ///   versions), `unknown-key`, `key-revoked`, `key-expired`, `key-not-yet-valid`, `wrong-key`, `tampered`;
-    ///   `wrong-key-use` for a key that is no vault root.
+    ///   - keys: The key set with the root that the header names, or the passphrase.
+    ///   - binding: The running app and network system.
+    ///   - olderAppVersions: Older versions of the app whose dumps may be read. A newer version is
+    ///     never accepted.
+    ///   - olderSystemVersions: Older versions of the network system whose dumps may be read.
+    ///   - now: The time for the key's dates, in Unix seconds; nil is the current time.
+    /// - Returns: The dump's content, authenticated.
+    /// - Throws: `wrong-app`, `wrong-system`, `newer-version`, `older-version`, `other-version`
+    ///   (naming both versions), `unknown-key`, `key-revoked`, `key-expired`, `key-not-yet-valid`,
+    ///   `wrong-key`, `tampered`; `wrong-key-use` if the key isn't a vault root.
     public func open(
         with keys: VaultKeys, for binding: VersionBinding,
         accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
         now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        try requireBinding(to: binding, accepting: olderAppVersions, olderSystemVersions)
+        try requireBinding(
+            to: binding, accepting: olderAppVersions, system: olderSystemVersions)
         return try open(with: keys, isExactVersion: self.binding == binding, now: now)
     }
 
-    /// Opens the dump with a key set, as `open` with `VaultKeys.keys`.
+    /// Opens the dump with a key set, as ``open(with:for:accepting:system:now:)`` does with
+    /// ``VaultKeys/keys(_:)``.
     public func open(
         with keys: KeySet, for binding: VersionBinding, accepting olderAppVersions: [String] = [],
         now: Int64? = nil
@@ -35,11 +38,11 @@ extension SealedDump {
         try open(with: .keys(keys), for: binding, accepting: olderAppVersions, now: now)
     }
 
-    /// This dump's content key as a JWK (RFC 7517), with which other JOSE tools open it: `kty`, `k`,
-    /// `kid` and `"alg":"A256GCM"`. The root cannot be had from it, nor any other dump's key.
+    /// Returns this dump's content key as a JWK (RFC 7517) for other JOSE tools: `kty`, `k`, `kid`
+    /// and `"alg":"A256GCM"`. The root and the keys of other dumps can't be derived from it.
     ///
-    /// - Returns: A secret; print it only where it was asked for.
-    /// - Throws: As `open`, but the versions are checked only where a binding is given.
+    /// - Returns: A secret. Print it only if the user asked for it.
+    /// - Throws: As `open`, but the versions are checked only if `binding` isn't nil.
     public func exportKey(
         with keys: VaultKeys, for binding: VersionBinding? = nil, now: Int64? = nil
     ) throws(VaultError) -> JSONObject {
@@ -53,54 +56,56 @@ extension SealedDump {
         ]
     }
 
-    /// This dump's content key, as `exportKey` with `VaultKeys.keys`.
+    /// Returns this dump's content key, as `exportKey` does with ``VaultKeys/keys(_:)``.
     public func exportKey(
         with keys: KeySet, for binding: VersionBinding? = nil, now: Int64? = nil
     ) throws(VaultError) -> JSONObject {
         try exportKey(with: .keys(keys), for: binding, now: now)
     }
 
-    /// Opens the dump whatever version it is of.
+    /// Opens the dump regardless of its version.
     ///
-    /// - Parameter acceptingEndedKey: Whether a key may be revoked or expired.
+    /// - Parameter acceptingEndedKey: Whether the key may be revoked or expired.
     func open(
         with keys: VaultKeys, isExactVersion: Bool = false, acceptingEndedKey: Bool = false,
         now: Int64?
     ) throws(VaultError) -> OpenedDump {
         let keys = try derivedKeys(with: keys, acceptingEndedKey: acceptingEndedKey, now: now)
         return OpenedDump(
-            dump: self, isExactVersion: isExactVersion, inside: try plaintext(keys))
+            dump: self, isExactVersion: isExactVersion, content: try plaintext(keys))
     }
 
     // MARK: - Before cryptography
 
     func requireBinding(
-        to running: VersionBinding, accepting olderApp: [String] = [], _ olderSystem: [String] = []
+        to running: VersionBinding, accepting olderApp: [String] = [],
+        system olderSystem: [String] = []
     ) throws(VaultError) {
         try running.requireUsable()
         guard sameBytes(binding.app.id, running.app.id) else {
             throw VaultError(
                 .wrongApp,
-                "the dump is of app \(quoted(binding.app.id)), wanted \(quoted(running.app.id))")
+                "the dump is of app \(quoted(binding.app.id)), expected \(quoted(running.app.id))")
         }
         guard sameBytes(binding.system.id, running.system.id) else {
             throw VaultError(
                 .wrongSystem,
                 "the dump is of network system \(quoted(binding.system.id)), "
-                    + "wanted \(quoted(running.system.id))")
+                    + "expected \(quoted(running.system.id))")
         }
-        try Self.requireVersion(
-            binding.app.version, running.app.version, "app version", accepting: olderApp)
-        try Self.requireVersion(
-            binding.system.version, running.system.version, "system version",
-            accepting: olderSystem)
+        try Self.require(
+            "app version", of: binding.app, toMatch: running.app, accepting: olderApp)
+        try Self.require(
+            "system version", of: binding.system, toMatch: running.system, accepting: olderSystem)
     }
 
-    private static func requireVersion(
-        _ found: String, _ running: String, _ what: String, accepting older: [String]
+    private static func require(
+        _ kind: String, of dump: VersionBinding.Identity, toMatch running: VersionBinding.Identity,
+        accepting older: [String]
     ) throws(VaultError) {
+        let (found, running) = (dump.version, running.version)
         if sameBytes(found, running) { return }
-        let both = "the dump is of \(what) \(quoted(found)), wanted \(quoted(running))"
+        let both = "the dump is of \(kind) \(quoted(found)), expected \(quoted(running))"
         switch VersionOrder.of(found, against: running) {
         case .same: return
         case .newer: throw VaultError(.newerVersion, "\(both); a newer one is never opened")
@@ -117,16 +122,16 @@ extension SealedDump {
     private func derivedKeys(
         with keys: VaultKeys, acceptingEndedKey: Bool = false, now: Int64?
     ) throws(VaultError) -> DumpKeys {
-        let root = try keys.root(named: keyID, name.scheme)
+        let root = try keys.root(of: self)
         try root.requireUsable(at: now ?? UnixTime.now(), evenIfEnded: acceptingEndedKey)
-        let derived = try root.keys(salt: name.salt, info: name.info)
-        guard derived.fit(name.commitment) else {
+        let derived = try root.keys(salt: header.salt, info: header.info)
+        guard derived.match(header.commitment) else {
             throw VaultError(
                 .wrongKey,
                 root.scheme == .passphrase
-                    ? "the passphrase does not open this dump, or the dump's name was changed"
-                    : "key \(quoted(keyID)) does not open this dump: another key of this id, "
-                        + "or the dump's name was changed")
+                    ? "the passphrase does not open this dump, or the dump's header was changed"
+                    : "key \(quoted(keyID)) does not open this dump: another key has this id, "
+                        + "or the dump's header was changed")
         }
         return derived
     }
@@ -134,7 +139,7 @@ extension SealedDump {
     private func plaintext(_ keys: borrowing DumpKeys) throws(VaultError) -> DumpPlaintext {
         let bytes: [UInt8]
         do throws(CryptoFailure) {
-            // The nonce is derived too; one that was changed is told like any other change.
+            // The nonce is derived too. A changed nonce is the same error as any other change.
             guard constantTimeEqual(keys.material.bytes.extracting(DumpKeys.nonce), nonce.span)
             else {
                 throw CryptoFailure(operation: "nonce", reason: "", isAuthenticationFailure: true)
@@ -142,7 +147,7 @@ extension SealedDump {
             bytes = try AES256GCM.open(
                 ciphertext: ciphertext.span, tag: tag.span,
                 key: keys.material.bytes.extracting(DumpKeys.contentKey), nonce: nonce.span,
-                authenticating: header.span)
+                authenticating: encodedHeader.span)
         } catch {
             guard error.isAuthenticationFailure else { throw VaultError(error) }
             throw VaultError(.tampered, "the dump was changed after it was sealed")
@@ -152,16 +157,9 @@ extension SealedDump {
 }
 
 extension VaultError {
-    /// - Throws: `key-revoked`, `key-expired`, `key-not-yet-valid`.
-    static func requireUsable(_ key: Key, at now: Int64) throws(VaultError) {
-        do {
-            try key.requireUsable(at: now)
-        } catch {
-            throw VaultError(error)
-        }
-    }
+    init(_ failure: CryptoFailure) { self.init(.cryptoFailure, "\(failure)") }
 
-    /// The same failure as this module tells it.
+    /// Creates the error of this module for an error of a key or a key file.
     package init(_ error: KeyError) {
         let code: Code
         switch error.code.name {

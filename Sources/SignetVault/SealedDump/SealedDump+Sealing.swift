@@ -3,17 +3,18 @@ public import SignetCrypto
 import SignetJSON
 
 extension GlobalConfiguration {
-    /// Seals the whole configuration to an app's version and the network system's.
+    /// Seals the whole configuration for an app's version and the network system's version.
     ///
     /// - Parameters:
     ///   - key: A vault root: `oct`, use `enc`, 32 bytes; usable at `now`.
-    ///   - binding: What opens the dump again.
-    ///   - sequence: 1 for the first dump, and one more for each that replaces another.
-    ///   - now: Unix seconds for the key's dates and `sealedAt`; nil is the clock's.
-    /// - Returns: The dump, not yet written anywhere.
-    /// - Throws: `malformed-input` where an id or version is unusable or the plaintext is larger than
-    ///   16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` for a key that is no vault
-    ///   root.
+    ///   - binding: The app and versions that can open the dump.
+    ///   - sequence: 1 for the first dump, and one more for each dump that replaces another.
+    ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
+    ///     time.
+    /// - Returns: The dump, which is not written anywhere yet.
+    /// - Throws: `malformed-input` if an id or version is invalid or the plaintext is larger than
+    ///   16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key
+    ///   isn't a vault root.
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
@@ -22,16 +23,17 @@ extension GlobalConfiguration {
             salt: SealedDump.newSalt())
     }
 
-    /// Seals the whole configuration under a root of a key set, or a passphrase.
+    /// Seals the whole configuration under a root of a key set or a passphrase.
     ///
     /// - Parameters:
-    ///   - keys: What seals it.
-    ///   - keyID: The root's id; nil is the set's only root. A passphrase takes any id, and without
-    ///     one `passphrase`.
-    ///   - binding: What opens the dump again.
-    ///   - sequence: 1 for the first dump, and one more for each that replaces another.
-    ///   - now: Unix seconds for the key's dates and `sealedAt`; nil is the clock's.
-    /// - Returns: The dump, not yet written anywhere.
+    ///   - keys: The key set or passphrase.
+    ///   - keyID: The root's id; nil is the set's only root. A passphrase accepts any id; nil is
+    ///     `passphrase`.
+    ///   - binding: The app and versions that can open the dump.
+    ///   - sequence: 1 for the first dump, and one more for each dump that replaces another.
+    ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
+    ///     time.
+    /// - Returns: The dump, which is not written anywhere yet.
     /// - Throws: `unknown-key`, and as `seal(with:for:sequence:now:)`.
     public func seal(
         with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
@@ -42,7 +44,7 @@ extension GlobalConfiguration {
             now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
     }
 
-    /// Seals with a salt that the caller chose; a salt must never come twice.
+    /// Seals with a given salt, which must never be used twice.
     func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64, now: Int64, salt: [UInt8]
     ) throws(VaultError) -> SealedDump {
@@ -53,10 +55,11 @@ extension GlobalConfiguration {
 }
 
 extension SealedDump {
-    /// A salt for one dump; also half of what its content key and nonce are made of.
+    /// Returns a random salt for one dump. The dump's content key and nonce are derived from the
+    /// root and this salt.
     static func newSalt() throws(VaultError) -> [UInt8] {
         do {
-            return try RandomBytes.bytes(DumpName.saltByteCount)
+            return try RandomBytes.bytes(DumpHeader.saltByteCount)
         } catch {
             throw VaultError(error)
         }
@@ -67,59 +70,59 @@ extension SealedDump {
     /// - Parameters:
     ///   - tail: `"values":{…},"origins":{…}}`, the end of the plaintext.
     ///   - sequence: From 1 on.
-    ///   - root: What the keys are derived from.
-    ///   - binding: What opens the dump again.
-    ///   - now: Unix seconds for the key's dates and `sealedAt`.
-    ///   - salt: 32 bytes that must never come twice.
+    ///   - root: The secret that the keys are derived from.
+    ///   - binding: The app and versions that can open the dump.
+    ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds.
+    ///   - salt: 32 bytes that must never be used twice.
     init(
         tail: [UInt8], sequence: Int64, with root: DumpRoot, for binding: VersionBinding,
         now: Int64, salt: [UInt8]
     ) throws(VaultError) {
         try binding.requireUsable()
         guard sequence >= 1 else {
-            throw VaultError(.malformedInput, "a sequence of \(sequence); it starts at 1")
+            throw VaultError(
+                .malformedInput, "found the sequence \(sequence), expected at least 1")
         }
         let plaintext = DumpPlaintext.bytes(
-            binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: tail)
+            for: binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: tail)
         try self.init(sealing: consume plaintext, with: root, for: binding, now: now, salt: salt)
     }
 
-    /// Seals bytes that must be a dump's plaintext for the same binding.
+    /// Seals bytes, which must be a dump's plaintext for the same binding.
     init(
         sealing plaintext: consuming [UInt8], with root: DumpRoot, for binding: VersionBinding,
-        now: Int64,
-        salt: [UInt8]
+        now: Int64, salt: [UInt8]
     ) throws(VaultError) {
         guard plaintext.count <= Self.plaintextLimit else {
             throw VaultError(
                 .malformedInput,
-                "a configuration of \(plaintext.count) bytes; a dump holds at most 16 MiB")
+                "found a configuration of \(plaintext.count) bytes, expected at most 16 MiB")
         }
         if let problem = VersionBinding.problem(with: root.id) {
             throw VaultError(.malformedKeys, "the key's id \(problem)")
         }
         try root.requireSealing(at: now)
         let keys = try root.keys(
-            salt: salt, info: DumpName.info(keyID: root.id, binding: binding))
-        let name = DumpName(
+            salt: salt, info: DumpHeader.info(keyID: root.id, binding: binding))
+        let header = DumpHeader(
             root.scheme, keyID: root.id, salt: salt,
             commitment: keys.material.bytes.extracting(DumpKeys.commitment), binding: binding)
-        let header = Base64.encodeBytes(Self.headerJSON(name).span, .url)
+        let encodedHeader = Base64.encodeBytes(Self.json(of: header).span, .url)
         var ciphertext = consume plaintext
         let tag: [UInt8]
         do {
             tag = try AES256GCM.seal(
                 inPlace: &ciphertext, key: keys.material.bytes.extracting(DumpKeys.contentKey),
                 nonce: keys.material.bytes.extracting(DumpKeys.nonce),
-                authenticating: header.span)
+                authenticating: encodedHeader.span)
         } catch {
             throw VaultError(error)
         }
         let nonce = DumpKeys.nonce.map { keys.material.bytes[$0] }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(
-            header.count + Base64.encodedCount(ciphertext.count, .url) + 48)
-        bytes.append(contentsOf: header)
+            encodedHeader.count + Base64.encodedCount(ciphertext.count, .url) + 48)
+        bytes.append(contentsOf: encodedHeader)
         bytes.append(contentsOf: "..".utf8)
         Base64.append(nonce.span, .url, to: &bytes)
         bytes.append(UInt8(ascii: "."))
@@ -127,7 +130,7 @@ extension SealedDump {
         bytes.append(UInt8(ascii: "."))
         Base64.append(tag.span, .url, to: &bytes)
         self.init(
-            bytes: bytes, name: name, header: header, nonce: nonce,
+            bytes: bytes, header: header, encodedHeader: encodedHeader, nonce: nonce,
             ciphertext: ciphertext, tag: tag)
     }
 }

@@ -1,62 +1,76 @@
 import SignetCrypto
 public import SignetJSON
 
-/// A sealed configuration: a JWE compact string (RFC 7516, section 7.1) with `dir` and `A256GCM`, whose key
-/// is bound to an app's version and to the network system's.
+/// A sealed configuration: a JWE compact string (RFC 7516, section 7.1) with `dir` and `A256GCM`.
+/// Its key is bound to the app's version and the network system's version.
 ///
-/// Parsing demands the whole form before any cryptography. What stands in the name is not proved
-/// until the dump is opened.
+/// Parsing checks the whole format before any cryptography. What the header says is unproven until
+/// the dump is opened.
+///
+/// ```swift
+/// let keys = VaultKeys.keys(try KeySource("/etc/shop/keys").load())
+/// let running = VersionBinding(app: "com.example.shop", version: "1.4.2")
+/// let dump = try SealedDump(contentsOf: "/var/lib/shop/shop.dump")
+/// do {
+///     let opened = try dump.open(with: keys, for: running)
+///     let schema = try Schema(contentsOf: "/etc/shop/schema.json")
+///     let configuration = try GlobalConfiguration(restoring: opened, schema: schema)
+///     print(configuration.public)
+/// } catch let error where error.code == .olderVersion {
+///     print("sealed for version \(dump.binding.app.version); rebind it first")
+/// }
+/// ```
 public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The largest plaintext, in bytes.
+    /// The maximum size of the plaintext, in bytes.
     public static let plaintextLimit = 16 << 20
-    /// The largest header, in bytes of its base64url text.
+    /// The maximum size of the header's base64url text, in bytes.
     static let headerLimit = 8 << 10
-    /// The largest dump: header, nonce, plaintext, tag and four points.
+    /// The maximum size of a dump, in bytes: header, nonce, plaintext, tag and four dots.
     static let sizeLimit = headerLimit + 16 + Base64.encodedCount(plaintextLimit, .url) + 22 + 4
 
-    /// The compact string, as it stands in a file.
+    /// The compact string, exactly as in a file.
     public let bytes: [UInt8]
-    let name: DumpName
+    let header: DumpHeader
     /// The header's base64url text, which the tag covers.
-    let header: [UInt8]
+    let encodedHeader: [UInt8]
     let nonce: [UInt8]
     let ciphertext: [UInt8]
     let tag: [UInt8]
 
-    /// What the dump says it is bound to.
-    public var binding: VersionBinding { name.binding }
-    /// The id of the key that it says it is sealed with.
-    public var keyID: String { name.keyID }
-    /// The `kid` of its header.
-    public var kid: String { String(decoding: name.text, as: UTF8.self) }
-    /// Whether a passphrase takes the place of a key set's root.
-    public var isPassphraseSealed: Bool { name.scheme == .passphrase }
+    /// The app and versions in the header that the dump is bound to.
+    public var binding: VersionBinding { header.binding }
+    /// The id in the header of the key that sealed the dump.
+    public var keyID: String { header.keyID }
+    /// The header's `kid`.
+    public var kid: String { String(decoding: header.kid, as: UTF8.self) }
+    /// Whether the dump is sealed under a passphrase, not under the root of a key set.
+    public var isPassphraseSealed: Bool { header.scheme == .passphrase }
     /// The plaintext's size in bytes.
     public var plaintextByteCount: Int { ciphertext.count }
 
     init(
-        bytes: [UInt8], name: DumpName, header: [UInt8], nonce: [UInt8], ciphertext: [UInt8],
-        tag: [UInt8]
+        bytes: [UInt8], header: DumpHeader, encodedHeader: [UInt8], nonce: [UInt8],
+        ciphertext: [UInt8], tag: [UInt8]
     ) {
         self.bytes = bytes
-        self.name = name
         self.header = header
+        self.encodedHeader = encodedHeader
         self.nonce = nonce
         self.ciphertext = ciphertext
         self.tag = tag
     }
 
-    /// What the dump is bound to; nothing of its inside.
+    /// The app's id and version and the key's id; no content.
     public var description: String {
         "SealedDump(\(binding.app.id) \(binding.app.version), key \(keyID))"
     }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// What can be known without a key, as JSON: scheme, key id, binding and size.
+    /// Everything that can be read without a key, as JSON: scheme, key id, binding and sizes.
     public var inspection: JSONObject {
         [
-            "format": .string(name.scheme.rawValue),
+            "format": .string(header.scheme.rawValue),
             "keyID": .string(keyID),
             "app": ["id": .string(binding.app.id), "version": .string(binding.app.version)],
             "system": [

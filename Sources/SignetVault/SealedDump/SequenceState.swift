@@ -2,17 +2,18 @@ internal import SignetBase
 import SignetCrypto
 import SignetJSON
 
-/// The highest sequence that was seen of each app, as a state file holds it, with a MAC under each
-/// root that may vouch for it: one, and two while a dump goes from one root to another.
+/// The content of a state file: the highest sequence seen of each app, and a MAC under each root
+/// that authenticates it. There is one root, or two while a dump changes from one to the other.
 ///
 ///     {"format":"signet-state-1","seen":[{"app":ID,"system":ID,"sequence":N}],
 ///      "macs":[{"kid":"signet1.KEYID.SALT","mac":MAC}]}
 ///
-/// in one line. A file in any other spelling is not ours. The MAC is HMAC-SHA256 over the count of
-/// entries and each entry's names behind their lengths and its sequence; its key comes from the root
-/// and the salt by HKDF (RFC 5869) under a label of its own, so that no dump shares it.
+/// in one line. A file with any other bytes is refused. The MAC is HMAC-SHA256 over the number of
+/// entries, and for each entry its ids, each after its length, and its sequence. HKDF (RFC 5869)
+/// derives the MAC's key from the root and the salt with a label of its own, so no dump uses the
+/// same key.
 struct SequenceState: Sendable {
-    /// The largest file, in bytes, and the most apps in it.
+    /// The maximum size of the file in bytes, and the maximum number of apps in it.
     static let sizeLimit = 1 << 18
     private static let entryLimit = 256
 
@@ -26,9 +27,9 @@ struct SequenceState: Sendable {
         }
     }
 
-    /// What vouches for the entries.
+    /// A MAC that authenticates the entries.
     struct Seal: Sendable, Equatable {
-        let scheme: DumpName.Scheme
+        let scheme: DumpHeader.Scheme
         let keyID: String
         let salt: [UInt8]
         var mac: [UInt8]
@@ -41,25 +42,25 @@ struct SequenceState: Sendable {
     private(set) var entries: [Entry] = []
     private(set) var seals: [Seal] = []
 
-    /// Nothing seen.
     init() {}
 
-    /// The highest sequence that was seen of an app and a network system, of whatever versions.
-    func seen(_ binding: VersionBinding) -> Int64? {
+    /// Returns the highest sequence seen of an app and a network system, over all their versions.
+    func highestSequence(of binding: VersionBinding) -> Int64? {
         entries.first { $0.isOf(binding) }?.sequence
     }
 
-    /// Notes a sequence, which may not be lower than what was seen.
+    /// Records a sequence if it's higher than those seen before.
     ///
-    /// - Throws: `unwritable-file` where there are too many apps.
-    mutating func note(_ sequence: Int64, of binding: VersionBinding) throws(VaultError) {
+    /// - Throws: `unwritable-file` if there are too many apps.
+    mutating func record(_ sequence: Int64, of binding: VersionBinding) throws(VaultError) {
         if let index = entries.firstIndex(where: { $0.isOf(binding) }) {
             entries[index].sequence = max(sequence, entries[index].sequence)
             return
         }
         guard entries.count < Self.entryLimit else {
             throw VaultError(
-                .unwritableFile, "a state file holds at most \(Self.entryLimit) apps")
+                .unwritableFile,
+                "found more than \(Self.entryLimit) apps, the maximum of a state file")
         }
         entries.append(
             Entry(app: binding.app.id, system: binding.system.id, sequence: sequence))
@@ -67,17 +68,17 @@ struct SequenceState: Sendable {
 
     // MARK: - MACs
 
-    /// Whether a MAC under this root vouches for the entries; compared in constant time.
+    /// Returns whether a MAC under this root authenticates the entries. Compares in constant time.
     func isAuthenticated(by root: DumpRoot) throws(VaultError) -> Bool {
         for seal in seals where seal.isOf(root) {
-            let mac = try Self.mac(of: entries, root, salt: seal.salt)
+            let mac = try Self.mac(of: entries, under: root, salt: seal.salt)
             if constantTimeEqual(mac.span, seal.mac.span) { return true }
         }
         return false
     }
 
-    /// Lets these roots and no others vouch for the entries. A root that did before keeps its salt, so
-    /// that a passphrase is not stretched once more.
+    /// Replaces the MACs with one under each of these roots. A root that had a MAC keeps its salt,
+    /// so scrypt doesn't run again for a passphrase.
     mutating func seal(under roots: [DumpRoot]) throws(VaultError) {
         var seals: [Seal] = []
         for root in roots where !seals.contains(where: { $0.isOf(root) }) {
@@ -86,13 +87,13 @@ struct SequenceState: Sendable {
             seals.append(
                 Seal(
                     scheme: root.scheme, keyID: root.id, salt: salt,
-                    mac: try Self.mac(of: entries, root, salt: salt)))
+                    mac: try Self.mac(of: entries, under: root, salt: salt)))
         }
         self.seals = seals
     }
 
     private static func mac(
-        of entries: [Entry], _ root: DumpRoot, salt: [UInt8]
+        of entries: [Entry], under root: DumpRoot, salt: [UInt8]
     ) throws(VaultError) -> [UInt8] {
         var text = LengthPrefixed()
         text.append(UInt64(entries.count))
@@ -136,7 +137,7 @@ struct SequenceState: Sendable {
         return state.serialized() + [0x0A]
     }
 
-    /// Reads a file's text; nil where one byte is not as `bytes` writes it.
+    /// Reads a file's text. Returns nil if it isn't byte for byte as `bytes` writes it.
     init?(parsing bytes: [UInt8]) {
         guard let state = try? JSONValue(parsing: bytes, maximumDepth: 4),
             let seen = state["seen"]?.array, let macs = state["macs"]?.array,
@@ -149,49 +150,21 @@ struct SequenceState: Sendable {
             entries.append(Entry(app: app, system: system, sequence: sequence))
         }
         for mac in macs {
-            guard let seal = Self.seal(mac) else { return nil }
+            guard let seal = Self.seal(parsing: mac) else { return nil }
             seals.append(seal)
         }
         guard self.bytes == bytes else { return nil }
     }
 
-    private static func seal(_ value: JSONValue) -> Seal? {
+    private static func seal(parsing value: JSONValue) -> Seal? {
         guard let name = value["kid"]?.string, let mac = value["mac"]?.string else { return nil }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, let scheme = DumpName.Scheme(rawValue: parts[0]),
+        guard parts.count == 3, let scheme = DumpHeader.Scheme(rawValue: parts[0]),
             let id = Base64.decode(parts[1], .url),
             let keyID = String(validating: id, as: UTF8.self),
-            let salt = Base64.decode(parts[2], .url), salt.count == DumpName.saltByteCount,
+            let salt = Base64.decode(parts[2], .url), salt.count == DumpHeader.saltByteCount,
             let mac = Base64.decode(mac, .url), mac.count == 32
         else { return nil }
         return Seal(scheme: scheme, keyID: keyID, salt: salt, mac: mac)
-    }
-}
-
-/// Bytes in which each part stands behind its length, so that no two lists of parts are the same.
-struct LengthPrefixed {
-    private(set) var bytes: [UInt8] = []
-
-    init() {}
-
-    /// Begins with a label and a zero byte.
-    init(label: StaticString) {
-        bytes = Array("\(label)".utf8) + [0]
-    }
-
-    /// A text: the count of its UTF-8 bytes as 32 bits, the highest first, and the bytes as given.
-    mutating func append(_ text: String) {
-        let utf8 = Array(text.utf8)
-        append(UInt64(utf8.count), bytes: 4)
-        bytes.append(contentsOf: utf8)
-    }
-
-    /// A number as 64 bits, the highest first.
-    mutating func append(_ number: UInt64) { append(number, bytes: 8) }
-
-    private mutating func append(_ number: UInt64, bytes count: Int) {
-        for shift in (0..<UInt64(count)).reversed() {
-            bytes.append(UInt8(truncatingIfNeeded: number >> (shift * 8)))
-        }
     }
 }

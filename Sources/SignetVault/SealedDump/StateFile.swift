@@ -2,27 +2,52 @@ internal import SignetBase
 import SignetCrypto
 internal import SignetSystem
 
-/// A file that holds the highest sequences seen, changed under its lock and replaced whole.
+/// The comparison of an opened dump with the highest sequence in the state file.
+public struct RollbackCheck: Sendable, Hashable {
+    /// The dump's sequence.
+    public let sequence: Int64
+    /// The highest sequence seen before. Nil if the state file or its entry is missing: at the
+    /// first use, or because somebody removed it.
+    public let highestSeen: Int64?
+
+    /// Whether no sequence was seen before.
+    public var isFirstUse: Bool { highestSeen == nil }
+    /// Whether the dump is older than one that was seen.
+    public var isRolledBack: Bool { highestSeen.map { sequence < $0 } ?? false }
+}
+
+/// The treatment of a dump whose sequence is lower than one that was seen before.
+public struct RollbackPolicy: Sendable, Hashable {
+    private enum Value { case refuse, report }
+    private let value: Value
+
+    /// Refuses the dump (`rolled-back`).
+    public static let refuse = RollbackPolicy(value: .refuse)
+    /// Opens the dump and reports it in ``OpenedDump/rollback``. The highest sequence seen stays
+    /// the same.
+    public static let report = RollbackPolicy(value: .report)
+}
+
+/// A file with the highest sequences seen. It is changed under its lock and always replaced whole.
 struct StateFile: Sendable {
     let path: String
 
-    /// Holds a dump that was opened against the file, and notes its sequence when it is higher than
-    /// what was seen.
+    /// Compares the sequence of an opened dump with the file, and records a higher one.
     ///
     /// - Parameters:
     ///   - opened: The dump.
-    ///   - root: What it was opened with, which must vouch for the file.
-    ///   - recording: Whether the file is made or changed; else it is only read.
+    ///   - root: The dump's root, which must have authenticated the file.
+    ///   - recording: Whether to create or change the file.
     /// - Throws: `state-tampered`, `unreadable-file`, `unwritable-file`.
     func check(
         _ opened: OpenedDump, under root: DumpRoot, recording: Bool
     ) throws(VaultError) -> RollbackCheck {
-        let state = try read(vouchedForBy: [root])
+        let state = try read(authenticatedBy: [root])
         let check = RollbackCheck(
-            sequence: opened.sequence, highestSeen: state?.seen(opened.binding))
+            sequence: opened.sequence, highestSeen: state?.highestSequence(of: opened.binding))
         guard recording, opened.sequence > check.highestSeen ?? 0 else { return check }
-        try update(vouchedForBy: [root]) { state throws(VaultError) in
-            try state.note(opened.sequence, of: opened.binding)
+        try update(authenticatedBy: [root]) { state throws(VaultError) in
+            try state.record(opened.sequence, of: opened.binding)
             try state.seal(under: [root])
         }
         return check
@@ -30,10 +55,10 @@ struct StateFile: Sendable {
 
     /// Reads the file.
     ///
-    /// - Parameter roots: One of them must vouch for it.
-    /// - Returns: nil where there is none.
+    /// - Parameter roots: One of these must have authenticated the file.
+    /// - Returns: nil if there is no file.
     /// - Throws: `state-tampered`, `unreadable-file`.
-    func read(vouchedForBy roots: [DumpRoot]) throws(VaultError) -> SequenceState? {
+    func read(authenticatedBy roots: [DumpRoot]) throws(VaultError) -> SequenceState? {
         let bytes: [UInt8]
         do throws(FileFailure) {
             bytes = try PrivateFile.read(
@@ -41,24 +66,24 @@ struct StateFile: Sendable {
         } catch {
             switch error.kind {
             case .notFound: return nil
-            case .tooLarge: throw tampered("it is larger than a state file can be")
+            case .tooLarge: throw tampered("the file is larger than a state file can be")
             default: throw VaultError(.unreadableFile, error.message)
             }
         }
-        return try parsed(bytes, vouchedForBy: roots)
+        return try parsed(bytes, authenticatedBy: roots)
     }
 
-    /// Changes the file under its lock, or makes it.
+    /// Changes or creates the file under its lock.
     ///
-    /// - Throws: `state-tampered`, `unreadable-file`, `unwritable-file`, `file-busy`, and what
-    ///   `change` throws.
+    /// - Throws: `state-tampered`, `unreadable-file`, `unwritable-file`, `file-busy`, and the
+    ///   errors of `change`.
     func update(
-        vouchedForBy roots: [DumpRoot],
+        authenticatedBy roots: [DumpRoot],
         _ change: (inout SequenceState) throws(VaultError) -> Void
     ) throws(VaultError) {
         while true {
             var lock = try lock()
-            let old = try read(vouchedForBy: roots)
+            let old = try read(authenticatedBy: roots)
             var new = old ?? SequenceState()
             try change(&new)
             let bytes = new.bytes
@@ -66,8 +91,8 @@ struct StateFile: Sendable {
             do throws(FileFailure) {
                 return try lock.write(bytes)
             } catch {
-                // Another process made it meanwhile: begin again with what it noted.
-                guard lock.hasNoFile, error.kind == .alreadyExists else {
+                // Another process created it meanwhile: start again from its content.
+                guard lock.isOfNothing, error.kind == .alreadyExists else {
                     throw DumpFile.unwritable(error)
                 }
             }
@@ -83,20 +108,20 @@ struct StateFile: Sendable {
     }
 
     private func parsed(
-        _ bytes: [UInt8], vouchedForBy roots: [DumpRoot]
+        _ bytes: [UInt8], authenticatedBy roots: [DumpRoot]
     ) throws(VaultError) -> SequenceState {
         guard let state = SequenceState(parsing: bytes) else {
-            throw tampered("it was changed or cut short")
+            throw tampered("the file was changed or truncated")
         }
         for root in roots where try state.isAuthenticated(by: root) { return state }
         let names = roots.map { quoted($0.id) }.joined(separator: " or ")
-        throw tampered("it was changed, or is of another root than \(names)")
+        throw tampered("the file was changed, or belongs to another root than \(names)")
     }
 
-    private func tampered(_ what: String) -> VaultError {
+    private func tampered(_ problem: String) -> VaultError {
         VaultError(
             .stateTampered,
-            "\(printable(path)): \(what); when you know why and trust the dump that is there, "
-                + "remove this file, and the next run begins it anew")
+            "\(printable(path)): \(problem); if you know the cause and trust the current dump, "
+                + "remove this file, and the next run creates a new one")
     }
 }

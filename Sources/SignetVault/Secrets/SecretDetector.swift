@@ -2,27 +2,27 @@ internal import SignetBase
 import SignetCrypto
 import SignetJSON
 
-/// Tells whether a value that would be public looks like a secret, and by what.
+/// Detects public values that look like a secret.
 ///
-/// Looked at are texts, the elements of arrays, names and values of objects, and JSON held in
-/// strings, also in base64. Exempt are pins (`sha256/…`), named hashes (`sha256:…`), URLs without user
-/// info, UUIDs, and public keys and certificates. It is a net for clumsy hands, not a proof: a short
+/// It inspects texts, the elements of arrays, the names and values of objects, and JSON inside
+/// strings, also in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
+/// user info, UUIDs, public keys and certificates. It finds mistakes but proves nothing: a short
 /// password looks like any other word.
 struct SecretDetector {
-    /// What was found, in words that hold none of it.
+    /// A finding, described without any part of the value.
     struct Finding: Equatable {
         let reason: String
-        /// Whether it has a secret's form, and is not merely random or named like one.
+        /// Whether the value has the format of a secret, and isn't only random or named like one.
         let isCertain: Bool
 
         static func certain(_ reason: String) -> Finding { .init(reason: reason, isCertain: true) }
         static func likely(_ reason: String) -> Finding { .init(reason: reason, isCertain: false) }
     }
 
-    /// The gravest thing found in a value, or nil.
+    /// Returns the most certain finding in a value, or nil.
     static func finding(in value: JSONValue) -> Finding? {
         var detector = SecretDetector()
-        detector.look(at: value, depth: 0)
+        detector.inspect(value, depth: 0)
         return detector.found
     }
 
@@ -35,16 +35,16 @@ struct SecretDetector {
         found = finding
     }
 
-    /// JSON in a string in JSON in a string …: beyond this the text itself is judged.
-    private static let deepest = 8
+    /// The maximum depth of JSON in strings of JSON. A deeper string is inspected as a text.
+    private static let maximumDepth = 8
 
-    private mutating func look(at value: JSONValue, depth: Int) {
+    private mutating func inspect(_ value: JSONValue, depth: Int) {
         if isDone { return }
         switch value {
         case .null, .bool, .number: return
-        case .string(let text): look(at: text, depth)
+        case .string(let text): inspect(string: text, depth: depth)
         case .array(let elements):
-            for element in elements { look(at: element, depth: depth) }
+            for element in elements { inspect(element, depth: depth) }
         case .object(let object):
             let isKey = object["kty"] != nil
             if isKey, Self.privateMembers.contains(where: { object[$0] != nil }) {
@@ -53,8 +53,8 @@ struct SecretDetector {
             for (name, value) in object {
                 // The public members of a JWK are as random as the private ones.
                 if isKey, Self.publicMembers.contains(where: { sameBytes($0, name) }) { continue }
-                look(atText: Array(name.utf8), depth)
-                look(at: value, depth: depth)
+                inspect(text: Array(name.utf8), depth: depth)
+                inspect(value, depth: depth)
             }
         }
     }
@@ -65,92 +65,92 @@ struct SecretDetector {
         "n", "e", "x", "y", "kid", "x5c", "x5t", "x5t#S256",
     ]
 
-    private mutating func look(at text: String, _ depth: Int) {
+    private mutating func inspect(string text: String, depth: Int) {
         let first = text.utf8.first { !Self.isSpace($0) }
-        if depth < Self.deepest, let first, "{[\"".utf8.contains(first),
+        if depth < Self.maximumDepth, let first, "{[\"".utf8.contains(first),
             let inner = try? JSONValue(parsing: Array(text.utf8))
         {
-            return look(at: inner, depth: depth + 1)
+            return inspect(inner, depth: depth + 1)
         }
-        look(atText: Array(text.utf8), depth)
+        inspect(text: Array(text.utf8), depth: depth)
     }
 
     // MARK: - Text
 
-    private mutating func look(atText bytes: [UInt8], _ depth: Int) {
+    private mutating func inspect(text bytes: [UInt8], depth: Int) {
         var rest = bytes[...]
-        // PEM blocks are cut out: a certificate's lines are random and no secret.
+        // Skip PEM blocks: the lines of a certificate look random but aren't secret.
         while let begin = rest.firstPosition(of: "-----BEGIN ") {
             let label = rest[(begin + 11)...].prefix(64).prefix { $0 != UInt8(ascii: "-") }
             if label.firstPosition(of: "PRIVATE KEY") != nil {
                 return add(.certain("a private key in PEM"))
             }
-            look(atPieces: rest[..<begin], depth)
+            inspect(pieces: rest[..<begin], depth: depth)
             let isPublic = Self.publicLabels.contains { label.firstPosition(of: $0) != nil }
             let after = rest[label.endIndex...]
             let end = isPublic ? after.firstPosition(of: "-----END ") : nil
             rest = end.map { rest[($0 + 9)...] } ?? after
             if isDone { return }
         }
-        look(atPieces: rest, depth)
+        inspect(pieces: rest, depth: depth)
     }
 
     private static let publicLabels = [
         "CERTIFICATE", "PUBLIC KEY", "X509 CRL", "PARAMETERS",
     ]
 
-    private mutating func look(atPieces text: ArraySlice<UInt8>, _ depth: Int) {
+    private mutating func inspect(pieces text: ArraySlice<UInt8>, depth: Int) {
         var isBasic = false
         for piece in text.split(whereSeparator: Self.isSeparator) {
             if isBasic, Self.isBasicCredential(piece) {
                 return add(.certain("a user name and password in base64"))
             }
             isBasic = piece.count == 5 && piece.map({ $0 | 0x20 }).elementsEqual("basic".utf8)
-            look(atPiece: piece, depth)
+            inspect(piece: piece, depth: depth)
             if isDone { return }
         }
     }
 
-    private mutating func look(atPiece piece: ArraySlice<UInt8>, _ depth: Int) {
-        if PublicForm.isPin(piece) || PublicForm.isUUID(piece) { return }
+    private mutating func inspect(piece: ArraySlice<UInt8>, depth: Int) {
+        if KnownFormats.isPin(piece) || KnownFormats.isUUID(piece) { return }
         if let authority = Self.authority(of: piece) {
             if Self.holdsUserInfo(authority) { return add(.certain("a URL with user info")) }
             if ConfigurationURL(String(decoding: piece, as: UTF8.self)) != nil { return }
         }
-        if SecretWords.hasDottedPrefix(piece) {
+        if SecretPatterns.hasDottedPrefix(piece) {
             return add(.certain("the prefix of a known kind of token"))
         }
         if Self.isJWT(piece) { return add(.likely("a JSON Web Token")) }
-        if SecretWords.isAssignment(piece) { add(.likely("a password or key behind its name")) }
-        let piece = PublicForm.withoutHash(piece)
+        if SecretPatterns.isAssignment(piece) { add(.likely("a password or key after its name")) }
+        let piece = KnownFormats.removingHash(from: piece)
         for token in piece.split(whereSeparator: { !Self.isTokenByte($0) }) {
-            look(atToken: token, depth)
+            inspect(token: token, depth: depth)
             if isDone { return }
         }
     }
 
-    private mutating func look(atToken token: ArraySlice<UInt8>, _ depth: Int) {
+    private mutating func inspect(token: ArraySlice<UInt8>, depth: Int) {
         guard token.count >= 16 else { return }
-        if SecretWords.isPublishable(token) { return }
-        if SecretWords.hasTokenPrefix(token) {
+        if SecretPatterns.isPublishable(token) { return }
+        if SecretPatterns.hasTokenPrefix(token) {
             return add(.certain("the prefix of a known kind of token"))
         }
-        if depth < Self.deepest, let bytes = Self.decoded(token) {
-            if PublicForm.isKeyOrCertificate(bytes) { return }
-            if PublicForm.isPrivateKey(bytes) { return add(.certain("a private key in base64")) }
+        if depth < Self.maximumDepth, let bytes = Self.decoded(token) {
+            if KnownFormats.isKeyOrCertificate(bytes) { return }
+            if KnownFormats.isPrivateKey(bytes) { return add(.certain("a private key in base64")) }
             if bytes.starts(with: "-----BEGIN ".utf8) {
-                return look(atText: bytes, depth + 1)
+                return inspect(text: bytes, depth: depth + 1)
             }
             if bytes.first == UInt8(ascii: "{") {
                 let before = found
-                look(at: String(decoding: bytes, as: UTF8.self), depth + 1)
+                inspect(string: String(decoding: bytes, as: UTF8.self), depth: depth + 1)
                 if found != before { return }
             }
         }
-        // A text without end is judged piece by piece, so that none of it hides in the average.
+        // Measure a long token in pieces, so that a secret in it isn't hidden by the average.
         var rest = token
         while !rest.isEmpty {
-            if TextRandomness(rest.prefix(2048))?.looksRandom == true {
+            if EntropyEstimate(rest.prefix(2048))?.looksRandom == true {
                 return add(.likely("long high-entropy text"))
             }
             rest = rest.dropFirst(2048)
@@ -166,11 +166,12 @@ struct SecretDetector {
 
     private static func holdsUserInfo(_ authority: ArraySlice<UInt8>) -> Bool {
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return false }
-        // A regular expression's class is no user.
+        // `[^` starts a class of a regular expression, not a user name.
         return authority[..<at].firstPosition(of: "[^") == nil
     }
 
-    /// Three base64url parts of which the first is that of `{"…` (RFC 7519, section 3).
+    /// Returns whether a piece has three base64url parts of which the first encodes `{"…` (RFC
+    /// 7519, section 3).
     private static func isJWT(_ piece: ArraySlice<UInt8>) -> Bool {
         guard let begin = piece.firstPosition(of: "eyJ") else { return false }
         return piece[begin...].prefix { isTokenByte($0) || $0 == UInt8(ascii: ".") }
@@ -206,20 +207,14 @@ struct SecretDetector {
 }
 
 extension ArraySlice<UInt8> {
-    /// Where a text begins, or nil.
-    func firstPosition(of text: StaticString) -> Int? {
-        let wanted = Array(text.description.utf8)
-        return firstPosition(of: wanted)
-    }
-
-    func firstPosition(of text: String) -> Int? { firstPosition(of: Array(text.utf8)) }
-
-    private func firstPosition(of wanted: [UInt8]) -> Int? {
-        guard count >= wanted.count else { return nil }
+    /// Returns the position of the first occurrence of a text, or nil.
+    func firstPosition(of text: String) -> Int? {
+        let pattern = Array(text.utf8)
+        guard count >= pattern.count else { return nil }
         var position = startIndex
-        let last = endIndex - wanted.count
+        let last = endIndex - pattern.count
         while position <= last {
-            if self[position] == wanted[0], self[position...].starts(with: wanted) {
+            if self[position] == pattern[0], self[position...].starts(with: pattern) {
                 return position
             }
             position += 1

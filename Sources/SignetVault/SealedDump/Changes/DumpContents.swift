@@ -1,22 +1,22 @@
 internal import SignetBase
 package import SignetJSON
 
-/// What a dump holds: for each key a value and where it came from.
+/// The keys of a dump, each with its value and origin.
 ///
-/// A plain value, to be compared, merged and changed by hand. Nothing of it is checked against a
-/// schema until `requireAllowed(by:)`.
+/// This is a plain value for comparing, merging and editing. It's checked against a schema only by
+/// `requireAllowed(by:)`.
 package struct DumpContents: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-    /// A key's value and origin, which belong together.
+    /// A key's value and origin.
     package struct Entry: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         package let value: JSONValue
         package let origin: ConfigurationOrigin
 
-        package init(_ value: JSONValue, _ origin: ConfigurationOrigin) {
+        package init(_ value: JSONValue, from origin: ConfigurationOrigin) {
             self.value = value
             self.origin = origin
         }
 
-        /// The origin, and not the value.
+        /// The origin, without the value.
         package var description: String { "Entry(\(origin.rawValue), redacted)" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
@@ -25,30 +25,30 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     package private(set) var names: [String] = []
     private var entries: [ByteName: Entry] = [:]
 
-    /// No key.
+    /// Creates contents without keys.
     package init() {}
 
-    /// What an opened dump holds.
+    /// Creates the contents of an opened dump.
     package init(_ opened: OpenedDump) {
         let origins = opened.origins
         for (name, value) in opened.values {
-            // Opening has made sure that there is one of the three for each.
+            // Opening has checked that each value has one of the three origins.
             guard let origin = origins[name]?.string.flatMap(ConfigurationOrigin.init) else {
                 continue
             }
-            self[name] = Entry(value, origin)
+            self[name] = Entry(value, from: origin)
         }
     }
 
-    /// What a dump of a configuration would hold.
+    /// Creates the contents that a dump of a configuration would have.
     package init(_ configuration: GlobalConfiguration) {
         for (name, value) in configuration.values {
             guard let origin = configuration.origin(of: name) else { continue }
-            self[name] = Entry(value, origin)
+            self[name] = Entry(value, from: origin)
         }
     }
 
-    /// A key's entry. A new one comes last; nil removes it.
+    /// A key's entry. A new entry is appended; nil removes the entry.
     package subscript(name: String) -> Entry? {
         get { entries[ByteName(name)] }
         set {
@@ -59,15 +59,15 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
         }
     }
 
-    /// How many keys have a value.
+    /// The number of keys that have a value.
     package var count: Int { names.count }
 
-    /// All values, secret ones too.
+    /// All values, including secret ones.
     package var values: JSONObject {
         JSONObject(names.compactMap { name in self[name].map { (name: name, value: $0.value) } })
     }
 
-    /// Where each value came from.
+    /// The origin of each value.
     package var origins: JSONObject {
         JSONObject(
             names.compactMap { name in
@@ -75,7 +75,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
             })
     }
 
-    /// The end of a dump's plaintext.
+    /// `"values":{…},"origins":{…}}`, the end of a dump's plaintext.
     var sealedTail: [UInt8] { DumpPlaintext.tail(values: values, origins: origins) }
 
     /// Whether both hold the same keys, values and origins, in any order.
@@ -83,7 +83,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
         left.entries == right.entries
     }
 
-    /// How many keys there are, and no value.
+    /// The number of keys; no value.
     package var description: String { "DumpContents(\(count) values, redacted)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
@@ -91,24 +91,25 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
 // MARK: - Changes by hand
 
 extension DumpContents {
-    /// Checks every value and origin.
+    /// Checks every value and origin against a schema.
     ///
-    /// - Throws: As the merging initializer of `GlobalConfiguration`, naming key and origin.
+    /// - Throws: As the merging initializer of `GlobalConfiguration`, naming the key and the
+    ///   origin.
     package func requireAllowed(by schema: Schema) throws(VaultError) {
         for name in names {
             guard let entry = self[name] else { continue }
             let place = "the dump (\(entry.origin.rawValue))"
             _ = try GlobalConfiguration.check(
-                .init(name: name, value: entry.value, place: place), entry.origin, schema)
+                .init(name: name, value: entry.value, place: place), from: entry.origin,
+                against: schema)
         }
     }
 
-    /// These contents with one value set by hand.
+    /// Returns these contents with one value changed.
     ///
-    /// The origin of a value that is set by hand is the one that was asked for; else the one that
-    /// the key had, so that nothing changes but the value; else the first of launch, defaults and
-    /// fetched that the schema lets set the key. A value that is the same as before keeps its origin
-    /// unless another is asked for.
+    /// The value's origin is the given one; else the key's previous origin; else the first of
+    /// launch, defaults and fetched that the schema lets set the key. An unchanged value keeps its
+    /// origin unless one is given.
     package func setting(
         _ name: String, to value: JSONValue, as origin: ConfigurationOrigin? = nil,
         schema: Schema
@@ -119,12 +120,12 @@ extension DumpContents {
         let allowed = schema.rule(named: name)?.setBy ?? []
         let usual = ([old?.origin].compactMap(\.self) + [.launch, .defaults, .fetched])
             .first(where: allowed.contains)
-        contents[name] = Entry(value, origin ?? usual ?? .launch)
+        contents[name] = Entry(value, from: origin ?? usual ?? .launch)
         return contents
     }
 
-    /// These contents with all values replaced by those that a person wrote: a key that is gone is
-    /// removed, and the others are set as by `setting(_:to:as:schema:)`.
+    /// Returns these contents with all values replaced by those that a user wrote. Keys that
+    /// `values` lacks are removed; the others are set as by `setting(_:to:as:schema:)`.
     package func replacing(with values: JSONObject, schema: Schema) -> DumpContents {
         var contents = self
         for name in names where values[name] == nil { contents[name] = nil }
@@ -134,7 +135,7 @@ extension DumpContents {
         return contents
     }
 
-    /// These contents as a configuration, checked.
+    /// Returns these contents as a checked configuration.
     ///
     /// - Throws: As the merging initializer of `GlobalConfiguration`.
     package func configuration(_ schema: Schema) throws(VaultError) -> GlobalConfiguration {
@@ -152,7 +153,7 @@ extension DumpContents {
             fetched: input(.fetched))
     }
 
-    /// These contents in the order of a schema; keys that it does not know come last.
+    /// Returns these contents in the order of a schema. Keys that the schema lacks come last.
     package func ordered(by schema: Schema) -> DumpContents {
         var contents = DumpContents()
         for name in schema.keys { contents[name] = self[name] }
@@ -162,15 +163,16 @@ extension DumpContents {
 }
 
 extension KeyRule {
-    /// A text as a value of the key's type, read as a launch value is; not checked any further.
+    /// Reads a text as a value of the key's type, as for a launch value. Doesn't check the value's
+    /// limits.
     ///
     /// - Throws: `wrong-type`, naming the key and the place.
     package func value(ofText text: String, from place: String) throws(VaultError) -> JSONValue {
-        try ConfigurationInput.entry(text, self, place).value
+        try ConfigurationInput.entry(parsing: text, rule: self, place: place).value
     }
 
-    /// Whether a value may be shown: the key is public, and the value passes its rule, which refuses
-    /// what looks like a secret.
+    /// Returns whether a value may be shown: the key is public, and the value passes its rule,
+    /// which refuses values that look like a secret.
     package func allowsShowing(_ value: JSONValue) -> Bool {
         isPublic && (try? checked(value, from: "the dump")) != nil
     }

@@ -1,21 +1,18 @@
-internal import SignetBase
-
-/// What differs between two dumps, key by key.
+/// The differences between two dumps, key by key.
 package struct DumpDiff: Sendable {
-    /// What became of a key.
+    /// The kind of a difference.
     package enum Kind: String, Sendable {
         case added, removed, changed
-        /// The same value from another input.
+        /// The same value from another origin.
         case origin
     }
 
-    /// One key that differs.
+    /// A key that differs.
     package struct Change: Sendable, CustomStringConvertible, CustomReflectable {
         package let name: String
         package let before: DumpContents.Entry?
         package let after: DumpContents.Entry?
 
-        /// What became of it.
         package var kind: Kind {
             guard let before else { return .added }
             guard let after else { return .removed }
@@ -27,10 +24,11 @@ package struct DumpDiff: Sendable {
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The keys that differ: those of the first in its order, then the new ones.
+    /// The keys that differ: those of the first dump in its order, then the added ones.
     package let changes: [Change]
 
-    /// Compares values by their JSON (numbers by their text) and origins; not the order of keys.
+    /// Compares values by their JSON (numbers by their text) and origins. Ignores the order of
+    /// keys.
     package init(from before: DumpContents, to after: DumpContents) {
         let new = after.names.filter { before[$0] == nil }
         self.changes = (before.names + new).compactMap { name in
@@ -39,6 +37,6 @@ package struct DumpDiff: Sendable {
         }
     }
 
-    /// Whether nothing differs.
+    /// Whether the dumps hold the same.
     package var isEmpty: Bool { changes.isEmpty }
 }

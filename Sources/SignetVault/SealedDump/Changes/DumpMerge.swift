@@ -1,25 +1,22 @@
-internal import SignetBase
-
-/// The contents of two dumps joined, by what each changed since a common ancestor.
+/// A three-way merge of the contents of two dumps and their common ancestor.
 ///
-/// A key is merged as a whole: what only one side changed is taken from it, what both changed to the
-/// same is taken once, and anything else is a conflict. Values are never merged inside, because a
-/// half of one token and a half of another is no token.
+/// A key is merged as a whole. A change on only one side, or the same change on both, is accepted;
+/// anything else is a conflict. Values are never merged in part, because half of one token and half
+/// of another don't make a token.
 package struct DumpMerge: Sendable {
-    /// Whose entry of a key.
     package enum Side: String, Sendable, CaseIterable {
         case ours, theirs
     }
 
-    /// A key that both sides changed, each in its own way.
+    /// A key that both sides changed in different ways.
     package struct Conflict: Sendable {
         package let name: String
-        /// What our side did to it since the ancestor.
+        /// Our change since the ancestor.
         package let ours: DumpDiff.Kind
-        /// What their side did to it.
+        /// Their change since the ancestor.
         package let theirs: DumpDiff.Kind
 
-        /// The key and what was done to it; no value.
+        /// The key and the two changes; no value.
         package var words: String {
             ours == theirs
                 ? "\(quoted(name)): \(ours.words) on both sides, differently"
@@ -27,18 +24,18 @@ package struct DumpMerge: Sendable {
         }
     }
 
-    /// The joined contents, in our order; a key in conflict stands as ours has it.
+    /// The merged contents, in our order. A key in conflict has our entry.
     package let merged: DumpContents
-    /// The keys in conflict; empty where the merge is whole.
+    /// The keys in conflict; empty if the merge succeeded.
     package let conflicts: [Conflict]
 
-    /// Merges.
+    /// Merges two dumps.
     ///
     /// - Parameters:
-    ///   - base: The common ancestor; empty where there is none.
+    ///   - base: The common ancestor, or empty contents.
     ///   - ours: The side whose order is kept.
     ///   - theirs: The other side.
-    ///   - resolve: Asked for each key; a side takes the key from it, conflict or not.
+    ///   - resolve: Called for each key. Returns the side whose entry to use, or nil to merge.
     package init(
         base: DumpContents, ours: DumpContents, theirs: DumpContents,
         resolving resolve: (_ name: String, _ isConflict: Bool) -> Side? = { _, _ in nil }
@@ -65,7 +62,6 @@ package struct DumpMerge: Sendable {
         self.conflicts = conflicts
     }
 
-    /// What a side did to a key that it did not leave alone.
     private static func kind(
         from old: DumpContents.Entry?, to new: DumpContents.Entry?
     ) -> DumpDiff.Kind {
@@ -74,7 +70,7 @@ package struct DumpMerge: Sendable {
 }
 
 extension DumpDiff.Kind {
-    /// The kind in a sentence.
+    /// The kind as words of a sentence.
     var words: String {
         switch self {
         case .added, .removed, .changed: rawValue

@@ -2,29 +2,29 @@ internal import SignetBase
 import SignetCrypto
 package import SignetJSON
 
-/// Tells whether a secret value changed without showing it, and without a way to guess it: an HMAC
-/// under a key that only the root gives.
+/// Computes fingerprints that show whether a secret value changed, without showing the value.
 ///
-/// The same value of the same key has the same fingerprint in every dump of an app under one root,
-/// whatever the dump's version and salt.
+/// A fingerprint is an HMAC with a key derived from the root, so a reader without the root can't
+/// check a guess. The same value of the same key has the same fingerprint in every dump of an app
+/// under one root, regardless of the dump's version and salt.
 package struct ValueFingerprint: Sendable {
-    private static let label = "signet1 fingerprint\0"
-    /// Bytes of the HMAC that are shown.
+    /// The number of bytes of the HMAC that a fingerprint shows.
     private static let byteCount = 8
 
     private let key: HMACKey
 
-    /// Derives the key of the fingerprints of a dump's app.
+    /// Derives the fingerprint key of a dump's app. Under a passphrase this runs scrypt once more.
     ///
-    /// - Throws: As `SealedDump.open` for the key; under a passphrase it costs another scrypt.
+    /// - Throws: As `SealedDump.open` for the key.
     package init(
         of dump: SealedDump, with keys: VaultKeys, now: Int64? = nil
     ) throws(VaultError) {
-        let root = try keys.root(named: dump.keyID, dump.name.scheme)
+        let root = try keys.root(of: dump)
         try root.requireUsable(at: now ?? UnixTime.now())
-        let info = Array(Self.label.utf8) + Self.counted(dump.binding.app.id)
+        var info = LengthPrefixed(label: "signet1 fingerprint")
+        info.append(dump.binding.app.id)
         do throws(CryptoFailure) {
-            self.key = try Self.key(root, info: info, salt: try Digest.of(info))
+            self.key = try Self.key(root, info: info.bytes, salt: try Digest.of(info.bytes))
         } catch {
             throw VaultError(error)
         }
@@ -43,10 +43,12 @@ package struct ValueFingerprint: Sendable {
             .sha256, key: derived.material.bytes.extracting(DumpKeys.contentKey))
     }
 
-    /// The fingerprint of a key's value: 16 hexadecimal digits.
+    /// Returns the fingerprint of a key's value as 16 hexadecimal digits.
     package func text(of value: JSONValue, named name: String) throws(VaultError) -> String {
+        var prefix = LengthPrefixed()
+        prefix.append(name)
         do throws(CryptoFailure) {
-            let tag = try key.tag(of: Self.counted(name) + value.serialized())
+            let tag = try key.tag(of: prefix.bytes + value.serialized())
             return tag.prefix(Self.byteCount).map { byte in
                 let digits = String(byte, radix: 16)
                 return digits.count == 1 ? "0" + digits : digits
@@ -54,11 +56,5 @@ package struct ValueFingerprint: Sendable {
         } catch {
             throw VaultError(error)
         }
-    }
-
-    /// A text behind its byte count, so that no two texts run into one another.
-    private static func counted(_ text: String) -> [UInt8] {
-        let count = UInt32(truncatingIfNeeded: text.utf8.count)
-        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) } + Array(text.utf8)
     }
 }

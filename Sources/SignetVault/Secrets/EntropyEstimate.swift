@@ -6,12 +6,12 @@
     import Darwin
 #endif
 
-/// How far a run of letters and digits is from the words, names and numbers people write.
+/// Estimates whether a token of letters and digits is random, not made of words, names and numbers.
 ///
-/// The limits were set by trial: base64 of 18 random bytes and more is found in 99 of 100 cases
-/// (of 24 and more nearly always), hexadecimal text from 32 digits always, while names of programs
-/// in camel case, with dashes, underscores or slashes pass.
-struct TextRandomness {
+/// The thresholds are experimental. They detect base64 of 18 random bytes or more in 99 of 100
+/// cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
+/// They accept names of programs in camel case or with dashes, underscores or slashes.
+struct EntropyEstimate {
     private enum Kind { case lower, upper, digit }
 
     private let count: Int
@@ -19,17 +19,18 @@ struct TextRandomness {
     private let uppers: Int
     private let isHexadecimal: Bool
     private let differentDigits: Int
-    /// Shannon's, in bits for each character.
+    /// Shannon entropy in bits per character.
     private let entropy: Double
-    /// How many neighbours are of different kinds; a capital before a small letter is none.
+    /// The share of neighbours of different kinds, not counting an upper-case before a lower-case
+    /// letter.
     private let changes: Double
-    /// The share of the letters that are vowels.
+    /// The share of vowels among the letters.
     private let vowels: Double
 
-    /// Measures a token; nil where it is short or plainly made of words.
+    /// Measures a token. Returns nil if it's short or clearly made of words.
     init?(_ token: some BidirectionalCollection<UInt8>) {
         let text = token.filter { Self.kind($0) != nil }
-        guard text.count >= 20, Self.count(besideWords: token) >= 18 else { return nil }
+        guard text.count >= 20, Self.count(outsideWords: token) >= 18 else { return nil }
         let kinds = text.compactMap(Self.kind)
         count = text.count
         digits = kinds.count { $0 == .digit }
@@ -49,7 +50,7 @@ struct TextRandomness {
         vowels = letters.isEmpty ? 1 : Double(found) / Double(letters.count)
     }
 
-    /// Whether it is more likely a key than a name.
+    /// Whether the token is more likely a key than a name.
     var looksRandom: Bool {
         if digits == count { return false }
         if isHexadecimal { return count >= 32 && digits > 0 && differentDigits >= 8 }
@@ -69,10 +70,10 @@ struct TextRandomness {
         }
     }
 
-    /// How many characters are in none of the words of one case or capitalised, each with a number of
-    /// up to four digits behind it, and in no number; none of them longer than 16 characters. A few
-    /// random ones behind a name (`orders-7d9f8b6c5d-x2x4z`) are no key.
-    private static func count(besideWords token: some BidirectionalCollection<UInt8>) -> Int {
+    /// Returns the number of characters outside of words and numbers. A word has one case or is
+    /// capitalised, is followed by a number of up to four digits, and has at most 16 characters. A
+    /// few random characters after a name (`orders-7d9f8b6c5d-x2x4z`) are not a key.
+    private static func count(outsideWords token: some BidirectionalCollection<UInt8>) -> Int {
         token.split(whereSeparator: { kind($0) == nil }).reduce(0) { sum, word in
             isWord(word) ? sum : sum + word.count
         }

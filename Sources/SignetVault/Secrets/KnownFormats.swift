@@ -1,21 +1,23 @@
-/// Forms of text and bytes that are random to look at and public all the same.
-enum PublicForm {
-    /// A pin: `sha256/` and the base64 of 32 bytes (CONTRACT, section 6).
+/// Recognises formats of text and bytes that look random: pins, UUIDs, hashes, certificates and
+/// keys.
+enum KnownFormats {
+    /// Returns whether a text is a pin: `sha256/` and the base64 of 32 bytes.
     static func isPin(_ text: ArraySlice<UInt8>) -> Bool {
         text.count == 51 && text.starts(with: "sha256/".utf8) && text.last == UInt8(ascii: "=")
             && text.dropFirst(7).dropLast().allSatisfy(isBase64)
     }
 
-    /// An identifier in the form of RFC 9562: hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    /// Returns whether a text is a UUID (RFC 9562): hexadecimal digits in groups of 8, 4, 4, 4 and
+    /// 12.
     static func isUUID(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
         let groups = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(isHex)
     }
 
-    /// What stands before a hash that names its own kind at the end of the text: `sha256:` and
-    /// hexadecimal (container images), `sha384-` and base64 (Subresource Integrity, section 3).
-    static func withoutHash(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    /// Returns a text without the named hash at its end: `sha256:` and hexadecimal (container
+    /// images), or `sha384-` and base64 (Subresource Integrity, section 3).
+    static func removingHash(from text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         for (name, hex, base64) in [("sha256", 64, 44), ("sha384", 96, 64), ("sha512", 128, 88)] {
             let tail = text.suffix(name.utf8.count + 1 + hex)
             if tail.starts(with: "\(name):".utf8), tail.dropFirst(7).count == hex,
@@ -33,7 +35,8 @@ enum PublicForm {
         return text
     }
 
-    /// A public key or a certificate as DER, or a public key of SSH (RFC 4253, section 6.6).
+    /// Returns whether bytes are a public key or a certificate in DER, or a public key of SSH (RFC
+    /// 4253, section 6.6).
     static func isKeyOrCertificate(_ bytes: [UInt8]) -> Bool {
         if bytes.count > 12, bytes[0] == 0, bytes[1] == 0, bytes[2] == 0 {
             let name = bytes[4...].prefix(Int(bytes[3]))
@@ -41,13 +44,14 @@ enum PublicForm {
                 name.starts(with: $0.utf8)
             }
         }
-        // SubjectPublicKeyInfo, Certificate, CertificationRequest, CertificateList: a sequence that
-        // begins with a sequence and ends with a bit string (RFC 5280, section 4.1).
+        // SubjectPublicKeyInfo, Certificate, CertificationRequest and CertificateList are sequences
+        // that start with a sequence and end with a bit string (RFC 5280, section 4.1).
         guard let parts = members(of: bytes) else { return false }
         return parts.count <= 3 && parts.first == 0x30 && parts.count > 1 && parts.last == 0x03
     }
 
-    /// A private key as DER: PKCS #8, also encrypted, PKCS #1, SEC 1; or OpenSSH's.
+    /// Returns whether bytes are a private key in DER (PKCS #8, also encrypted, PKCS #1 or SEC 1)
+    /// or in OpenSSH's format.
     static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }
         guard let parts = members(of: bytes) else { return false }
@@ -55,7 +59,7 @@ enum PublicForm {
             || parts == [0x30, 0x04] || parts.count >= 9 && parts.allSatisfy { $0 == 0x02 }
     }
 
-    /// The tags within a sequence that is all of the bytes, or nil.
+    /// Returns the tags in a sequence that spans all of the bytes, or nil.
     private static func members(of bytes: [UInt8]) -> [UInt8]? {
         guard let outer = element(bytes[...]), outer.tag == 0x30, outer.end == bytes.endIndex
         else { return nil }

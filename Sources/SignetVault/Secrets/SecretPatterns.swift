@@ -1,6 +1,6 @@
-/// The words by which secrets give themselves away.
-enum SecretWords {
-    /// What vendors put before tokens that let whoever holds them in.
+/// Recognises secrets by the prefixes of tokens and by names such as `password=`.
+enum SecretPatterns {
+    /// The prefixes of vendors' secret tokens.
     private static let prefixes = bytes(
         "AGE-SECRET-KEY-1", "AKIA", "ASIA", "AIza", "ATATT3", "EAACEdEose0cBA", "GOCSPX-",
         "dckr_pat_", "doo_v1_", "dop_v1_", "eyJrIjoi", "figd_", "gho_", "ghp_", "ghr_",
@@ -10,10 +10,10 @@ enum SecretWords {
         "sk-proj-", "sk_live_", "sk_test_", "sq0csp-", "tskey-", "vercel_", "whsec_", "xapp-",
         "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv")
 
-    /// Those with a dot, which ends what is else looked at as one token.
+    /// Prefixes with a dot, at which other texts are split into tokens.
     private static let dottedPrefixes = bytes("SG.", "dp.pt.", "hvb.", "hvs.", "ya29.")
 
-    /// Keys that their vendor means to be seen.
+    /// The prefixes of vendors' public keys.
     private static let publishable = bytes("pk_live_", "pk_test_", "rzp_live_", "rzp_test_")
 
     private static let names = bytes(
@@ -22,7 +22,7 @@ enum SecretWords {
         "api_key", "apikey", "api-key", "access_token", "accesstoken", "auth_token", "authtoken",
         "private_key", "privatekey")
 
-    /// What stands behind such a name in patterns and templates.
+    /// Values after such a name in patterns and templates.
     private static let harmless = bytes(
         "true", "false", "yes", "no", "null", "none", "nil", "required", "optional", "string")
 
@@ -30,7 +30,7 @@ enum SecretWords {
         prefixes.contains { token.starts(with: $0) }
     }
 
-    /// Whether a piece of text begins like a token with a dot in it.
+    /// Returns whether a piece of text starts like a token with a dot in it.
     static func hasDottedPrefix(_ piece: ArraySlice<UInt8>) -> Bool {
         piece.count >= 20 && dottedPrefixes.contains { piece.starts(with: $0) }
     }
@@ -39,7 +39,7 @@ enum SecretWords {
         publishable.contains { token.starts(with: $0) }
     }
 
-    /// Whether a piece of text holds `password=…` or the like.
+    /// Returns whether a piece of text contains `password=…` or the like.
     static func isAssignment(_ piece: ArraySlice<UInt8>) -> Bool {
         var rest = piece
         while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
