@@ -163,13 +163,13 @@ struct signet_transfer {
 #define HEAD_BUFFER 16384L
 #define UPLOAD_BUFFER 65536L
 
-bool signet_transfer_close(signet_transfer *transfer);
-// What stays with a handle from call to call, the functions that libcurl calls among it.
-bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_MUST_CHECK;
-// Adds bytes to a buffer that grows. False where memory ran out.
+// --- The system (system.c) -------------------------------------------------------------------
+
+// Adds bytes to a growing buffer. Returns false if memory ran out.
 bool signet_append(
     uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count)
     SIGNET_MUST_CHECK;
+// The monotonic clock in microseconds.
 int64_t signet_now_microseconds(void);
 
 // FNV-1a with 64 bits.
@@ -186,7 +186,7 @@ static inline uint64_t signet_hash_text(uint64_t hash, const char *text) {
 
 void signet_transfer_close(signet_transfer *transfer);
 // Sets the options that a handle keeps for all calls, among them libcurl's callbacks.
-bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_CHECKED;
+bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_MUST_CHECK;
 // Returns a number of bytes, or a time in microseconds since the last attempt's start; 0 if it is
 // unknown.
 int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
@@ -201,7 +201,7 @@ void signet_transfer_make_unready(signet_transfer *transfer);
 // --- Sockets (socket.c) ----------------------------------------------------------------------
 
 // Makes room for a socket in `sockets`. Under the lock.
-bool signet_loop_make_room(signet_loop *loop, curl_socket_t socket) SIGNET_CHECKED;
+bool signet_loop_make_room(signet_loop *loop, curl_socket_t socket) SIGNET_MUST_CHECK;
 // Notes that a descriptor becomes a connection's socket, or ends. Under the lock.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
 // Registers the events of a socket that are of use now with epoll.
@@ -268,11 +268,11 @@ void signet_flow_forget(signet_loop *loop, curl_socket_t socket);
 void signet_flow_count(signet_transfer *transfer);
 // A transfer continues: libcurl watches its deadline again. Returns false if libcurl has no memory.
 bool signet_flow_resume(signet_transfer *transfer);
-// A transfer's caller took bytes of the body.
-void signet_flow_took(signet_transfer *transfer, size_t count);
-// Chooses connections for a call that begins.
+// A transfer's caller read bytes of the body.
+void signet_flow_note_taken(signet_transfer *transfer, size_t count);
+// Chooses the set of connections for a call that starts.
 bool signet_flow_choose(signet_transfer *transfer) SIGNET_MUST_CHECK;
-// Before and after libcurl is called for a socket's events.
+// To be called before and after libcurl handles a socket's events.
 void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written);
 void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64_t written);

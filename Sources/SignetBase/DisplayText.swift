@@ -1,37 +1,45 @@
-/// A name that is compared by its UTF-8 bytes. Swift's `==` treats different Unicode forms of a
-/// text as equal, which is wrong for identifiers.
-struct ByteName: Hashable, Sendable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (left: ByteName, right: ByteName) -> Bool { sameBytes(left.text, right.text) }
-
-    func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+/// Returns the text with control characters as `\u{…}`, so that it cannot control a terminal.
+package func printable(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+    return escaped(text.unicodeScalars) { category in
+        switch category {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: false
+        }
     }
 }
 
-/// Returns whether two strings have the same UTF-8 bytes.
-func sameBytes(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
-}
-
-/// Returns a name in quotes for a message: truncated after 120 scalars, and with control and format
-/// characters, line separators and the like as `\u{…}`.
-package func quoted(_ name: String) -> String {
-    var text = "\""
-    for (position, scalar) in name.unicodeScalars.enumerated() {
-        guard position < 120 else {
-            text += "…"
-            break
-        }
-        switch scalar.properties.generalCategory {
+/// Returns the text for a message: cut after `limit` Unicode scalars, with control characters and
+/// characters that may not be visible as `\u{…}`.
+package func printable(_ text: String, limit: Int) -> String {
+    let scalars = text.unicodeScalars
+    let shown = escaped(scalars.prefix(limit)) { category in
+        switch category {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned,
             .surrogate:
-            text += "\\u{\(String(scalar.value, radix: 16))}"
-        default: text.unicodeScalars.append(scalar)
+            true
+        default: false
         }
     }
-    return text + "\""
+    return scalars.dropFirst(limit).isEmpty ? shown : shown + "…"
+}
+
+/// Returns a name for a message: as `printable(_:limit:)`, in quotation marks.
+package func quoted(_ name: String, limit: Int = 120) -> String {
+    "\"\(printable(name, limit: limit))\""
+}
+
+private func escaped(
+    _ scalars: some Sequence<Unicode.Scalar>,
+    where isEscaped: (Unicode.GeneralCategory) -> Bool
+) -> String {
+    var result = ""
+    for scalar in scalars {
+        if isEscaped(scalar.properties.generalCategory) {
+            result += "\\u{\(String(scalar.value, radix: 16))}"
+        } else {
+            result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
 }

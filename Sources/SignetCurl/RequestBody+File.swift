@@ -1,5 +1,5 @@
-internal import SignetCrypto
 internal import SignetSystem
+internal import SignetCrypto
 public import SignetTransport
 
 extension RequestBody {

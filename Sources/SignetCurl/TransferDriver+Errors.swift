@@ -68,23 +68,13 @@ extension TransferDriver {
     /// Returns the error of a transfer that the C code ended.
     private func refusalError(of transfer: Transfer, plan: RequestPlan) -> TransportError {
         let host = plan.host.uriText
-        switch transfer.refusal {
-        case SIGNET_PIN_MISMATCH:
-            return fullVerdict(transfer, plan)?.refusal.map(TransportError.init)
-                ?? TransportError(code: .pinMismatch, message: "no pin matches for \(host)")
-        case SIGNET_NO_CHAIN:
-            // In report mode too: without a chain nobody knows that there is anything to report of.
-            let finding = plan.policy?.verdict(
-                for: plan.host, chain: [], now: plan.now, port: plan.port
-            ).finding
-            let words = "the connection has no verified chain to judge, so it is refused"
-            return TransportError(
-                code: .pinMismatch,
-                message: "\(host): \(words)" + (finding.map { ": \($0.message)" } ?? ""),
-                pinRefusal: finding?.refusal)
-        case SIGNET_NO_TLS:
-            return TransportError(
-                code: .tls, message: "\(host): https was asked for, and the connection has no TLS")
+        func error(_ code: TransportError.Code, _ problem: String) -> TransportError {
+            TransportError(code: code, message: "\(host) \(problem)")
+        }
+        return switch transfer.refusal {
+        case SIGNET_PIN_MISMATCH: pinMismatch(of: transfer, plan: plan)
+        case SIGNET_NO_CHAIN: TransferDriver.missingChain(for: plan)
+        case SIGNET_NO_TLS: error(.tls, "has an https URL, but the connection has no TLS")
         case SIGNET_HEAD_TOO_LARGE:
             error(
                 .responseTooLarge,
@@ -136,7 +126,7 @@ extension TransferDriver {
         let (chain, served) = transfer.certificates()
         let verdict = plan.policy?.verdict(
             for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
-        return verdict?.refusal.map(TransportError.init)
+        return verdict?.refusal.map(TransportError.init(_:))
             ?? TransportError(
                 code: .pinMismatch, message: "no pin matches for \(plan.host.uriText)")
     }
@@ -152,7 +142,7 @@ extension TransferDriver {
             code: .pinMismatch,
             message: "\(plan.host.uriText): the connection is refused, because it has no verified"
                 + " certificate chain to check" + (finding.map { ": \($0.message)" } ?? ""),
-            pinFailure: finding?.failure)
+            pinRefusal: finding?.refusal)
     }
 
     /// Returns the error of a call without a response before its deadline.

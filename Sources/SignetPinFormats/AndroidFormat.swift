@@ -1,3 +1,5 @@
+internal import SignetPinning
+
 /// Android's network security configuration (developer.android.com, "Network security
 /// configuration", configuration file format).
 enum AndroidFormat {

@@ -1,3 +1,5 @@
+internal import SignetPinning
+
 /// Pins in the order in which they were added, without duplicates.
 struct DistinctPins {
     private(set) var pins: [Pin] = []

@@ -1,3 +1,4 @@
+internal import SignetPinning
 internal import SignetBase
 
 /// An element of an XML document, with its attributes and children.

@@ -50,7 +50,7 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
                 "found \(encoded.count) characters after \"sha256/\", expected 44 characters of"
                     + " base64 that end in one \"=\" (32 bytes)")
         }
-        guard let bytes = Base64.decode(encoded, .standard) else {
+        guard let bytes = Base64.decode(encoded, from: .standard) else {
             if let index = encoded.dropLast().firstIndex(where: { !Self.isBase64($0) }) {
                 throw Self.malformed(
                     "character \(index + 1) after \"sha256/\" isn't in the base64 alphabet"
@@ -66,7 +66,7 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     public var text: String { Pin.prefix + base64 }
 
     /// The digest's base64 without the prefix.
-    package var base64: String { Base64.encode(bytes, .standard) }
+    package var base64: String { Base64.encode(bytes, as: .standard) }
 
     /// The text.
     public var description: String { text }
@@ -94,9 +94,4 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     private static func malformed(_ message: String) -> PinError {
         PinError(code: .badPin, message: message)
     }
-}
-
-extension Pin {
-    /// The digest's base64 alone.
-    package var base64: String { String(text.dropFirst(Pin.prefix.count)) }
 }

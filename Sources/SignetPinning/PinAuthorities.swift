@@ -81,7 +81,7 @@ public struct PinAuthorities: Sendable, Hashable {
 enum PEMText {
     /// Returns a certificate's PEM, with a newline at the end.
     static func of(_ der: [UInt8]) -> [UInt8] {
-        let digits = Array(Base64.encode(der, .standard).utf8)
+        let digits = Array(Base64.encode(der, as: .standard).utf8)
         var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
         for start in stride(from: 0, to: digits.count, by: 64) {
             text += digits[start..<min(start + 64, digits.count)]

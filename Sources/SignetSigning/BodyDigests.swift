@@ -187,7 +187,7 @@ enum MessageContent: Sendable, Hashable {
         case .digested(let digests): return try digests.digest(algorithm)
         case .bytes(let bytes):
             do throws(CryptoFailure) {
-                return try SignetCrypto.Digest.of(bytes, algorithm.algorithm)
+                return try SignetCrypto.Digest.of(bytes, using: algorithm.algorithm)
             } catch {
                 throw SigningError(error)
             }

@@ -33,7 +33,7 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         value.reserveCapacity(128)
         value.append(contentsOf: algorithm.nameBytes)
         value.append("=:")
-        Base64.append(digest.span, .standard, to: &value)
+        Base64.append(digest.span, as: .standard, to: &value)
         value.append(ASCII.colon)
         return SignableMessage.Field(known: name, value: value)
     }

@@ -282,7 +282,7 @@ public struct MessageSigner: Sendable {
 
     private static func randomNonce() throws(SigningError) -> String {
         do throws(CryptoFailure) {
-            return Base64.encode(try RandomBytes.bytes(16), .url)
+            return Base64.encode(try RandomBytes.bytes(16), as: .url)
         } catch {
             throw SigningError(error)
         }

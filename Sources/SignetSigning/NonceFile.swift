@@ -84,8 +84,8 @@ struct NonceFile {
     private mutating func add(line: ArraySlice<UInt8>) throws(SigningError) {
         let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false)
         guard parts.count == 3, let expiration = Int64(String(decoding: parts[0], as: UTF8.self)),
-            let keyID = Base64.decode(Array(parts[1]), .url),
-            let nonce = Base64.decode(Array(parts[2]), .url)
+            let keyID = Base64.decode(Array(parts[1]), from: .url),
+            let nonce = Base64.decode(Array(parts[2]), from: .url)
         else { throw Self.malformed }
         if keyID.isEmpty && nonce.isEmpty {
             lastForgotten = max(lastForgotten ?? expiration, expiration)
@@ -150,16 +150,16 @@ struct NonceFile {
         var line: [UInt8] = []
         line.append(decimal: expiration)
         line.append(ASCII.space)
-        line.append(Base64.encode(keyID, .url))
+        line.append(Base64.encode(keyID, as: .url))
         line.append(ASCII.space)
-        line.append(Base64.encode(nonce, .url))
+        line.append(Base64.encode(nonce, as: .url))
         line.append(ASCII.lineFeed)
         return line
     }
 
     private static func newHeader() throws -> [UInt8] {
         // Inode numbers are reused, so only a random name tells that the file was replaced.
-        let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), .url)
+        let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), as: .url)
         return mark + Array(name.utf8) + [ASCII.lineFeed]
     }
 

@@ -123,7 +123,9 @@ public struct RedirectChain: Sendable {
             let error = TransportError(refusal)
             var pinRefusal = error.pinRefusal
             pinRefusal?.port = to.origin.port
-            throw failure(error.code, redirect.status, to, error.message, pinRefusal)
+            throw failure(
+                error.code, status: redirect.status, to: to, rule: error.message,
+                pinRefusal: pinRefusal)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {
@@ -186,12 +188,12 @@ public struct RedirectChain: Sendable {
     }
 
     private func failure(
-        _ code: TransportError.Code, _ status: Int, _ to: WebURL?, _ rule: String,
-        _ pins: PinRefusal? = nil
+        _ code: TransportError.Code, status: Int, to: WebURL? = nil, rule: String,
+        pinRefusal: PinRefusal? = nil
     ) -> TransportError {
         TransportError(
             code: code,
             message: "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
-            pinRefusal: pins)
+            pinRefusal: pinRefusal)
     }
 }

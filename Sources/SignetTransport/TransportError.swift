@@ -112,10 +112,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// A message for people: what was found, what was expected, and where.
     public let message: String
 
-    /// What a policy's refusal is about, as values; nil for every other error.
+    /// The details of a pin policy's refusal; `nil` for every other error.
     public let pinRefusal: PinRefusal?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(code: Code, message: String, pinRefusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
@@ -127,16 +127,16 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// A policy's refusal as a transport's error.
-    package init(_ error: PinError) {
+    /// Creates an error from a pin policy's refusal.
+    package init(_ refusal: PinError) {
         let code: Code =
-            switch error.code {
+            switch refusal.code {
             case .unlistedHost: .unlistedHost
             case .policyExpired: .policyExpired
             case .cleartextToPinnedHost: .cleartextToPinnedHost
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: error.message, pinRefusal: error.refusal)
+        self.init(code: code, message: refusal.message, pinRefusal: refusal.refusal)
     }
 }

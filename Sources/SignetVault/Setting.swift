@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A key's values, at most one for each origin. The highest origin wins.
 struct Setting: Sendable {
     private var defaults: CheckedValue?

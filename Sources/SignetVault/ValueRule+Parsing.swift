@@ -94,7 +94,7 @@ extension ValueRule {
             return try ValuePattern(text)
         } catch {
             throw InvalidRule(
-                "\"pattern\" is not a supported regular expression: \(error.message)")
+                "\"pattern\" is not a supported regular expression: \(error.reason)")
         }
     }
 

@@ -73,7 +73,7 @@ package enum TypedValue: Sendable {
             self = .url(url)
         case (.bytes, .string(let text)):
             let encoded = Array(text.utf8)
-            guard let bytes = Base64.decode(encoded.span, .standard) else { throw .wrongType }
+            guard let bytes = Base64.decode(encoded.span, from: .standard) else { throw .wrongType }
             self = .bytes(bytes)
         default: throw .wrongType
         }

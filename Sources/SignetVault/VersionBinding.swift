@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The version of Signet's network system. A sealed dump is bound to it and to the app's version.
 public enum SignetVersion {
     /// The id of the network system in a dump.

@@ -67,18 +67,19 @@ typedef enum {
 
 // --- The library -----------------------------------------------------------------------------
 
-// Prepares libcurl and OpenSSL, once per process. False where that failed.
+// Initialises libcurl and OpenSSL once per process. Returns whether that succeeded.
 bool signet_global_start(void) SIGNET_MUST_CHECK;
-// What libcurl says of itself: "7.88.1", "OpenSSL/3.0.22"; and which OpenSSL this program has.
+// The version and the TLS library of libcurl ("7.88.1", "OpenSSL/3.0.22"), and the version of the
+// program's OpenSSL.
 const char *signet_libcurl_version(void);
 unsigned signet_libcurl_version_number(void);
 const char *signet_libcurl_tls(void);
 const char *signet_openssl_version(void);
 bool signet_libcurl_has_http2(void);
-// Whether a file holds a certificate. 0, an errno, -1 for a file without any, or -2 where the process
-// has no descriptor or memory left to look.
+// Checks that a file contains a PEM certificate. Returns 0, an errno, -1 if it contains none, or -2
+// if the process has no descriptor or memory left to read it.
 int signet_check_ca_file(const char *path) SIGNET_MUST_CHECK;
-// Tells one version of a file from another without reading it. Times are nanoseconds since 1970.
+// Identifies the version of a file without reading it. Times are nanoseconds since 1970.
 typedef struct {
     uint64_t device, inode;
     int64_t size, modified, changed;
@@ -104,14 +105,16 @@ bool signet_thread_start(const char *name, void (*body)(void *), void *context) 
 int signet_trust_make(
     const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
     SIGNET_MUST_CHECK;
-// `ca_descriptor`: what signet_trust_make gave, which the loop owns from here on; or -1, and then it is
-// `ca_file`, or with NULL the one that libcurl was built with. `multiplexes`: calls share connections over
-// HTTP/2. Returns NULL where the system gives no more.
+// Creates a loop. Returns NULL if the system has no memory or descriptor for it.
+//
+// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the CAs are
+// those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether calls share
+// connections over HTTP/2.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
     long connections_per_host)
     SIGNET_MUST_CHECK;
-// Ends all that the loop has of libcurl and of the system, when no transfer is left and no thread steps it.
+// Releases everything but the loop's own memory. No transfer may be left, and no thread may step it.
 void signet_loop_close(signet_loop *loop);
 // Closes the loop if it is open, and frees it.
 void signet_loop_free(signet_loop *loop);
@@ -141,10 +144,10 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 
 // --- A transfer ------------------------------------------------------------------------------
 
-// A transfer, new or recycled. NULL where memory ran out.
-signet_transfer *signet_transfer_take(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
-// Ends it, whatever it is doing, and keeps the handle for another.
-void signet_transfer_give_back(signet_transfer *transfer);
+// Returns a transfer, new or reused, or NULL if memory ran out.
+signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
+// Ends a transfer, whatever it is doing, and keeps or frees its handle.
+void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
 // `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is; the
@@ -152,12 +155,12 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count) SIGNET_MUST_CHECK;
-// Whether a request that may have reached the server is sent again when a pooled connection dies.
+// Whether a request that may have reached the server is sent again if a pooled connection ends.
 void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
 // Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
 bool signet_transfer_set_upload(
     signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_MUST_CHECK;
-// Lines as libcurl takes them, each ended by a zero byte.
+// Lines in libcurl's syntax, each ended by a zero byte.
 bool signet_transfer_set_fields(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_connect_to(
@@ -165,18 +168,19 @@ bool signet_transfer_set_connect_to(
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
     int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_MUST_CHECK;
-// How the connection is made and judged. `digests`: 32 bytes each; NULL where nothing is pinned.
+// How the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_MUST_CHECK;
-// A proxy, by a URL without credentials; `tunnels`: by CONNECT. `ca_file` is for an HTTPS proxy's own
-// certificate, NULL: the one that libcurl was built with. User name and password may be NULL.
+// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an HTTPS
+// proxy's certificate (NULL: the file that libcurl was built with). User name and password may be
+// NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
     bool tunnels, bool is_tls, const char *ca_file) SIGNET_MUST_CHECK;
 bool signet_transfer_start(signet_transfer *transfer) SIGNET_MUST_CHECK;
-// Lets a transfer go on that stopped because its buffer was full.
+// Continues a transfer that was paused because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
 
 // Whether libcurl waits for the body's next piece.
@@ -186,7 +190,7 @@ bool signet_transfer_consume_restart(signet_transfer *transfer);
 // Passes the body's next piece, or its end.
 bool signet_transfer_feed(
     signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_MUST_CHECK;
-// A reply came while the body waits for more: libcurl may want no more of it.
+// Continues a paused upload after a response has arrived, because libcurl may need no more of the body.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
 // The response so far. The bytes are valid until the next call that changes the transfer.
@@ -242,12 +246,12 @@ typedef enum {
     SIGNET_INFLATED_NO_MEMORY,
 } signet_inflated;
 
-// gzip (RFC 1952), or zlib (RFC 1950) with its header. NULL where memory ran out.
+// Creates a decoder of gzip (RFC 1952), or of zlib (RFC 1950). Returns NULL if memory ran out.
 signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_MUST_CHECK;
 void signet_inflater_free(signet_inflater *inflater);
-// Makes ready for another stream behind the end of one.
+// Prepares for another stream after the end of one.
 bool signet_inflater_reset(signet_inflater *inflater) SIGNET_MUST_CHECK;
-// Decodes what is there into the room that is there.
+// Decodes up to `count` bytes into `room`. Sets how many bytes it read (`taken`) and wrote (`made`).
 signet_inflated signet_inflater_run(
     signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
     size_t room_count, size_t *made) SIGNET_MUST_CHECK;

@@ -1,6 +1,6 @@
 /// The reason that a text isn't a valid pattern, and its position.
-struct PatternFailure: Error {
-    let reason: String
+package struct PatternFailure: Error {
+    package let reason: String
 }
 
 /// A pattern as a tree.

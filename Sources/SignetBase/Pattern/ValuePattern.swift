@@ -1,3 +1,4 @@
+
 /// A compiled pattern of a schema. The whole value must match it.
 ///
 /// Values and patterns may be untrusted, so matching reads the text once for any pattern: nested
@@ -23,9 +24,8 @@ package final class ValuePattern: Sendable {
 
     /// Compiles a pattern.
     ///
-    /// - Throws: `malformed-schema` with the reason and its position, without repeating the
-    ///   pattern.
-    package init(_ text: String) throws(VaultError) {
+    /// - Throws: `PatternFailure`, which says what is wrong and where, without repeating the pattern.
+    package init(_ text: String) throws(PatternFailure) {
         self.text = text
         var compiler = Compiler()
         try compiler.add(try PatternParser.parse(text))

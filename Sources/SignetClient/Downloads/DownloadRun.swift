@@ -44,7 +44,7 @@ struct DownloadRun: ~Copyable {
 
     private static func digest(_ address: String) throws(ClientError) -> String {
         do throws(CryptoFailure) {
-            return Base64.encode(try Digest.of(Array(address.utf8)), .url)
+            return Base64.encode(try Digest.of(Array(address.utf8)), as: .url)
         } catch {
             throw ClientError(.processing, ClientError.Code("crypto-failed"), error.description)
         }
@@ -279,8 +279,8 @@ struct DownloadRun: ~Copyable {
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(
                     .processing, ClientError.Code("wrong-digest"),
-                    "what came has the SHA-256 \(Base64.encode(found, .standard)), wanted"
-                        + " \(Base64.encode(wanted, .standard))")
+                    "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
+                        + " \(Base64.encode(wanted, as: .standard))")
             }
             guard !told.isEmpty else { return true }
             let digests = try BodyDigests(

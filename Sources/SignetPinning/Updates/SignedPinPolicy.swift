@@ -83,8 +83,8 @@ public struct SignedPinPolicy: Sendable, Hashable {
             "serial": .number(JSONNumber(serial)), "notBefore": .number(JSONNumber(notBefore)),
             "expires": .number(JSONNumber(expires)), "policy": .object(policy.document),
         ]
-        let protected = Base64.encode(header.serialized(), .url)
-        let body = Base64.encode(payload.serialized(), .url)
+        let protected = Base64.encode(header.serialized(), as: .url)
+        let body = Base64.encode(payload.serialized(), as: .url)
         let message = Array("\(protected).\(body)".utf8)
         let signature: [UInt8]
         do {
@@ -94,7 +94,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
         }
         let document: JSONValue = [
             "payload": .string(body), "protected": .string(protected),
-            "signature": .string(Base64.encode(signature, .url)),
+            "signature": .string(Base64.encode(signature, as: .url)),
         ]
         let bytes = document.serialized(.pretty) + [UInt8(ascii: "\n")]
         guard bytes.count <= Self.maximumByteCount else {

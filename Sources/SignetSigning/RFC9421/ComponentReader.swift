@@ -114,7 +114,7 @@ struct ComponentReader {
         for (index, value) in values.enumerated() {
             if index > 0 { base.append(", ") }
             base.append(ASCII.colon)
-            Base64.append(value.span, .standard, to: &base)
+            Base64.append(value.span, as: .standard, to: &base)
             base.append(ASCII.colon)
         }
     }

@@ -166,7 +166,7 @@ final class RFC9421Signer: Sendable {
         var value: [UInt8] = []
         value.reserveCapacity(signature.count * 4 / 3 + 8)
         value.append(ASCII.colon)
-        Base64.append(signature.span, .standard, to: &value)
+        Base64.append(signature.span, as: .standard, to: &value)
         value.append(ASCII.colon)
         return [
             field("Signature-Input", member: draft.parameters), field("Signature", member: value),

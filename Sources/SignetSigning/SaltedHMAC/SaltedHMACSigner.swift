@@ -76,14 +76,14 @@ struct SaltedHMACSigner: Sendable {
         let half = SaltedHMACText.minimumSaltSize
         let random = try Self.randomBytes(2 * half)
         let salt = salt ?? Array(random[..<half])
-        let nonce = nonce ?? Base64.encode(Array(random[half...]), .url)
+        let nonce = nonce ?? Base64.encode(Array(random[half...]), as: .url)
         let text = try SaltedHMACText(
             of: message, keyID: keyID, created: created, nonce: nonce, fields: fields,
             digest: key.algorithm)
         let tag = try text.tag(key: key, salt: salt)
         var value = Array("v1=:".utf8)
         value.reserveCapacity(256)
-        Base64.append(tag.span, .standard, to: &value)
+        Base64.append(tag.span, as: .standard, to: &value)
         value.append(ASCII.colon)
         value.append(contentsOf: algorithmParameter)
         value.append(decimal: created)
@@ -91,7 +91,7 @@ struct SaltedHMACSigner: Sendable {
         value.append(";nonce=")
         value.append(quoted: nonce.utf8)
         value.append(";salt=:")
-        Base64.append(salt.span, .standard, to: &value)
+        Base64.append(salt.span, as: .standard, to: &value)
         value.append(ASCII.colon)
         value.append(contentsOf: fieldsParameter)
         let field = SignableMessage.Field(known: SaltedHMACText.field, value: value)

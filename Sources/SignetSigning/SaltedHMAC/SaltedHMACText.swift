@@ -65,7 +65,7 @@ struct SaltedHMACText {
         guard let sum = try message.content.digest(digest == .sha256 ? .sha256 : .sha512) else {
             throw SigningError(.bodyCut, "the covered body is incomplete")
         }
-        append(value: Base64.encodeBytes(sum.span, .standard))
+        append(value: Base64.encodeBytes(sum.span, as: .standard))
     }
 
     private mutating func append(_ part: some Collection<UInt8>) {
@@ -93,7 +93,7 @@ struct SaltedHMACText {
         label.append(contentsOf: salt)
         do throws(CryptoFailure) {
             let derived = try key.tag(of: label.span)
-            return try HMAC.tag(of: bytes.span, key: derived.span, key.algorithm)
+            return try HMAC.tag(of: bytes.span, key: derived.span, using: key.algorithm)
         } catch {
             throw SigningError(error)
         }

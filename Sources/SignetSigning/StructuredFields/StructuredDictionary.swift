@@ -103,7 +103,7 @@ struct StructuredDictionary: Sendable {
 
     /// Decodes base64 in a range. Returns nil if it isn't canonical.
     func decoded(_ range: Range<Int>) -> [UInt8]? {
-        Base64.decode(text.span.extracting(range), .standard)
+        Base64.decode(text.span.extracting(range), from: .standard)
     }
 
     /// Returns the text of a string without its escapes.

@@ -119,9 +119,9 @@ struct StructuredField {
         if padded.last != ASCII.equals {
             padded += [UInt8](repeating: ASCII.equals, count: (4 - padded.count % 4) % 4)
         }
-        guard let bytes = Base64.decode(padded, .standard) else {
+        guard let bytes = Base64.decode(padded, from: .standard) else {
             throw SigningError(.malformedField, "expected base64")
         }
-        return .undecodedByteSequence(Base64.encode(bytes, .standard))
+        return .undecodedByteSequence(Base64.encode(bytes, as: .standard))
     }
 }

@@ -93,7 +93,7 @@ extension DumpFile {
     ) throws(VaultError) {
         var others: [String] = []
         do throws(FileFailure) {
-            for file in try Folder.beginnings(beside: path, count: SealedDump.headerLimit + 1) {
+            for file in try Folder.firstBytes(ofFilesBeside: path, count: SealedDump.headerLimit + 1) {
                 if let header = SealedDump.header(beginning: file.bytes), header.scheme == .root,
                     sameBytes(header.keyID, keyID)
                 {
@@ -166,7 +166,7 @@ enum Ratchet {
         of dump: SealedDump, in set: KeySet, for binding: VersionBinding
     ) throws(VaultError) -> String? {
         guard dump.header.scheme == .root, let current = set[dump.keyID] else { return nil }
-        for key in set.keys where key.type == .vault && !sameBytes(key.id, current.id) {
+        for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
             let next = try root(after: .key(key), as: current.id, for: binding)
             let isPrevious = try DumpFile.mapping { () throws(KeyError) in
                 try current.isVaultRoot(next.bytes)

@@ -39,7 +39,7 @@ struct DumpHeader: Sendable, Hashable {
         let names = Self.names(in: binding).map { Array($0.utf8) }
         for part in [Array(keyID.utf8), salt, self.commitment] + names {
             kid.append(UInt8(ascii: "."))
-            Base64.append(part.span, .url, to: &kid)
+            Base64.append(part.span, as: .url, to: &kid)
         }
         self.kid = kid
     }
@@ -101,7 +101,7 @@ struct DumpHeader: Sendable, Hashable {
     private static func bytes(
         of part: Range<Int>, in kid: [UInt8], named name: StaticString
     ) throws(VaultError) -> [UInt8] {
-        guard let bytes = Base64.decode(kid.span.extracting(part), .url) else {
+        guard let bytes = Base64.decode(kid.span.extracting(part), from: .url) else {
             throw VaultError(.malformedDump, "\"kid\": \(name) is not canonical base64url")
         }
         return bytes

@@ -1,3 +1,4 @@
+internal import SignetSystem
 import SignetCrypto
 
 /// The secret that one dump's keys are derived from.

@@ -51,7 +51,7 @@ extension SealedDump {
         _ = try plaintext(derived)
         let contentKey = derived.material.bytes.extracting(DumpKeys.contentKey)
         return [
-            "kty": "oct", "k": .string(Base64.encode(contentKey, .url)), "kid": .string(kid),
+            "kty": "oct", "k": .string(Base64.encode(contentKey, as: .url)), "kid": .string(kid),
             "alg": "A256GCM",
         ]
     }

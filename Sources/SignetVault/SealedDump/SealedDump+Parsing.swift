@@ -1,3 +1,4 @@
+internal import SignetSystem
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -44,7 +45,7 @@ extension SealedDump {
             throw Self.malformed("found a tag of \(tag.count) bytes, expected 16")
         }
         let encodedCount = dots[3] - dots[2] - 1
-        guard encodedCount <= Base64.encodedCount(Self.plaintextLimit, .url) else {
+        guard encodedCount <= Base64.encodedCount(of: Self.plaintextLimit, as: .url) else {
             throw Self.malformed("more than 16 MiB of plaintext")
         }
         let ciphertext = try Self.decode(dots[2] + 1..<dots[3], of: bytes, named: "the ciphertext")
@@ -67,7 +68,7 @@ extension SealedDump {
         }
         guard dots[0] <= headerLimit else { throw malformed("the header is too long") }
         guard dots[1] == dots[0] + 1 else { throw malformed("the encrypted key is not empty") }
-        let last = bytes.count - Base64.encodedCount(AES256GCM.tagByteCount, .url) - 1
+        let last = bytes.count - Base64.encodedCount(of: AES256GCM.tagByteCount, as: .url) - 1
         guard last > dots[2], bytes[last] == dot else {
             throw malformed("expected a tag of 16 bytes at the end")
         }
@@ -143,7 +144,7 @@ extension SealedDump {
     private static func decode(
         _ range: Range<Int>, of bytes: [UInt8], named name: String
     ) throws(VaultError) -> [UInt8] {
-        guard let decoded = Base64.decode(bytes.span.extracting(range), .url) else {
+        guard let decoded = Base64.decode(bytes.span.extracting(range), from: .url) else {
             throw malformed("\(name) is not canonical base64url")
         }
         return decoded

@@ -106,7 +106,7 @@ struct SequenceState: Sendable {
         info.append(root.id)
         let key = try root.derive(salt: salt, info: info.bytes, count: 32)
         do {
-            return try HMAC.tag(of: text.bytes.span, key: key.bytes, .sha256)
+            return try HMAC.tag(of: text.bytes.span, key: key.bytes, using: .sha256)
         } catch {
             throw VaultError(error)
         }
@@ -123,12 +123,12 @@ struct SequenceState: Sendable {
         }
         let macs = seals.map { seal -> JSONValue in
             let name = [
-                seal.scheme.rawValue, Base64.encode(Array(seal.keyID.utf8), .url),
-                Base64.encode(seal.salt, .url),
+                seal.scheme.rawValue, Base64.encode(Array(seal.keyID.utf8), as: .url),
+                Base64.encode(seal.salt, as: .url),
             ]
             return [
                 "kid": .string(name.joined(separator: ".")),
-                "mac": .string(Base64.encode(seal.mac, .url)),
+                "mac": .string(Base64.encode(seal.mac, as: .url)),
             ]
         }
         let state: JSONValue = [
@@ -160,10 +160,10 @@ struct SequenceState: Sendable {
         guard let name = value["kid"]?.string, let mac = value["mac"]?.string else { return nil }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let scheme = DumpHeader.Scheme(rawValue: parts[0]),
-            let id = Base64.decode(parts[1], .url),
+            let id = Base64.decode(parts[1], from: .url),
             let keyID = String(validating: id, as: UTF8.self),
-            let salt = Base64.decode(parts[2], .url), salt.count == DumpHeader.saltByteCount,
-            let mac = Base64.decode(mac, .url), mac.count == 32
+            let salt = Base64.decode(parts[2], from: .url), salt.count == DumpHeader.saltByteCount,
+            let mac = Base64.decode(mac, from: .url), mac.count == 32
         else { return nil }
         return Seal(scheme: scheme, keyID: keyID, salt: salt, mac: mac)
     }

@@ -92,7 +92,7 @@ struct StateFile: Sendable {
                 return try lock.write(bytes)
             } catch {
                 // Another process created it meanwhile: start again from its content.
-                guard lock.isOfNothing, error.kind == .alreadyExists else {
+                guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw DumpFile.unwritable(error)
                 }
             }

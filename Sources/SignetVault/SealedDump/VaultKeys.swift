@@ -61,7 +61,7 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
             return .passphrase(passphrase, id: keyID ?? Self.passphraseID)
         case .set(let set):
             if let keyID { return try root(named: keyID, scheme: .root) }
-            let roots = set.keys.filter { $0.type == .vault }
+            let roots = set.keys.filter { $0.kind == .vault }
             guard roots.count == 1 else {
                 throw VaultError(
                     .unknownKey,

@@ -187,9 +187,9 @@ struct SecretDetector {
         let text = token.prefix { $0 != UInt8(ascii: "=") }
         let isURL = text.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
         var bytes = Array(text)
-        if isURL { return Base64.decode(bytes.span, .url) }
+        if isURL { return Base64.decode(bytes.span, from: .url) }
         while !bytes.count.isMultiple(of: 4) { bytes.append(UInt8(ascii: "=")) }
-        return Base64.decode(bytes.span, .standard)
+        return Base64.decode(bytes.span, from: .standard)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

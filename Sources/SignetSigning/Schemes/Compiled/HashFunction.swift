@@ -18,10 +18,10 @@ enum HashFunction: String, Sendable, CaseIterable {
 
     func hash(_ bytes: Span<UInt8>) throws(CryptoFailure) -> [UInt8] {
         switch self {
-        case .sha256: try Digest.of(bytes, .sha256)
-        case .sha512: try Digest.of(bytes, .sha512)
-        case .sha1: try InsecureDigest.of(bytes, .sha1)
-        case .md5: try InsecureDigest.of(bytes, .md5)
+        case .sha256: try Digest.of(bytes, using: .sha256)
+        case .sha512: try Digest.of(bytes, using: .sha512)
+        case .sha1: try InsecureDigest.of(bytes, using: .sha1)
+        case .md5: try InsecureDigest.of(bytes, using: .md5)
         }
     }
 }
@@ -31,16 +31,16 @@ extension CompiledScheme.Encoding {
         switch self {
         case .hex: Self.hex(bytes, ten: 0x61)
         case .upperHex: Self.hex(bytes, ten: 0x41)
-        case .base64: Base64.encodeBytes(bytes.span, .standard)
-        case .base64URL: Base64.encodeBytes(bytes.span, .url)
+        case .base64: Base64.encodeBytes(bytes.span, as: .standard)
+        case .base64URL: Base64.encodeBytes(bytes.span, as: .url)
         }
     }
 
     /// Decodes a text, or returns `nil` if it is invalid. Hexadecimal digits may be of either case.
     func decode(_ text: [UInt8]) -> [UInt8]? {
         switch self {
-        case .base64: return Base64.decode(text, .standard)
-        case .base64URL: return Base64.decode(text, .url)
+        case .base64: return Base64.decode(text, from: .standard)
+        case .base64URL: return Base64.decode(text, from: .url)
         case .hex, .upperHex:
             guard text.count.isMultiple(of: 2) else { return nil }
             var bytes: [UInt8] = []

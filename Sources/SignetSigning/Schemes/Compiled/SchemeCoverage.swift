@@ -44,7 +44,7 @@ struct SchemeCoverage: Sendable {
                 guard case .digested(let digests) = message.content,
                     let digest = digests[algorithm]
                 else { return [] }
-                return Base64.encodeBytes(digest.span, .standard)
+                return Base64.encodeBytes(digest.span, as: .standard)
             case .parameters(_, let text): return text
             case .field(let name): return fields.value(of: name) ?? []
             }

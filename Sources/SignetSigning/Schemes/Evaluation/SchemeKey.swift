@@ -96,7 +96,7 @@ final class SchemeKey: Sendable {
                 let mark = Array("whsec_".utf8)
                 if decoding == .whsec, bytes.starts(with: mark) {
                     guard
-                        let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), .standard),
+                        let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), from: .standard),
                         !decoded.isEmpty
                     else {
                         throw KeyError(
@@ -248,6 +248,6 @@ final class SchemeKey: Sendable {
     private static func link(
         _ text: [UInt8], key: Span<UInt8>, digest: DigestAlgorithm
     ) throws(CryptoFailure) -> [UInt8] {
-        try HMAC.tag(of: text.span, key: key, digest)
+        try HMAC.tag(of: text.span, key: key, using: digest)
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The differences between two dumps, key by key.
 package struct DumpDiff: Sendable {
     /// The kind of a difference.

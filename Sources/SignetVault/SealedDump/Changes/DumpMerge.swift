@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A three-way merge of the contents of two dumps and their common ancestor.
 ///
 /// A key is merged as a whole. A change on only one side, or the same change on both, is accepted;

@@ -154,7 +154,7 @@ struct SendCommand: AsyncParsableCommand {
         if let text = String(validating: reply.body, as: UTF8.self) {
             object["body"] = .string(text)
         } else {
-            object["bodyBase64"] = .string(Base64.encode(reply.body, .standard))
+            object["bodyBase64"] = .string(Base64.encode(reply.body, as: .standard))
         }
         return object
     }

@@ -73,7 +73,7 @@ struct PinsConvertCommand: ParsableCommand {
     private func object(_ bytes: [UInt8], _ notes: [String]) -> JSONObject {
         var object: JSONObject = ["from": .string(from.name), "to": .string(to.name)]
         if binary {
-            object["base64"] = .string(Base64.encode(bytes, .standard))
+            object["base64"] = .string(Base64.encode(bytes, as: .standard))
         } else if let document = try? JSONValue(parsing: bytes) {
             object["document"] = document
         } else {

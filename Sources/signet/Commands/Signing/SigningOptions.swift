@@ -128,7 +128,7 @@ extension JSONObject {
         if let text = String(validating: bytes, as: UTF8.self) {
             self[name] = .string(text)
         } else {
-            self[name + "Base64"] = .string(Base64.encode(bytes, .standard))
+            self[name + "Base64"] = .string(Base64.encode(bytes, as: .standard))
         }
     }
 }

@@ -116,10 +116,10 @@ struct VaultDiffCommand: ParsableCommand {
             with: keys,
             for: VersionBinding(
                 app: .init(
-                    appID ?? app.id, wanted(dump.binding.app.version, appVersion, app.version)),
+                    id: appID ?? app.id, version: wanted(dump.binding.app.version, appVersion, app.version)),
                 system: .init(
-                    system.id,
-                    wanted(dump.binding.system.version, systemVersion, system.version))))
+                    id: system.id,
+                    version: wanted(dump.binding.system.version, systemVersion, system.version))))
     }
 
     // MARK: - Two dumps

@@ -29,9 +29,9 @@ struct VaultExportKeyCommand: ParsableCommand {
         let dump = try SealedDump(contentsOf: file)
         let found = dump.binding
         let wanted = VersionBinding(
-            app: .init(appID ?? found.app.id, appVersion ?? found.app.version),
+            app: .init(id: appID ?? found.app.id, version: appVersion ?? found.app.version),
             system: .init(
-                found.system.id, systemVersion ?? found.system.version))
+                id: found.system.id, version: systemVersion ?? found.system.version))
         let jwk = try dump.exportKey(with: try key.load(), for: wanted)
         try common.terminal.result(jwk, lines: [JSONValue.object(jwk).text])
     }

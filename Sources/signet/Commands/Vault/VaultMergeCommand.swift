@@ -107,8 +107,8 @@ struct VaultMergeCommand: ParsableCommand {
 
     private func wanted(_ found: VersionBinding) -> VersionBinding {
         VersionBinding(
-            app: .init(appID ?? found.app.id, appVersion ?? found.app.version),
-            system: .init(found.system.id, systemVersion ?? found.system.version))
+            app: .init(id: appID ?? found.app.id, version: appVersion ?? found.app.version),
+            system: .init(id: found.system.id, version: systemVersion ?? found.system.version))
     }
 
     /// Their dump, which must be of our versions and under our key: the result can be of one only.
@@ -147,8 +147,8 @@ struct VaultMergeCommand: ParsableCommand {
                 try dump.open(
                     with: keys,
                     for: VersionBinding(
-                        app: .init(binding.app.id, dump.binding.app.version),
-                        system: .init(binding.system.id, dump.binding.system.version))))
+                        app: .init(id: binding.app.id, version: dump.binding.app.version),
+                        system: .init(id: binding.system.id, version: dump.binding.system.version))))
         } catch {
             throw VaultError(error.code, "\(shownName), ancestor: \(error.message)")
         }
