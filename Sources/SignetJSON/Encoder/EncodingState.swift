@@ -10,7 +10,7 @@ final class EncodingState {
 
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// One text in an array, which is one word to take out; nil while `change` has it.
-    private var written: [EncodedText]?
+    private var written: [EncodingStorage]?
     /// The element that was an object as soon as it was made, until it becomes something else.
     private let object = Atomic<Int>(-1)
 
@@ -18,12 +18,12 @@ final class EncodingState {
     init(_ userInfo: [CodingUserInfoKey: any Sendable], isDirect: Bool) {
         self.userInfo = userInfo
         let spare = isDirect ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
-        self.written = spare ?? [EncodedText(isDirect: isDirect)]
+        self.written = spare ?? [EncodingStorage(isDirect: isDirect)]
     }
 
     /// The room of a text that is done, for the next one, which has five allocations less to make; no value
     /// of what was written is in it.
-    private static let spare = Mutex<[EncodedText]?>(nil)
+    private static let spare = Mutex<[EncodingStorage]?>(nil)
 
     deinit {
         guard var text = written.take(), text[0].reset() else { return }
@@ -37,7 +37,7 @@ final class EncodingState {
     /// writing a short member, the guard more. No user's code runs in `body`; where it did, it would find nil.
     @inline(__always)
     private func change<Result, Failure>(
-        _ body: (inout EncodedText) throws(Failure) -> Result
+        _ body: (inout EncodingStorage) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard var text = written.take() else { preconditionFailure() }
         do {

@@ -2,9 +2,9 @@
 ///
 /// A place is where one value goes; it is open until its container goes on. Each function that may come
 /// out of order (a container that was left and is filled again, a name that comes twice, a second value
-/// for one place) gives false and has then changed nothing that counts: `EncodedText` turns what is
-/// written into `EncodedNodes`, which take everything in any order.
-struct DirectText {
+/// for one place) gives false and has then changed nothing that counts: `EncodingStorage` turns what is
+/// written into `EncodingTree`, which take everything in any order.
+struct StreamingWriter {
     /// What stands at a place.
     enum Kind: UInt8 { case unset, value, array, object }
 
@@ -32,7 +32,7 @@ struct DirectText {
         var isValue = false
     }
 
-    private var text = TextBuffer()
+    private var text = UTF8Buffer()
     private(set) var places: [Place] = []
     private var names = MemberNames()
     private var known = KnownNames()
@@ -53,7 +53,7 @@ struct DirectText {
         known.reset()
         outer.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
-        text = TextBuffer()
+        text = UTF8Buffer()
         top = Open(place: 0, names: names.open())
         places.append(Place(start: 0))
         return true

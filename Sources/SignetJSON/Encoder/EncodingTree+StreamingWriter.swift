@@ -1,8 +1,8 @@
-extension EncodedNodes {
+extension EncodingTree {
     /// Takes over what has been written as a text.
     ///
     /// - Returns: The node of each of the text's places.
-    mutating func take(_ text: consuming DirectText) -> [Int] {
+    mutating func take(_ text: consuming StreamingWriter) -> [Int] {
         let root = addRoot()
         let (bytes, places, waiting) = text.completed()
         // The bytes are our own and valid; what cannot be read again is a text beyond 2 GiB.
@@ -23,7 +23,7 @@ extension EncodedNodes {
 
     /// Gives a node the value that begins at an index of the reader's.
     private mutating func fill(
-        _ node: Int, from reader: JSONReader, _ index: inout Int, _ places: [DirectText.Place],
+        _ node: Int, from reader: JSONReader, _ index: inout Int, _ places: [StreamingWriter.Place],
         _ waiting: Set<Int>, _ nodeOfPlace: inout [Int]
     ) {
         let source = reader.nodes[index]

@@ -1,5 +1,5 @@
 /// All nodes of one text that is being encoded, in one array, each linked to its siblings.
-struct EncodedNodes {
+struct EncodingTree {
     enum Kind: UInt8 { case unset, absent, value, array, object }
 
     private struct Node {

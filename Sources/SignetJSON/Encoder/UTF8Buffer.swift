@@ -2,7 +2,7 @@
 ///
 /// Each function makes room once and then writes words: one look at the array's owner and capacity for a
 /// whole member instead of one for each byte.
-struct TextBuffer {
+struct UTF8Buffer {
     /// What is written, and behind `count` room.
     private var storage: [UInt8] = []
     private(set) var count = 0
