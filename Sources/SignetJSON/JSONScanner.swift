@@ -10,19 +10,19 @@ struct JSONScanner {
         var node: Int32
         var count: UInt32 = 0
         var names: MemberNames.Scope
-        var twin = Twin()
+        var template = SiblingTemplate()
     }
 
     /// What an earlier container of the same place says of the one that is open: the elements of one
     /// array are mostly alike.
-    private struct Twin {
+    private struct SiblingTemplate {
         /// Of an array the node of the element that came last; of an object that of the name which the
-        /// twin has where the next one is expected, and zero where there is no twin.
+        /// template has where the next one is expected, and zero where there is no template.
         ///
-        /// As long as an object's names are its twin's, in its order, they are not noted elsewhere: they
-        /// differ because the twin's do.
+        /// As long as an object's names are its template's, in its order, they are not noted elsewhere: they
+        /// differ because the template's do.
         var node: UInt32 = 0
-        /// Of an object: the node behind its twin.
+        /// Of an object: the node behind its template.
         var end: UInt32 = 0
         /// The node that stands for "no more names".
         static let past = UInt32.max
@@ -104,14 +104,16 @@ struct JSONScanner {
                 return false
             }
             let isRecorded = depth <= recordedDepth
-            var twin = top.twin.node
+            var template = top.template.node
             if top.isObject {
                 let name = at
                 var isEscaped = false
-                twin = 0
-                if top.twin.node != 0 { twin = Self.goOn(bytes, &at, &top.twin, nodes) }
-                if twin == 0 {
-                    if top.twin.node != 0 { leaveTwin(bytes, &top, nodes) }
+                template = 0
+                if top.template.node != 0 {
+                    template = Self.matchTemplate(bytes, &at, &top.template, nodes)
+                }
+                if template == 0 {
+                    if top.template.node != 0 { leaveTemplate(bytes, &top, nodes) }
                     at = try nameEnd(bytes, name, &top.names, &isEscaped)
                 }
                 if isRecorded {
@@ -133,7 +135,9 @@ struct JSONScanner {
                     node: isRecorded ? Int32(truncatingIfNeeded: nodes.count) : -1,
                     names: names.open())
                 if isRecorded {
-                    if twin != 0 { top.twin = Self.twin(Int(twin), isObject, nodes) }
+                    if template != 0 {
+                        top.template = Self.template(Int(template), isObject, nodes)
+                    }
                     nodes.append(JSONNode(isObject ? .object : .array, start, start))
                 }
                 at = Self.skipSpace(bytes, start &+ 1)
@@ -186,7 +190,7 @@ struct JSONScanner {
                 top = outer.removeLast()
                 depth &-= 1
                 if !top.isObject, closed > 0 {
-                    top.twin.node = UInt32(truncatingIfNeeded: closed)
+                    top.template.node = UInt32(truncatingIfNeeded: closed)
                 }
                 at = Self.skipSpace(bytes, at)
             }
@@ -203,32 +207,34 @@ struct JSONScanner {
         }
     }
 
-    // MARK: Twins
+    // MARK: Sibling templates
 
-    /// What is expected of a container whose twin is a node, if that is one of its kind.
-    private static func twin(
+    /// What is expected of a container whose template is a node, if that is one of its kind.
+    private static func template(
         _ node: Int, _ isObject: Bool, _ nodes: borrowing OutputSpan<JSONNode>
-    ) -> Twin {
-        let twin = nodes[node]
-        guard twin.kind == (isObject ? .object : .array), twin.size > 1 else { return Twin() }
+    ) -> SiblingTemplate {
+        let template = nodes[node]
+        guard template.kind == (isObject ? .object : .array), template.size > 1 else {
+            return SiblingTemplate()
+        }
         let first = UInt32(truncatingIfNeeded: node &+ 1)
-        return Twin(node: first, end: first &+ twin.size &- 1)
+        return SiblingTemplate(node: first, end: first &+ template.size &- 1)
     }
 
-    /// Goes behind a name that is the one expected, and gives the node of its value in the twin, or zero.
+    /// Goes behind a name that is the one expected, and gives the node of its value in the template, or zero.
     @inline(__always)
-    private static func goOn(
-        _ bytes: borrowing Span<UInt8>, _ at: inout Int, _ twin: inout Twin,
+    private static func matchTemplate(
+        _ bytes: borrowing Span<UInt8>, _ at: inout Int, _ template: inout SiblingTemplate,
         _ nodes: borrowing OutputSpan<JSONNode>
     ) -> UInt32 {
-        guard twin.node != Twin.past else { return 0 }
-        let name = nodes[Int(twin.node)]
+        guard template.node != SiblingTemplate.past else { return 0 }
+        let name = nodes[Int(template.node)]
         let length = Int(name.end &- name.start)
         guard !name.isEscaped, isRepeated(bytes, Int(name.start), at, length) else { return 0 }
         at &+= length
-        let value = twin.node &+ 1
+        let value = template.node &+ 1
         let next = value &+ nodes[Int(value)].size
-        twin.node = next < twin.end ? next : Twin.past
+        template.node = next < template.end ? next : SiblingTemplate.past
         return value
     }
 
@@ -254,13 +260,13 @@ struct JSONScanner {
         return word(bytes, at: start &+ length &- 8) == word(bytes, at: second &+ length &- 8)
     }
 
-    /// Notes the names that an object had in common with its twin, because the next one differs.
+    /// Notes the names that an object had in common with its template, because the next one differs.
     @inline(never)
-    private mutating func leaveTwin(
+    private mutating func leaveTemplate(
         _ bytes: borrowing Span<UInt8>, _ object: inout Frame,
         _ nodes: borrowing OutputSpan<JSONNode>
     ) {
-        object.twin = Twin()
+        object.template = SiblingTemplate()
         var name = Int(object.node) &+ 1
         for _ in 0..<object.count {
             let inner = nodes[name].inner

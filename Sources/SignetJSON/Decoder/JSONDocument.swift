@@ -125,7 +125,7 @@ final class JSONDocument {
     /// What is made of an array; apart too.
     @inline(never)
     private func listValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
-        if let list = type as? any ListDecodable.Type,
+        if let list = type as? any DirectlyDecodableArray.Type,
             let value = try self.list(list, as: type, at: index)
         {
             return value

@@ -18,11 +18,11 @@ struct StreamingWriter {
         /// Whether the names so far are all in `known`, and not in `names`.
         var isKnown = true
         /// Of an object: the name that is expected next, if any.
-        var expected = KnownNames.none
+        var expected = ExpectedMemberNames.none
         /// The name that came last, where it is known.
-        var last = KnownNames.none
+        var last = ExpectedMemberNames.none
         /// Of an array: the first name of the objects in it.
-        var first = KnownNames.none
+        var first = ExpectedMemberNames.none
     }
 
     /// Where a place's value begins in the text.
@@ -35,7 +35,7 @@ struct StreamingWriter {
     private var text = UTF8Buffer()
     private(set) var places: [Place] = []
     private var names = MemberNames()
-    private var known = KnownNames()
+    private var known = ExpectedMemberNames()
     private var outer: [Open] = []
     private var top: Open
 
@@ -107,7 +107,7 @@ struct StreamingWriter {
         guard top.kind == .object, top.count == 0 else { return }
         text.removeLast(1)
         top.kind = .unset
-        top.expected = KnownNames.none
+        top.expected = ExpectedMemberNames.none
     }
 
     /// Makes a place a container, unless it is one of this kind already.
@@ -196,7 +196,7 @@ struct StreamingWriter {
     private func expected(
         _ name: String
     ) -> (start: Int, length: Int, following: UInt32)? {
-        top.expected == KnownNames.none ? nil : known.find(top.expected, name)
+        top.expected == ExpectedMemberNames.none ? nil : known.find(top.expected, name)
     }
 
     /// Counts the member of the name that was expected, and gives whether it is the first.
@@ -221,7 +221,7 @@ struct StreamingWriter {
     private mutating func beginOtherMember(_ name: String) -> Bool {
         if top.isKnown {
             top.isKnown = false
-            top.expected = KnownNames.none
+            top.expected = ExpectedMemberNames.none
             let known = known
             known.forEachBack(from: top.last) { start, length in
                 _ = text.isNewName(
@@ -252,10 +252,10 @@ struct StreamingWriter {
     /// Notes a name that has been written, or that there is none to be noted.
     private mutating func noteName(_ name: String?, _ start: Int, _ end: Int) {
         let isFirst = top.count == 0
-        guard let name, isFirst || top.last != KnownNames.none,
+        guard let name, isFirst || top.last != ExpectedMemberNames.none,
             let number = known.add(name, start, end &- start, behind: top.last)
         else {
-            top.last = KnownNames.none
+            top.last = ExpectedMemberNames.none
             return
         }
         top.last = number

@@ -3,7 +3,7 @@
 ///
 /// Each name has the number of the name that stood before it in its object, so all names on the way to one
 /// are those of one object, and differ.
-struct KnownNames {
+struct ExpectedMemberNames {
     private struct Name {
         let text: String
         /// Where it stands, with its quotation marks and colon.

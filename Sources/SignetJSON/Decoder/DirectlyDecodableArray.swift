@@ -1,5 +1,5 @@
 /// An array type, whose elements are decoded in one loop and not one by one through a container.
-protocol ListDecodable {
+protocol DirectlyDecodableArray {
     init()
     mutating func reserveCapacity(_ count: Int)
     /// Decodes one more element, the one at a node.
@@ -8,7 +8,7 @@ protocol ListDecodable {
     static func plain(from document: JSONDocument, at index: Int) throws -> Self?
 }
 
-extension Array: ListDecodable where Element: Decodable {
+extension Array: DirectlyDecodableArray where Element: Decodable {
     mutating func append(from document: JSONDocument, at index: Int) throws {
         append(try document.value(Element.self, at: index))
     }
@@ -36,7 +36,7 @@ extension JSONDocument {
     /// Not inlined, so that what is known of the array's type comes from its conformance and is not
     /// looked up for each element.
     @inline(never)
-    func list<List: ListDecodable, Result>(
+    func list<List: DirectlyDecodableArray, Result>(
         _ type: List.Type, as result: Result.Type, at index: Int
     ) throws -> Result? {
         if let plain = try List.plain(from: self, at: index) { return plain as? Result }
