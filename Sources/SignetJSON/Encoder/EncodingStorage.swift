@@ -1,10 +1,10 @@
-/// A text written at once as long as its values come in their order, and a tree of nodes, for good, where
-/// they do not or where a path is asked for.
+/// The encoded values: a text while they come in order, and a tree from the first one out of order
+/// or the first request for a path.
 struct EncodingStorage {
     private var isDirect: Bool
     private var text = StreamingWriter()
     private var nodes: EncodingTree
-    /// By place: its node.
+    /// The node of each place.
     private var nodeOfPlace: [Int]
 
     init(isDirect: Bool) {
@@ -14,7 +14,7 @@ struct EncodingStorage {
         self.nodes = nodes
     }
 
-    /// Makes it as new and keeps its room, or gives false where it is better made anew.
+    /// Clears everything but keeps the memory. Returns false if a new value is better.
     mutating func reset() -> Bool { isDirect && text.reset() }
 
     mutating func set(_ value: JSONScalar, at place: Int) {
@@ -24,10 +24,10 @@ struct EncodingStorage {
     }
 
     @inline(__always)
-    mutating func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
-        if isDirect, text.setMember(name, value, of: parent) { return }
+    mutating func setMember(_ name: String, to value: JSONScalar, of parent: Int) {
+        if isDirect, text.setMember(name, to: value, of: parent) { return }
         switchToTree()
-        nodes.setMember(name, value.value, of: nodeOfPlace[parent])
+        nodes.setMember(name, to: value.value, of: nodeOfPlace[parent])
     }
 
     mutating func append(_ value: JSONScalar, to parent: Int) {
@@ -36,10 +36,10 @@ struct EncodingStorage {
         nodes.set(value.value, at: nodes.element(of: nodeOfPlace[parent]))
     }
 
-    mutating func begin(_ kind: StreamingWriter.Kind, at place: Int) {
-        if isDirect, text.begin(kind, at: place) { return }
+    mutating func start(_ kind: StreamingWriter.Kind, at place: Int) {
+        if isDirect, text.start(kind, at: place) { return }
         switchToTree()
-        nodes.begin(kind == .array ? .array : .object, at: nodeOfPlace[place])
+        nodes.start(kind == .array ? .array : .object, at: nodeOfPlace[place])
     }
 
     mutating func count(of place: Int) -> Int {
@@ -55,7 +55,7 @@ struct EncodingStorage {
         return nodeOfPlace.count - 1
     }
 
-    /// Whether the place that was made last is an object already.
+    /// Whether the newest place already is an object.
     var isObject: Bool { isDirect && text.isObject }
 
     mutating func member(_ name: String, of parent: Int) -> Int {
@@ -70,7 +70,7 @@ struct EncodingStorage {
         return nodes.path(to: nodeOfPlace[place])
     }
 
-    /// Leaves a place out.
+    /// Removes a place.
     mutating func drop(_ place: Int) {
         switchToTree()
         nodes.drop(nodeOfPlace[place])
@@ -80,31 +80,32 @@ struct EncodingStorage {
     private mutating func switchToTree() {
         guard isDirect else { return }
         isDirect = false
-        nodeOfPlace = nodes.take(text)
+        nodeOfPlace = nodes.add(text)
         text = StreamingWriter()
     }
 
-    /// The tree of the whole.
+    /// Returns everything as a tree.
     mutating func value() throws(JSONError) -> JSONValue {
         switchToTree()
-        try requireAll()
+        try requireComplete()
         return nodes.value(of: nodeOfPlace[EncodingState.root])
     }
 
-    /// The compact text of the whole.
+    /// Returns everything as a compact text.
     mutating func bytes() throws(JSONError) -> [UInt8] {
-        if isDirect, text.finish() { return text.taken() }
+        if isDirect, text.finish() { return text.finished() }
         switchToTree()
-        try requireAll()
+        try requireComplete()
         var writer = JSONWriter(.compact, reserving: 512)
         nodes.write(nodeOfPlace[EncodingState.root], to: &writer)
         return writer.bytes
     }
 
-    private func requireAll() throws(JSONError) {
+    private func requireComplete() throws(JSONError) {
         guard !nodes.isLost else {
             throw JSONError(
-                code: .tooLarge, message: "a text over 2 GiB can be encoded only in its order")
+                code: .tooLarge,
+                message: "a text over 2 GiB can be encoded only with its parts in order")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// All nodes of one text that is being encoded, in one array, each linked to its siblings.
+/// The values of a text that is being encoded, as an array of nodes linked to their siblings.
 struct EncodingTree {
     enum Kind: UInt8 { case unset, absent, value, array, object }
 
@@ -18,12 +18,12 @@ struct EncodingTree {
     private static let unindexedCount = 16
 
     private var nodes: [Node] = []
-    /// Whether what was written before could not be taken over.
+    /// Whether an earlier text could not be added.
     var isLost = false
-    /// The members of large objects by name.
+    /// The members of large objects, by name.
     private var indexes: [Int: [JSONName: Int]] = [:]
 
-    /// Makes the root's node.
+    /// Adds the root's node.
     mutating func addRoot() -> Int {
         nodes.append(Node(parent: Self.none))
         return 0
@@ -36,10 +36,10 @@ struct EncodingTree {
         nodes[node].value = value
     }
 
-    /// Leaves a value out, because it could not be encoded.
+    /// Removes a value that could not be encoded.
     mutating func drop(_ node: Int) { nodes[node].kind = .absent }
 
-    mutating func begin(_ kind: Kind, at node: Int) {
+    mutating func start(_ kind: Kind, at node: Int) {
         let old = nodes[node].kind
         guard old != kind else { return }
         if old != .unset { clear(node) }
@@ -52,7 +52,7 @@ struct EncodingTree {
         append(Node(parent: Int32(truncatingIfNeeded: parent)))
     }
 
-    mutating func setMember(_ name: String, _ value: JSONValue, of parent: Int) {
+    mutating func setMember(_ name: String, to value: JSONValue, of parent: Int) {
         if let node = find(name, in: parent) {
             clear(node)
             set(value, at: node)
@@ -156,7 +156,7 @@ struct EncodingTree {
         case .unset, .absent, .object:
             var object = JSONObject(reserving: Int(nodes[node].count))
             for child in children(of: node) {
-                object.appendUnique(nodes[child].name, value(of: child))
+                object.appendUnique(nodes[child].name, value: value(of: child))
             }
             return .object(object)
         }

@@ -1,33 +1,34 @@
-/// Member names as they stand in a text that is being written, and which of them came behind which: the
-/// objects of one array are mostly alike, and what is expected need not be looked at byte by byte.
+/// Member names in a text that is being written, with the name that followed each.
 ///
-/// Each name has the number of the name that stood before it in its object, so all names on the way to one
-/// are those of one object, and differ.
+/// The objects of an array mostly have the same names in the same order. An expected name is copied
+/// from the text without a search for escapes or duplicates: the names that precede it are
+/// distinct, because they were those of one object.
 struct ExpectedMemberNames {
     private struct Name {
         let text: String
-        /// Where it stands, with its quotation marks and colon.
+        /// Its position in the text, including the quotation marks and the colon.
         let start: UInt32
         let length: UInt32
         let before: UInt32
         var following = none
-        /// The first name of the object that was its value, or of the objects in an array that was.
-        var inside = none
+        /// The first name of the object, or of the objects in the array, that was its value.
+        var firstInside = none
     }
 
-    /// The number that is no name's.
+    /// Stands for no name.
     static let none: UInt32 = 0
-    /// The quotation marks and the colon of a name.
+    /// The bytes of a name's quotation marks and colon.
     private static let marks = 3
-    /// How many names are noted at most.
+    /// The most names to record.
     private static let limit = 256
 
-    /// The names by their numbers, which begin with one.
+    /// The names by number, from one.
     private var names: [Name] = []
 
-    /// Notes a name of ASCII without escapes, or gives nil where there are too many.
+    /// Records an ASCII name without escapes, and returns its number; nil if there are too many
+    /// names.
     mutating func add(
-        _ text: String, _ start: Int, _ length: Int, behind before: UInt32
+        _ text: String, at start: Int, length: Int, after before: UInt32
     ) -> UInt32? {
         guard names.count < Self.limit else { return nil }
         if names.isEmpty { names.reserveCapacity(16) }
@@ -40,16 +41,17 @@ struct ExpectedMemberNames {
         return number
     }
 
-    /// Forgets all names and keeps its room.
+    /// Removes all names but keeps the memory.
     mutating func reset() { names.removeAll(keepingCapacity: true) }
 
-    /// Where a name stands and which one follows, if it is the text, byte for byte.
+    /// Returns the position and the following name of a recorded name, if it has the same bytes as
+    /// `text`.
     ///
-    /// Equal strings may differ in their bytes, but not those of ASCII from others of the same length: the
-    /// other forms of an ASCII character are longer.
+    /// Equal strings of the same length have the same bytes if one is ASCII, because other Unicode
+    /// forms of an ASCII character are longer.
     @inline(__always)
-    func find(
-        _ number: UInt32, _ text: String
+    func match(
+        _ text: String, with number: UInt32
     ) -> (start: Int, length: Int, following: UInt32)? {
         let name = names[Int(number) &- 1]
         let length = Int(name.length)
@@ -57,16 +59,17 @@ struct ExpectedMemberNames {
         return (Int(name.start), length, name.following)
     }
 
-    func inside(_ number: UInt32) -> UInt32 {
-        number == Self.none ? Self.none : names[Int(number) &- 1].inside
+    /// The first name of the objects in a name's value.
+    func firstInside(_ number: UInt32) -> UInt32 {
+        number == Self.none ? Self.none : names[Int(number) &- 1].firstInside
     }
 
-    mutating func setInside(_ number: UInt32, _ first: UInt32) {
-        if number != Self.none { names[Int(number) &- 1].inside = first }
+    mutating func setFirstInside(_ number: UInt32, to first: UInt32) {
+        if number != Self.none { names[Int(number) &- 1].firstInside = first }
     }
 
-    /// Goes through a name and those before it in its object.
-    func forEachBack(from number: UInt32, _ body: (_ start: Int, _ length: Int) -> Void) {
+    /// Calls `body` with a name and then with those before it in its object.
+    func forEachName(backFrom number: UInt32, _ body: (_ start: Int, _ length: Int) -> Void) {
         var number = number
         while number != Self.none {
             let name = names[Int(number) &- 1]

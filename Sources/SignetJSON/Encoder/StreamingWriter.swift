@@ -1,11 +1,11 @@
-/// A text that is written while it is encoded, as long as everything comes in its order.
+/// Writes a compact text while a value is encoded, as long as its parts come in order.
 ///
-/// A place is where one value goes; it is open until its container goes on. Each function that may come
-/// out of order (a container that was left and is filled again, a name that comes twice, a second value
-/// for one place) gives false and has then changed nothing that counts: `EncodingStorage` turns what is
-/// written into `EncodingTree`, which take everything in any order.
+/// A place is the position of one value; it is open until its container continues. If a part comes
+/// out of order (for a container that was closed, with a duplicate name, or as a second value for a
+/// place), the function returns false or nil and leaves the text unchanged. `EncodingStorage` then
+/// converts the text to an `EncodingTree`, which accepts parts in any order.
 struct StreamingWriter {
-    /// What stands at a place.
+    /// The kind of a place's value.
     enum Kind: UInt8 { case unset, value, array, object }
 
     private struct Open {
@@ -13,22 +13,22 @@ struct StreamingWriter {
         var kind = Kind.unset
         var count = 0
         var names: MemberNames.Scope
-        /// Whether an array is open around it, so that others like it may follow.
-        var isListed = false
-        /// Whether the names so far are all in `known`, and not in `names`.
-        var isKnown = true
-        /// Of an object: the name that is expected next, if any.
+        /// Whether it is in an open array, so that similar objects may follow.
+        var isInArray = false
+        /// Whether all names so far were expected, so that they aren't in `names`.
+        var isAsExpected = true
+        /// In an object: the name that is expected next, if any.
         var expected = ExpectedMemberNames.none
-        /// The name that came last, where it is known.
+        /// In an object: the last name, if `known` holds it.
         var last = ExpectedMemberNames.none
-        /// Of an array: the first name of the objects in it.
+        /// In an array: the first name of its objects.
         var first = ExpectedMemberNames.none
     }
 
-    /// Where a place's value begins in the text.
+    /// The position of a place's value in the text.
     struct Place {
         let start: Int
-        /// Whether a whole value was set there, which no container can go on with.
+        /// Whether it holds a whole value, so that no container can continue there.
         var isValue = false
     }
 
@@ -39,7 +39,7 @@ struct StreamingWriter {
     private var outer: [Open] = []
     private var top: Open
 
-    /// Begins a text with its root, place 0.
+    /// Creates an empty text with an open root, place 0.
     init() {
         self.top = Open(place: 0, names: names.open())
         places.reserveCapacity(16)
@@ -47,7 +47,7 @@ struct StreamingWriter {
         places.append(Place(start: 0))
     }
 
-    /// Makes it as new and keeps its room, or gives false where there is more than most texts take.
+    /// Clears everything but keeps the memory. Returns false if that is more than most texts need.
     mutating func reset() -> Bool {
         guard places.capacity <= 1024, outer.capacity <= 64, names.reset() else { return false }
         known.reset()
@@ -61,24 +61,25 @@ struct StreamingWriter {
 
     // MARK: Places
 
-    /// Begins a member and gives the place of its value, or nil.
+    /// Starts a member and returns the place of its value, or nil if it is out of order.
     mutating func openMember(_ name: String, of place: Int) -> Int? {
-        beginMember(name, of: place) ? open() : nil
+        startMember(name, of: place) ? open() : nil
     }
 
-    /// Begins an element and gives its place, or nil.
+    /// Starts an element and returns its place, or nil if it is out of order.
     ///
-    /// Behind an object another one is begun at once: the elements of one array are mostly alike. Where
-    /// it is something else that comes, `takeBack` undoes that; where nothing comes, it is an object.
+    /// After an object it immediately starts another one, because the elements of an array are
+    /// mostly alike. If the element isn't an object, `revertObject` undoes that; if nothing
+    /// follows, the element is an empty object.
     mutating func openElement(of place: Int) -> Int? {
         let array = outer.count &- 1
         guard top.kind == .object, array >= 0, outer[array].kind == .array,
             outer[array].place == place
-        else { return beginElement(of: place) ? open() : nil }
+        else { return startElement(of: place) ? open() : nil }
         names.close(top.names)
         outer[array].count &+= 1
         let next = addPlace(at: text.appendNextObject())
-        top = Open(place: next, kind: .object, names: names.open(), isListed: true)
+        top = Open(place: next, kind: .object, names: names.open(), isInArray: true)
         top.expected = outer[array].first
         return next
     }
@@ -89,9 +90,9 @@ struct StreamingWriter {
     @inline(__always)
     private mutating func open() -> Int {
         let place = addPlace(at: text.count)
-        let isListed = top.isListed || top.kind == .array
+        let isInArray = top.isInArray || top.kind == .array
         outer.append(top)
-        top = Open(place: place, names: names.open(), isListed: isListed)
+        top = Open(place: place, names: names.open(), isInArray: isInArray)
         return place
     }
 
@@ -102,55 +103,55 @@ struct StreamingWriter {
         return place
     }
 
-    /// Makes the innermost place one without a value again, where it is an object without members.
-    private mutating func takeBack() {
+    /// Clears the innermost place if it is an object without members.
+    private mutating func revertObject() {
         guard top.kind == .object, top.count == 0 else { return }
         text.removeLast(1)
         top.kind = .unset
         top.expected = ExpectedMemberNames.none
     }
 
-    /// Makes a place a container, unless it is one of this kind already.
+    /// Starts a container at a place, unless it already is one of this kind.
     @inline(__always)
-    mutating func begin(_ kind: Kind, at place: Int) -> Bool {
+    mutating func start(_ kind: Kind, at place: Int) -> Bool {
         guard top.place == place else {
             return outer.last { $0.place == place }?.kind == kind
         }
-        if kind == .array { takeBack() }
+        if kind == .array { revertObject() }
         guard top.kind == .unset else { return top.kind == kind }
         text.append(kind == .object ? ASCII.openBrace : ASCII.openBracket)
         top.kind = kind
-        if top.isListed, let parent = outer.last {
-            let first = parent.kind == .array ? parent.first : known.inside(parent.last)
+        if top.isInArray, let parent = outer.last {
+            let first = parent.kind == .array ? parent.first : known.firstInside(parent.last)
             if kind == .object { top.expected = first } else { top.first = first }
         }
         return true
     }
 
-    /// Closes the root, with all that is open in it.
+    /// Closes the root and everything in it.
     mutating func finish() -> Bool {
-        guard leave(to: 0) else { return false }
+        guard closeContainers(in: 0) else { return false }
         if top.kind == .unset {
             text.append(ASCII.openBrace)
             top.kind = .object
         }
         closeTop()
-        top.kind = .value  // so that whatever comes later is out of order
+        top.kind = .value  // makes any later call out of order
         return true
     }
 
-    /// The number of elements at an open place, or nil.
+    /// The number of elements of an open place, or nil.
     func count(at place: Int) -> Int? {
         top.place == place ? top.count : outer.last { $0.place == place }?.count
     }
 
     // MARK: Values
 
-    /// Begins the value of a place that has none yet.
+    /// Starts the value of a place that has none yet.
     @inline(__always)
-    private mutating func beginValue(at place: Int) -> Bool {
+    private mutating func startValue(at place: Int) -> Bool {
         guard top.place == place else { return false }
-        takeBack()
+        revertObject()
         guard top.kind == .unset else { return false }
         top.kind = .value
         places[place].isValue = true
@@ -158,75 +159,75 @@ struct StreamingWriter {
     }
 
     mutating func set(_ value: JSONScalar, at place: Int) -> Bool {
-        guard beginValue(at: place) else { return false }
+        guard startValue(at: place) else { return false }
         text.append(value)
         return true
     }
 
     @inline(__always)
-    mutating func setMember(_ name: String, _ value: JSONScalar, of place: Int) -> Bool {
-        guard isObject(place) else { return false }
+    mutating func setMember(_ name: String, to value: JSONScalar, of place: Int) -> Bool {
+        guard isOpenObject(place) else { return false }
         if let name = expected(name) {
-            let isFirst = goOn(to: name.following)
+            let isFirst = countExpectedMember(before: name.following)
             text.appendMember(
-                nameFrom: name.start, length: name.length, isFirst: isFirst, value)
+                nameFrom: name.start, length: name.length, isFirst: isFirst, value: value)
             return true
         }
-        guard beginOtherMember(name) else { return false }
+        guard startUnexpectedMember(name) else { return false }
         text.append(value)
         return true
     }
 
     @inline(__always)
     mutating func append(_ value: JSONScalar, to place: Int) -> Bool {
-        guard beginElement(of: place) else { return false }
+        guard startElement(of: place) else { return false }
         text.append(value)
         return true
     }
 
-    /// Whether a place is an object that takes members, once what is open in it is closed.
+    /// Closes what is open in a place, and returns whether it is an object that can get a member.
     @inline(__always)
-    private mutating func isObject(_ place: Int) -> Bool {
-        leave(to: place) && top.kind == .object
-            && text.count < Int(Int32.max)  // beyond it names cannot be looked up
+    private mutating func isOpenObject(_ place: Int) -> Bool {
+        closeContainers(in: place) && top.kind == .object
+            && text.count < Int(Int32.max)  // positions of names have 31 bits
     }
 
-    /// Where a name stands in the text, if it is the one that is expected in the innermost object.
+    /// Returns the position of the name in the text, if the innermost object expects it next.
     @inline(__always)
     private func expected(
         _ name: String
     ) -> (start: Int, length: Int, following: UInt32)? {
-        top.expected == ExpectedMemberNames.none ? nil : known.find(top.expected, name)
+        top.expected == ExpectedMemberNames.none ? nil : known.match(name, with: top.expected)
     }
 
-    /// Counts the member of the name that was expected, and gives whether it is the first.
+    /// Counts a member with the expected name, and returns whether it is the first.
     @inline(__always)
-    private mutating func goOn(to following: UInt32) -> Bool {
+    private mutating func countExpectedMember(before following: UInt32) -> Bool {
         top.last = top.expected
         top.expected = following
         top.count &+= 1
         return top.count == 1
     }
 
-    private mutating func beginMember(_ name: String, of place: Int) -> Bool {
-        guard isObject(place) else { return false }
-        guard let known = expected(name) else { return beginOtherMember(name) }
-        let isFirst = goOn(to: known.following)
+    private mutating func startMember(_ name: String, of place: Int) -> Bool {
+        guard isOpenObject(place) else { return false }
+        guard let known = expected(name) else { return startUnexpectedMember(name) }
+        let isFirst = countExpectedMember(before: known.following)
         text.appendName(from: known.start, length: known.length, isFirst: isFirst)
         return true
     }
 
-    /// Begins a member of the innermost object whose name is not the one that was expected.
+    /// Starts a member of the innermost object, with another name than the expected one.
     @inline(never)
-    private mutating func beginOtherMember(_ name: String) -> Bool {
-        if top.isKnown {
-            top.isKnown = false
+    private mutating func startUnexpectedMember(_ name: String) -> Bool {
+        if top.isAsExpected {
+            top.isAsExpected = false
             top.expected = ExpectedMemberNames.none
             let known = known
-            known.forEachBack(from: top.last) { start, length in
-                _ = text.isNewName(
-                    from: start &+ 1, to: start &+ length &- 2, isEscaped: false, in: &names,
-                    &top.names)
+            known.forEachName(backFrom: top.last) { start, length in
+                _ = text.addName(
+                    from: start &+ 1, to: start &+ length &- 2, isEscaped: false, to: &names,
+                    scope: &top.names)
             }
         }
         let mark = text.count
@@ -235,59 +236,62 @@ struct StreamingWriter {
         let start = isFirst ? mark : mark &+ 1
         let end = text.count
         guard
-            text.isNewName(
-                from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &names, &top.names)
+            text.addName(
+                from: start &+ 1, to: end &- 1, isEscaped: isEscaped, to: &names,
+                scope: &top.names)
         else {
             text.removeLast(end - mark)
             return false
         }
         text.append(ASCII.colon)
-        if top.isListed {
-            noteName(isEscaped || !text.isASCII(start, end) ? nil : name, start, end &+ 1)
+        if top.isInArray {
+            recordName(
+                isEscaped || !text.isASCII(from: start, to: end) ? nil : name, from: start,
+                to: end &+ 1)
         }
         top.count &+= 1
         return true
     }
 
-    /// Notes a name that has been written, or that there is none to be noted.
-    private mutating func noteName(_ name: String?, _ start: Int, _ end: Int) {
+    /// Records a written name for later objects, or nil for a name that can't be expected.
+    private mutating func recordName(_ name: String?, from start: Int, to end: Int) {
         let isFirst = top.count == 0
         guard let name, isFirst || top.last != ExpectedMemberNames.none,
-            let number = known.add(name, start, end &- start, behind: top.last)
+            let number = known.add(name, at: start, length: end &- start, after: top.last)
         else {
             top.last = ExpectedMemberNames.none
             return
         }
         top.last = number
         guard isFirst else { return }
-        // The next object at this place, or in this array, is expected to begin with it.
+        // The next object at this place, or in this array, should start with the same name.
         var inner = outer.count &- 1
         while inner >= 0, outer[inner].kind == .array {
             outer[inner].first = number
             inner &-= 1
         }
-        if inner >= 0 { known.setInside(outer[inner].last, number) }
+        if inner >= 0 { known.setFirstInside(outer[inner].last, to: number) }
     }
 
     @inline(__always)
-    private mutating func beginElement(of place: Int) -> Bool {
-        guard leave(to: place), top.kind == .array else { return false }
+    private mutating func startElement(of place: Int) -> Bool {
+        guard closeContainers(in: place), top.kind == .array else { return false }
         if top.count > 0 { text.append(ASCII.comma) }
         top.count &+= 1
         return true
     }
 
-    // MARK: Leaving places
+    // MARK: Closing containers
 
-    /// Closes what is open in a place, or gives false where the place itself is closed, or where one in
-    /// it has no value yet.
+    /// Closes what is open in a place. Returns false if the place is already closed, or if a place
+    /// in it has no value yet.
     @inline(__always)
-    private mutating func leave(to place: Int) -> Bool {
-        top.place == place || leaveInner(to: place)
+    private mutating func closeContainers(in place: Int) -> Bool {
+        top.place == place || closeInnerContainers(in: place)
     }
 
     @inline(never)
-    private mutating func leaveInner(to place: Int) -> Bool {
+    private mutating func closeInnerContainers(in place: Int) -> Bool {
         guard outer.contains(where: { $0.place == place }) else { return false }
         while top.place != place {
             guard top.kind != .unset else { return false }
@@ -312,21 +316,22 @@ struct StreamingWriter {
         }
     }
 
-    /// The text, once the root is closed.
-    mutating func taken() -> [UInt8] { text.taken() }
+    /// The text, after the root was closed.
+    mutating func finished() -> [UInt8] { text.finished() }
 
-    /// The text with all that is open closed, and a null for each place that waits for a value.
-    consuming func completed() -> (bytes: [UInt8], places: [Place], waiting: Set<Int>) {
-        var waiting: Set<Int> = []
+    /// Closes everything and returns the text. `unset` holds the places that had no value and got a
+    /// null.
+    consuming func completed() -> (bytes: [UInt8], places: [Place], unset: Set<Int>) {
+        var unset: Set<Int> = []
         while true {
             if top.kind == .unset {
-                waiting.insert(top.place)
+                unset.insert(top.place)
                 text.append(JSONScalar.null)
             }
             closeTop()
             guard let last = outer.popLast() else { break }
             top = last
         }
-        return (text.taken(), places, waiting)
+        return (text.finished(), places, unset)
     }
 }
