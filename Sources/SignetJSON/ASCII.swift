@@ -53,24 +53,24 @@ func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
         | UInt64(part[7]) << 56
 }
 
-/// Marks the bytes of a word that a JSON string must escape or that are not ASCII, by their top
-/// bits.
+/// Marks the bytes of a word that a JSON string must escape or that are not ASCII, by their top bits.
 ///
 /// Only the lowest marked byte is certain; the marks above it can be wrong.
 @inline(__always)
-func specialBytes(_ word: UInt64) -> UInt64 {
-    escapedBytes(word) | word & 0x8080_8080_8080_8080
-}
+func specialBytes(_ word: UInt64) -> UInt64 { (word | escapes(in: word)) & 0x8080_8080_8080_8080 }
 
-/// Marks the bytes of a word that a JSON string must escape, like `specialBytes`.
+/// Whether a JSON string must escape a byte of a word.
 @inline(__always)
-func escapedBytes(_ word: UInt64) -> UInt64 {
+func mustEscape(_ word: UInt64) -> Bool { escapes(in: word) & 0x8080_8080_8080_8080 != 0 }
+
+/// Marks the bytes that a JSON string must escape, by their top bits; the other bits are undefined.
+@inline(__always)
+private func escapes(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = word ^ (ones &* UInt64(ASCII.quote))
     let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
     let controls = (word &- ones &* 0x20) & ~word
-    let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-    return (controls | found) & (ones &* 0x80)
+    return controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
 }
 
 /// Whether two strings have the same UTF-8 bytes. Swift's `==` also accepts other Unicode forms.

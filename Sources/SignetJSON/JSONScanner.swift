@@ -118,7 +118,7 @@ struct JSONScanner {
                     template = Self.matchName(bytes, at: &at, with: &top.template, in: nodes)
                 }
                 if template == 0 {
-                    if top.template.node != 0 { leaveTemplate(of: &top, in: bytes, nodes: nodes) }
+                    if top.template.node != 0 { leaveTemplate(in: bytes, of: &top, nodes: nodes) }
                     at = try nameEnd(
                         bytes, from: name, scope: &top.names, isEscaped: &isEscaped)
                 }
@@ -275,7 +275,7 @@ struct JSONScanner {
     /// Records the names that the object shared with its template, because the next one differs.
     @inline(never)
     private mutating func leaveTemplate(
-        of object: inout Frame, in bytes: borrowing Span<UInt8>,
+        in bytes: borrowing Span<UInt8>, of object: inout Frame,
         nodes: borrowing OutputSpan<JSONNode>
     ) {
         object.template = SiblingTemplate()
@@ -308,7 +308,7 @@ struct JSONScanner {
                 let end = start &+ 2 &+ length
                 guard
                     names.insertShort(
-                        word, count: length, at: start &+ 1, of: bytes, in: &scope)
+                        word, count: length, of: bytes, at: start &+ 1, in: &scope)
                 else {
                     throw .duplicateMember(at: start)
                 }

@@ -107,7 +107,7 @@ struct MemberNames {
     /// order. Returns false if the object already holds it.
     @inline(__always)
     mutating func insertShort(
-        _ word: UInt64, count length: Int, at start: Int, of bytes: borrowing Span<UInt8>,
+        _ word: UInt64, count length: Int, of bytes: borrowing Span<UInt8>, at start: Int,
         in scope: inout Scope
     ) -> Bool {
         let first = Int(scope.firstEntry)

@@ -82,55 +82,59 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Optional members, with one search instead of the default implementation's three
 
-    /// Returns the node of a member's value, or nil if it is missing or null.
-    private func presentNode(of key: Key) -> Int? {
-        document.presentMember(key.stringValue, of: object)
+    /// Decodes a member's value, or returns nil if it is missing or null.
+    @inline(__always)
+    private func ifPresent<Value>(
+        _ key: Key, decode: (_ document: JSONDocument, _ index: Int) throws -> Value
+    ) throws -> Value? {
+        guard let node = document.presentMember(key.stringValue, of: object) else { return nil }
+        return try decode(document, node)
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try presentNode(of: key).map { try document.bool(at: $0) }
+        try ifPresent(key) { try $0.bool(at: $1) }
     }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try presentNode(of: key).map { try document.string(at: $0) }
+        try ifPresent(key) { try $0.string(at: $1) }
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try presentNode(of: key).map { try document.double(at: $0) }
+        try ifPresent(key) { try $0.double(at: $1) }
     }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try presentNode(of: key).map { try document.float(at: $0) }
+        try ifPresent(key) { try $0.float(at: $1) }
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try presentNode(of: key).map { try document.integer(type, at: $0) }
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try presentNode(of: key).map { try document.value(type, at: $0) }
+        try ifPresent(key) { try $0.value(type, at: $1) }
     }
 
     // MARK: Nested containers

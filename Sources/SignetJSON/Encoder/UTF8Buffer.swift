@@ -164,12 +164,12 @@ struct UTF8Buffer {
         let length = source.count
         var at = 0
         while let next = word(source, at: at) {
-            guard escapedBytes(next) == 0 else { return false }
+            guard !mustEscape(next) else { return false }
             store(next, to: &room, at: start &+ at)
             at &+= 8
         }
         if at < length, let last = word(source, at: length &- 8) {
-            guard escapedBytes(last) == 0 else { return false }
+            guard !mustEscape(last) else { return false }
             store(last, to: &room, at: start &+ length &- 8)
             return true
         }
