@@ -2,9 +2,12 @@ import Synchronization
 
 /// The values encoded so far, shared by the encoders and containers of one text.
 ///
-/// They refer to a place by its number, so that a nested value needs no object and containers can
-/// be filled in any order. Only one thread at a time uses it: encoders and containers aren't
-/// `Sendable`.
+/// Each call goes to an `EncodingStorage`. That writes compact text with a `StreamingWriter`, which
+/// fills a `UTF8Buffer`, and switches to an `EncodingTree` if a value comes out of order.
+///
+/// Encoders and containers refer to a place by its number, so that a nested value needs no object
+/// and containers can be filled in any order. Only one thread at a time uses it: encoders and
+/// containers aren't `Sendable`.
 final class EncodingState {
     static let root = 0
 
@@ -14,11 +17,11 @@ final class EncodingState {
     /// The newest element if it was started as an object, or -1.
     private let object = Atomic<Int>(-1)
 
-    /// - Parameter isDirect: Whether to write a compact text while encoding.
-    init(userInfo: [CodingUserInfoKey: any Sendable], isDirect: Bool) {
+    /// - Parameter isStreaming: Whether to write a compact text while encoding.
+    init(userInfo: [CodingUserInfoKey: any Sendable], isStreaming: Bool) {
         self.userInfo = userInfo
-        let spare = isDirect ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
-        self.written = spare ?? [EncodingStorage(isDirect: isDirect)]
+        let spare = isStreaming ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
+        self.written = spare ?? [EncodingStorage(isStreaming: isStreaming)]
     }
 
     /// The memory of a finished text, without its values, which saves the next text five
@@ -64,7 +67,7 @@ final class EncodingState {
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {
-            drop(place)
+            remove(place)
             throw error
         }
     }
@@ -108,16 +111,16 @@ final class EncodingState {
 
     /// Removes a place whose value is not finite, and returns the error to throw.
     func notFinite(at place: Int) -> JSONError {
-        drop(place)
+        remove(place)
         return JSONError(
             .notFinite, "found an infinity or a NaN, expected a finite number",
             at: path(to: place))
     }
 
     /// Removes a place.
-    private func drop(_ place: Int) {
+    private func remove(_ place: Int) {
         object.store(-1, ordering: .relaxed)
-        change { $0.drop(place) }
+        change { $0.remove(place) }
     }
 
     // MARK: Places

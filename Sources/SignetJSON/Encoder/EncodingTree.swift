@@ -37,7 +37,7 @@ struct EncodingTree {
     }
 
     /// Removes a value that could not be encoded.
-    mutating func drop(_ node: Int) { nodes[node].kind = .absent }
+    mutating func remove(_ node: Int) { nodes[node].kind = .absent }
 
     mutating func start(_ kind: Kind, at node: Int) {
         let old = nodes[node].kind

@@ -128,16 +128,16 @@ struct StreamingWriter {
         return true
     }
 
-    /// Closes the root and everything in it.
-    mutating func finish() -> Bool {
-        guard closeContainers(in: 0) else { return false }
+    /// Closes the root and everything in it, and returns the text; nil if a place has no value.
+    mutating func finish() -> [UInt8]? {
+        guard closeContainers(in: 0) else { return nil }
         if top.kind == .unset {
             text.append(ASCII.openBrace)
             top.kind = .object
         }
         closeTop()
         top.kind = .value  // makes any later call out of order
-        return true
+        return text.finish()
     }
 
     /// The number of elements of an open place, or nil.
@@ -316,9 +316,6 @@ struct StreamingWriter {
         }
     }
 
-    /// The text, after the root was closed.
-    mutating func finished() -> [UInt8] { text.finished() }
-
     /// Closes everything and returns the text. `unset` holds the places that had no value and got a
     /// null.
     consuming func completed() -> (bytes: [UInt8], places: [Place], unset: Set<Int>) {
@@ -332,6 +329,6 @@ struct StreamingWriter {
             guard let last = outer.popLast() else { break }
             top = last
         }
-        return (text.finished(), places, unset)
+        return (text.finish(), places, unset)
     }
 }

@@ -30,19 +30,19 @@ public struct StrictJSONEncoder: Sendable {
     /// - Throws: `JSONError` with the path: `not-finite`, or `refused` if a type's `encode(to:)`
     ///   threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
-        let state = try state(encoding: value, isDirect: style == .compact)
+        let state = try state(encoding: value, isStreaming: style == .compact)
         return style == .compact ? try state.bytes() : try state.value().serialized(style)
     }
 
     /// Encodes a value as a tree, like `encode(_:)`.
     public func encodeValue(_ value: some Encodable) throws(JSONError) -> JSONValue {
-        try state(encoding: value, isDirect: false).value()
+        try state(encoding: value, isStreaming: false).value()
     }
 
     private func state(
-        encoding value: some Encodable, isDirect: Bool
+        encoding value: some Encodable, isStreaming: Bool
     ) throws(JSONError) -> EncodingState {
-        let state = EncodingState(userInfo: userInfo, isDirect: isDirect)
+        let state = EncodingState(userInfo: userInfo, isStreaming: isStreaming)
         do {
             try state.encode(value, at: EncodingState.root)
         } catch {

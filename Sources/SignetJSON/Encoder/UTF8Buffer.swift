@@ -19,7 +19,7 @@ struct UTF8Buffer {
     }
 
     /// Returns the text, without the unused bytes.
-    mutating func finished() -> [UInt8] {
+    mutating func finish() -> [UInt8] {
         storage.removeLast(storage.count - count)
         return storage
     }
