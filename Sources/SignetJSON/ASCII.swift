@@ -53,7 +53,8 @@ func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
         | UInt64(part[7]) << 56
 }
 
-/// Marks the bytes of a word that a JSON string must escape or that are not ASCII, by their top bits.
+/// Marks the bytes of a word that a JSON string must escape or that are not ASCII, by their top
+/// bits.
 ///
 /// Only the lowest marked byte is certain; the marks above it can be wrong.
 @inline(__always)
