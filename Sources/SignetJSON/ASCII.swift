@@ -11,7 +11,6 @@ enum ASCII {
     static let comma: UInt8 = 0x2c
     static let minus: UInt8 = 0x2d
     static let point: UInt8 = 0x2e
-    static let slash: UInt8 = 0x2f
     static let zero: UInt8 = 0x30
     static let nine: UInt8 = 0x39
     static let colon: UInt8 = 0x3a
