@@ -6,40 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What hiredis found in a reply is kept in the connection. csignet_redis_read refuses replies of other
-// types, such as lists, before hiredis sees them.
+// hiredis calls these functions to store a response in the connection. csignet_redis_read refuses other
+// types, such as lists, before hiredis parses them.
 
-static void *keep(const redisReadTask *task, int kind, const char *text, size_t count) {
+static void *store(const redisReadTask *task, int kind, const char *text, size_t count) {
     csignet_redis *connection = task->privdata;
     if (count > sizeof connection->text) return NULL;
     if (count > 0) memcpy(connection->text, text, count);
-    connection->reply.kind = kind;
-    connection->reply.integer = 0;
-    connection->reply.text = connection->text;
-    connection->reply.count = count;
+    connection->response.kind = kind;
+    connection->response.integer = 0;
+    connection->response.text = connection->text;
+    connection->response.count = count;
     return connection;
 }
 
-static void *keep_text(const redisReadTask *task, char *text, size_t count) {
-    return keep(task, task->type, text, count);
+static void *store_text(const redisReadTask *task, char *text, size_t count) {
+    return store(task, task->type, text, count);
 }
 
-static void *keep_integer(const redisReadTask *task, long long value) {
-    csignet_redis *connection = keep(task, REDIS_REPLY_INTEGER, NULL, 0);
-    connection->reply.integer = value;
+static void *store_integer(const redisReadTask *task, long long value) {
+    csignet_redis *connection = store(task, REDIS_REPLY_INTEGER, NULL, 0);
+    connection->response.integer = value;
     return connection;
 }
 
-static void *keep_nothing(const redisReadTask *task) {
-    return keep(task, REDIS_REPLY_NIL, NULL, 0);
+static void *store_null(const redisReadTask *task) {
+    return store(task, REDIS_REPLY_NIL, NULL, 0);
 }
 
-static void free_nothing(void *reply) { (void)reply; }
+static void free_nothing(void *response) { (void)response; }
 
-static redisReplyObjectFunctions keepers = {
-    .createString = keep_text,
-    .createInteger = keep_integer,
-    .createNil = keep_nothing,
+static redisReplyObjectFunctions store_functions = {
+    .createString = store_text,
+    .createInteger = store_integer,
+    .createNil = store_null,
     .freeObject = free_nothing,
 };
 
@@ -55,7 +55,7 @@ static int connect_bare(
     if (context == NULL) return CSIGNET_REDIS_NO_MEMORY;
     connection->context = context;
     if (context->err != 0) {
-        csignet_redis_say(reason, room, context->errstr);
+        csignet_redis_set_reason(reason, room, context->errstr);
         return CSIGNET_REDIS_NOT_CONNECTED;
     }
     int flags = fcntl(context->fd, F_GETFL);
@@ -71,11 +71,11 @@ int csignet_redis_connect(
     const csignet_redis_server *server, int64_t deadline, csignet_redis **result, char *reason,
     size_t room) {
     *result = NULL;
-    csignet_redis_say(reason, room, "");
+    csignet_redis_set_reason(reason, room, "");
     csignet_redis *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return CSIGNET_REDIS_NO_MEMORY;
     connection->out = malloc(CSIGNET_REDIS_OUT);
-    connection->reader = redisReaderCreateWithFunctions(&keepers);
+    connection->reader = redisReaderCreateWithFunctions(&store_functions);
     int status = connection->out == NULL || connection->reader == NULL
         ? CSIGNET_REDIS_NO_MEMORY
         : connect_bare(connection, server, deadline, reason, room);
@@ -97,7 +97,7 @@ int csignet_redis_add(
     csignet_redis *connection, const unsigned char *bytes, const size_t *lengths,
     size_t count) {
     const char *parts[8];
-    if (count == 0 || count > 8) return CSIGNET_REDIS_GARBAGE;
+    if (count == 0 || count > 8) return CSIGNET_REDIS_INVALID;
     size_t start = 0;
     for (size_t index = 0; index < count; index += 1) {
         parts[index] = (const char *)bytes + start;
@@ -125,33 +125,33 @@ int csignet_redis_send(csignet_redis *connection, int64_t deadline) {
     return status;
 }
 
-// Returns 1 if a reply that begins with this byte goes to one of the keepers. For types that have no
-// keeper, hiredis 1 would report a reply and leave the previous one in the connection.
-static int has_keeper(char type) {
+// Returns 1 if one of the functions above stores a response that begins with this byte. For other types
+// hiredis 1 would report a response and leave the previous one in the connection.
+static int is_stored(char type) {
     return type == '+' || type == '-' || type == ':' || type == '$' || type == '_';
 }
 
 int csignet_redis_read(
-    csignet_redis *connection, int64_t deadline, csignet_redis_reply *reply) {
+    csignet_redis *connection, int64_t deadline, csignet_redis_response *response) {
     const redisReader *reader = connection->reader;
-    int has_begun = 0;
+    int has_started = 0;
     for (;;) {
-        if (!has_begun && reader->len > reader->pos) {
+        if (!has_started && reader->len > reader->pos) {
             char type = reader->buf[reader->pos];
-            if (!has_keeper(type)) {
-                reply->kind = (unsigned char)type;
+            if (!is_stored(type)) {
+                response->kind = (unsigned char)type;
                 return CSIGNET_REDIS_WRONG_TYPE;
             }
-            has_begun = 1;
+            has_started = 1;
         }
         void *found = NULL;
         if (redisReaderGetReply(connection->reader, &found) != REDIS_OK) {
-            return CSIGNET_REDIS_GARBAGE;
+            return CSIGNET_REDIS_INVALID;
         }
         if (found != NULL) {
-            // What is left belongs to the replies behind this one.
+            // The rest belongs to later responses.
             connection->unread = connection->reader->len - connection->reader->pos;
-            *reply = connection->reply;
+            *response = connection->response;
             return CSIGNET_REDIS_OK;
         }
         unsigned char bytes[8192];
@@ -160,9 +160,9 @@ int csignet_redis_read(
             connection, bytes, sizeof bytes, &count, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
         connection->unread += count;
-        if (connection->unread > 2 * CSIGNET_REDIS_IN) return CSIGNET_REDIS_GARBAGE;
+        if (connection->unread > 2 * CSIGNET_REDIS_IN) return CSIGNET_REDIS_INVALID;
         if (redisReaderFeed(connection->reader, (const char *)bytes, count) != REDIS_OK) {
-            return CSIGNET_REDIS_GARBAGE;
+            return CSIGNET_REDIS_INVALID;
         }
     }
 }
@@ -181,6 +181,6 @@ void csignet_redis_close(csignet_redis *connection) {
 }
 
 #else
-// An empty file is no C.
+// C does not allow an empty file.
 typedef int csignet_redis_connection_is_not_built;
 #endif

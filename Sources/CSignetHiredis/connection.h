@@ -1,15 +1,15 @@
 #ifndef CSIGNET_REDIS_CONNECTION_H
 #define CSIGNET_REDIS_CONNECTION_H
 
-// What the files of this target share.
+// Declarations shared by the files of this target.
 
 #include "CSignetHiredis.h"
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
 
-// Bytes of commands that wait to be sent.
+// The most bytes of commands that wait to be sent.
 #define CSIGNET_REDIS_OUT (128 * 1024)
-// Bytes of one reply, at most.
+// The most bytes of one response.
 #define CSIGNET_REDIS_IN (32 * 1024)
 
 struct csignet_redis {
@@ -17,23 +17,23 @@ struct csignet_redis {
     redisReader *reader;
     unsigned char *out;
     size_t out_count;
-    // Bytes that came since the last whole reply.
+    // Bytes received since the last whole response.
     size_t unread;
-    csignet_redis_reply reply;
+    csignet_redis_response response;
     unsigned char text[CSIGNET_REDIS_IN];
-    // With TLS; the two BIOs are of `ssl`.
+    // Only with TLS. `ssl` owns the two BIOs.
     SSL_CTX *trust;
     SSL *ssl;
     BIO *incoming;
     BIO *outgoing;
 };
 
-// Begins TLS on a connection that has just come into being.
+// Starts TLS on a new connection.
 int csignet_redis_start_tls(
     csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
     char *reason, size_t room);
 
-// Sends all of it.
+// Sends all of the bytes.
 int csignet_redis_transmit(
     csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline);
 
@@ -42,6 +42,6 @@ int csignet_redis_receive(
     csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline);
 
-void csignet_redis_say(char *reason, size_t room, const char *words);
+void csignet_redis_set_reason(char *reason, size_t room, const char *words);
 
 #endif

@@ -16,11 +16,11 @@ int64_t csignet_redis_now(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void csignet_redis_say(char *reason, size_t room, const char *words) {
-    if (room > 0) snprintf(reason, room, "%s", words == NULL ? "no reason given" : words);
+void csignet_redis_set_reason(char *reason, size_t room, const char *words) {
+    if (room > 0) snprintf(reason, room, "%s", words == NULL ? "unknown reason" : words);
 }
 
-// Waits until the socket can be used; a deadline that is over lets nothing through, however much comes.
+// Waits until the socket is ready. After the deadline it always times out, even if the socket is ready.
 static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
     for (;;) {
         int64_t left = deadline - csignet_redis_now();
@@ -28,7 +28,7 @@ static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
         struct pollfd socket = {.fd = connection->context->fd, .events = event};
         int found = poll(&socket, 1, left > 60000 ? 60000 : (int)left);
         if (found > 0) return CSIGNET_REDIS_OK;
-        if (found < 0 && errno != EINTR) return CSIGNET_REDIS_CUT_OFF;
+        if (found < 0 && errno != EINTR) return CSIGNET_REDIS_CONNECTION_LOST;
     }
 }
 
@@ -42,7 +42,7 @@ static int transmit_bare(
             bytes += sent;
             count -= (size_t)sent;
         } else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
-            return CSIGNET_REDIS_CUT_OFF;
+            return CSIGNET_REDIS_CONNECTION_LOST;
         }
     }
     return CSIGNET_REDIS_OK;
@@ -59,20 +59,20 @@ static int receive_bare(
             *count = (size_t)taken;
             return CSIGNET_REDIS_OK;
         }
-        if (taken == 0) return CSIGNET_REDIS_CUT_OFF;
+        if (taken == 0) return CSIGNET_REDIS_CONNECTION_LOST;
         if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
-            return CSIGNET_REDIS_CUT_OFF;
+            return CSIGNET_REDIS_CONNECTION_LOST;
         }
     }
 }
 
-// TLS: OpenSSL reads from one piece of memory and writes to another.
+// TLS: OpenSSL reads from one memory BIO and writes to another.
 
 static int flush_tls(csignet_redis *connection, int64_t deadline) {
     unsigned char bytes[4096];
     while (BIO_ctrl_pending(connection->outgoing) > 0) {
         int count = BIO_read(connection->outgoing, bytes, sizeof bytes);
-        if (count <= 0) return CSIGNET_REDIS_CUT_OFF;
+        if (count <= 0) return CSIGNET_REDIS_CONNECTION_LOST;
         int status = transmit_bare(connection, bytes, (size_t)count, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
     }
@@ -89,23 +89,24 @@ static int feed_tls(csignet_redis *connection, int64_t deadline) {
         : CSIGNET_REDIS_NO_MEMORY;
 }
 
-// After a call of OpenSSL's that gave `result`: what it wants is done; anything else is the end.
-static int serve_tls(csignet_redis *connection, int result, int64_t deadline) {
-    int wish = SSL_get_error(connection->ssl, result);
+// Sends or receives what OpenSSL needs after a call that returned `result`; fails if it needs neither.
+static int continue_tls(csignet_redis *connection, int result, int64_t deadline) {
+    int need = SSL_get_error(connection->ssl, result);
     int status = flush_tls(connection, deadline);
     if (status != CSIGNET_REDIS_OK) return status;
-    if (wish == SSL_ERROR_WANT_READ) return feed_tls(connection, deadline);
-    return wish == SSL_ERROR_WANT_WRITE ? CSIGNET_REDIS_OK : CSIGNET_REDIS_CUT_OFF;
+    if (need == SSL_ERROR_WANT_READ) return feed_tls(connection, deadline);
+    return need == SSL_ERROR_WANT_WRITE ? CSIGNET_REDIS_OK : CSIGNET_REDIS_CONNECTION_LOST;
 }
 
+// Writes the last error of OpenSSL to `reason`.
 static int refuse(char *reason, size_t room) {
     unsigned long code = ERR_peek_last_error();
-    csignet_redis_say(reason, room, ERR_reason_error_string(code));
+    csignet_redis_set_reason(reason, room, ERR_reason_error_string(code));
     ERR_clear_error();
     return CSIGNET_REDIS_NOT_TRUSTED;
 }
 
-// A key file that wants a passphrase is refused; nobody is asked on a terminal.
+// Refuses a key file with a passphrase, instead of asking for it on the terminal.
 static int no_passphrase(char *bytes, int room, int writes, void *context) {
     (void)bytes;
     (void)room;
@@ -142,12 +143,12 @@ static int configure_trust(SSL_CTX *trust, const csignet_redis_server *server) {
     return 1;
 }
 
-static int demand_name(SSL *ssl, const char *name) {
-    X509_VERIFY_PARAM *wanted = SSL_get0_param(ssl);
-    // An address is looked for among the certificate's addresses alone.
-    if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name) == 1) return 1;
-    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (X509_VERIFY_PARAM_set1_host(wanted, name, 0) != 1) return 0;
+static int require_name(SSL *ssl, const char *name) {
+    X509_VERIFY_PARAM *parameters = SSL_get0_param(ssl);
+    // An IP address matches only the certificate's IP addresses.
+    if (X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1) return 1;
+    X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (X509_VERIFY_PARAM_set1_host(parameters, name, 0) != 1) return 0;
     return SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
@@ -170,22 +171,22 @@ int csignet_redis_start_tls(
     SSL_set_bio(connection->ssl, incoming, outgoing);
     connection->incoming = incoming;
     connection->outgoing = outgoing;
-    if (!demand_name(connection->ssl, server->tls_name)) return refuse(reason, room);
+    if (!require_name(connection->ssl, server->tls_name)) return refuse(reason, room);
     SSL_set_connect_state(connection->ssl);
     for (;;) {
         ERR_clear_error();
         int result = SSL_do_handshake(connection->ssl);
         if (result == 1) break;
-        int wish = SSL_get_error(connection->ssl, result);
-        if (wish != SSL_ERROR_WANT_READ && wish != SSL_ERROR_WANT_WRITE) {
+        int need = SSL_get_error(connection->ssl, result);
+        if (need != SSL_ERROR_WANT_READ && need != SSL_ERROR_WANT_WRITE) {
             (void)flush_tls(connection, deadline);
             long verdict = SSL_get_verify_result(connection->ssl);
             if (verdict == X509_V_OK) return refuse(reason, room);
-            csignet_redis_say(reason, room, X509_verify_cert_error_string(verdict));
+            csignet_redis_set_reason(reason, room, X509_verify_cert_error_string(verdict));
             ERR_clear_error();
             return CSIGNET_REDIS_NOT_TRUSTED;
         }
-        int status = serve_tls(connection, result, deadline);
+        int status = continue_tls(connection, result, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
     }
     return flush_tls(connection, deadline);
@@ -202,7 +203,7 @@ int csignet_redis_transmit(
             bytes += written;
             count -= written;
         } else {
-            int status = serve_tls(connection, result, deadline);
+            int status = continue_tls(connection, result, deadline);
             if (status != CSIGNET_REDIS_OK) return status;
         }
     }
@@ -217,13 +218,13 @@ int csignet_redis_receive(
         ERR_clear_error();
         int result = SSL_read_ex(connection->ssl, bytes, room, count);
         if (result == 1) return CSIGNET_REDIS_OK;
-        int status = serve_tls(connection, result, deadline);
+        int status = continue_tls(connection, result, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
     }
 }
 
-int csignet_redis_is_quiet(csignet_redis *connection) {
-    // A whole reply would have been taken: what is left of one was not asked for.
+int csignet_redis_is_reusable(csignet_redis *connection) {
+    // Every expected response has been read, so leftover bytes are unexpected.
     if (connection->unread > 0 || connection->out_count > 0) return 0;
     struct pollfd socket = {.fd = connection->context->fd, .events = POLLIN};
     int found;
@@ -233,7 +234,7 @@ int csignet_redis_is_quiet(csignet_redis *connection) {
     if (connection->ssl == NULL || found < 0) return found == 0;
     ERR_clear_error();
     if (found > 0) {
-        // TLS sends tickets and the like by itself.
+        // A TLS server may send session tickets at any time.
         if (feed_tls(connection, csignet_redis_now() + 50) != CSIGNET_REDIS_OK) return 0;
     }
     unsigned char byte;
@@ -243,6 +244,6 @@ int csignet_redis_is_quiet(csignet_redis *connection) {
 }
 
 #else
-// An empty file is no C.
+// C does not allow an empty file.
 typedef int csignet_redis_transport_is_not_built;
 #endif

@@ -7,10 +7,11 @@ internal import SignetBase
     import SignetVault
 
     extension PublicView {
-        /// The value of a key in swift-configuration's form; none where the schema does not have the
-        /// key or no input sets it.
+        /// Returns a key's value as swift-configuration expects it. The result has no value if the
+        /// schema lacks the key, or if no input sets it.
         ///
-        /// - Throws: `not-public` and `wrong-type`, naming the key and never the value.
+        /// - Throws: `VaultError` with `not-public` or `wrong-type`. It names the key, never the
+        ///   value.
         func lookUp(
             _ key: AbsoluteConfigKey, as type: ConfigType
         ) throws(VaultError) -> LookupResult {
@@ -29,7 +30,7 @@ internal import SignetBase
     }
 
     extension ConfigContent {
-        /// A value as the type that is asked for, or nil where it is of another.
+        /// Converts a value to the requested type, or returns nil if it has another type.
         init?(_ value: CheckedValue, as type: ConfigType) {
             let content: ConfigContent? =
                 switch type {
@@ -68,7 +69,8 @@ internal import SignetBase
             Duration(value).map { $0 / .seconds(1) } ?? Double(value)
         }
 
-        /// Lists of bytes, and of texts in base64 where the schema has no rule for the elements.
+        /// Returns a list of byte strings: `bytes` by the schema, or base64 if the elements have no
+        /// rule.
         private static func byteChunks(_ value: CheckedValue) -> [[UInt8]]? {
             if let chunks = [[UInt8]](value) { return chunks }
             guard let texts = [String](value) else { return nil }

@@ -2,7 +2,8 @@
     import Configuration
     import SignetVault
 
-    /// One key's values in the snapshots of a configuration, without repetitions.
+    /// A key's values in the snapshots of a configuration, each only if it differs from the one
+    /// before.
     struct ValueUpdates: AsyncSequence, Sendable {
         typealias Element = Result<LookupResult, any Error>
         typealias Failure = Never
@@ -38,7 +39,7 @@
                     let found = Result { () throws(VaultError) in
                         try view.lookUp(key, as: type)
                     }
-                    if let last, isSame(found, last) { continue }
+                    if let last, isSame(found, as: last) { continue }
                     last = found
                     return found.mapError { $0 }
                 }
@@ -47,10 +48,10 @@
         }
     }
 
-    /// Whether two results are the same; texts are compared as bytes, because a service may tell two
-    /// Unicode forms apart.
+    /// Whether two results are the same. Compares text as bytes, because a service may distinguish
+    /// two Unicode forms.
     private func isSame(
-        _ left: Result<LookupResult, VaultError>, _ right: Result<LookupResult, VaultError>
+        _ left: Result<LookupResult, VaultError>, as right: Result<LookupResult, VaultError>
     ) -> Bool {
         guard left == right else { return false }
         switch ((try? left.get())?.value?.content, (try? right.get())?.value?.content) {

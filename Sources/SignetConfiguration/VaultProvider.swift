@@ -2,73 +2,88 @@
     public import Configuration
     public import SignetVault
 
-    /// The public view of a vault's configuration as a provider of swift-configuration.
+    /// A swift-configuration provider of the public values in a vault's configuration.
     ///
-    /// It holds a configuration that was already opened and checked: where a dump does not open, no
-    /// provider comes into being, so no reader can take the failure for a missing value. Secret
-    /// values are never in it; the key of one is refused with an error.
+    /// Its configuration was opened and checked: if a dump doesn't open, the initialiser throws, so
+    /// a reader can't mistake the failure for missing values. The provider never returns a secret
+    /// value; asking for one throws an error.
     ///
     /// ```swift
+    /// import Configuration
+    /// import SignetConfiguration
+    /// import SignetVault
+    ///
+    /// extension ConfigurationKey where Value == String, Visibility == Public {
+    ///     static let ordersHost = Self("orders.host")
+    /// }
+    ///
     /// let provider = try VaultProvider(
-    ///     opening: DumpFile("shop.dump"), with: .keys(keys), for: binding, schema: schema,
-    ///     requiring: .ordersHost)
+    ///     opening: DumpFile("shop.dump"), with: .keys(KeySource.file("keys.json").load()),
+    ///     for: VersionBinding(app: "com.example.shop", version: "1.4.2"),
+    ///     schema: Schema(contentsOf: "schema.json"), requiring: .ordersHost)
     /// let reader = ConfigReader(provider: provider)
     /// let host = try reader.requiredString(forKey: "orders.host")
+    /// let timeout = reader.int(forKey: "orders.timeout", as: Duration.self, default: .seconds(5))
     /// ```
     ///
-    /// A key's name is its components joined by points; its context plays no part. A key that the
-    /// schema does not have, or that no input sets, has no value here, and the reader asks the next
-    /// provider. A value is given as these types, and asking for another is the error `wrong-type`:
+    /// The key's components, joined by dots, name the key in the schema; the key's context is
+    /// ignored. If the schema lacks a key, or if no input sets it, the provider returns no value
+    /// and the reader asks the next provider. A value can be read as the types below. Any other
+    /// type throws `wrong-type`.
     ///
-    /// | in the schema | as |
+    /// | in the schema | read as |
     /// | --- | --- |
     /// | `string`, `url` | string |
-    /// | `integer` | int; double where it has an exact one |
+    /// | `integer` | int; double if that is exact |
     /// | `number` | double |
     /// | `boolean` | bool |
     /// | `bytes` | bytes |
-    /// | `duration` | int, in seconds, where it is whole (as `Duration` is read); double, in seconds |
-    /// | `array` | array of string, int, double, bool or byte chunk (base64) where each element is one; string, as JSON |
+    /// | `duration` | int, in whole seconds (`Duration` is read this way); double, in seconds |
+    /// | `array` | array of string, int, double, bool or byte chunk (base64), if each element is one; string, as JSON |
     /// | `object` | string, as JSON |
     public struct VaultProvider: ConfigProvider, CustomStringConvertible, CustomReflectable {
-        /// The configuration, which may be changed while the program runs.
+        /// The configuration. Readers and watchers see the changes that are made to it.
         public let configuration: LiveConfiguration
-        /// The name in access reports.
+        /// The provider's name in access reports: `VaultProvider` or `VaultProvider[NAME]`.
         public let providerName: String
 
-        /// Reads a configuration that may change; readers and watchers see each change.
+        /// Creates a provider of a configuration that can change; readers and watchers see each
+        /// change.
         ///
         /// - Parameters:
-        ///   - configuration: Whose public part is read.
-        ///   - name: Tells several providers apart in access reports.
+        ///   - configuration: The configuration whose public values the provider returns.
+        ///   - name: A name that distinguishes several providers in access reports.
         public init(_ configuration: LiveConfiguration, name: String? = nil) {
             self.configuration = configuration
             self.providerName = name.map { "VaultProvider[\($0)]" } ?? "VaultProvider"
         }
 
-        /// Reads a configuration.
+        /// Creates a provider of a configuration.
         ///
         /// - Parameters:
-        ///   - configuration: Whose public part is read.
-        ///   - name: Tells several providers apart in access reports.
+        ///   - configuration: The configuration whose public values the provider returns.
+        ///   - name: A name that distinguishes several providers in access reports.
         public init(_ configuration: GlobalConfiguration, name: String? = nil) {
             self.init(LiveConfiguration(configuration), name: name)
         }
 
-        /// Opens a sealed dump and reads the configuration in it.
+        /// Opens a sealed dump and creates a provider of the configuration in it.
         ///
         /// - Parameters:
-        ///   - dump: The dump's file, with the state file that notices an older dump where one is kept.
-        ///   - keys: What opens it.
-        ///   - binding: The app and the network system that run.
-        ///   - olderAppVersions: Older versions of the app whose dumps may be read.
-        ///   - olderSystemVersions: Older versions of the network system whose dumps may be read.
-        ///   - schema: What each value is checked against again.
-        ///   - required: Public keys without which the program cannot run; optional getters of a
-        ///     reader would pass over a missing one.
-        ///   - name: Tells several providers apart in access reports.
-        ///   - now: Unix seconds for the key's dates; nil is the clock's.
-        /// - Throws: As `DumpFile.open` and `GlobalConfiguration.init(restoring:schema:requiring:)`.
+        ///   - dump: The dump's file. Its state file, if there is one, detects an older dump.
+        ///   - keys: The keys or the passphrase that open the dump.
+        ///   - binding: The versions of the running app and network system.
+        ///   - olderAppVersions: Older versions of the app whose dumps are accepted too.
+        ///   - olderSystemVersions: Older versions of the network system whose dumps are accepted
+        ///     too.
+        ///   - schema: The schema against which each value is checked again.
+        ///   - required: Public keys that must have a value. Without this a reader's optional
+        ///     getters would return nil or a default for a missing one.
+        ///   - name: A name that distinguishes several providers in access reports.
+        ///   - now: The time at which the key must be valid, in seconds since 1970; nil stands for
+        ///     the clock.
+        /// - Throws: `VaultError` like `DumpFile.open` and
+        ///   `GlobalConfiguration.init(restoring:schema:requiring:)`.
         public init<each Value: ConfigurationValue>(
             opening dump: DumpFile, with keys: VaultKeys, for binding: VersionBinding,
             accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
@@ -85,25 +100,26 @@
                 name: name)
         }
 
-        /// The newest value of a key.
+        /// Returns the newest value of a key.
         ///
-        /// - Throws: `VaultError`: `not-public` for a secret key, `wrong-type` for a value that is not
-        ///   of the type.
+        /// - Throws: `VaultError` with `not-public` if the key is secret, or `wrong-type` if the
+        ///   value can't be read as the type.
         public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
             try configuration.public.lookUp(key, as: type)
         }
 
-        /// The newest value of a key, as `value(forKey:type:)`: nothing is fetched.
+        /// Returns the newest value of a key like `value(forKey:type:)`. It doesn't fetch anything.
         public func fetchValue(
             forKey key: AbsoluteConfigKey, type: ConfigType
         ) async throws -> LookupResult {
             try value(forKey: key, type: type)
         }
 
-        /// The value of a key, and then each later one that differs from the one before it.
+        /// Calls the handler with the key's value, and then with each later value that differs from
+        /// the one before it.
         ///
-        /// Who is slower than the changes gets the newest. The sequence ends when its task is
-        /// cancelled.
+        /// If values change faster than the handler reads them, it gets only the newest. The
+        /// sequence ends when its task is cancelled.
         public func watchValue<Return: ~Copyable>(
             forKey key: AbsoluteConfigKey, type: ConfigType,
             updatesHandler: (
@@ -115,15 +131,16 @@
                     ValueUpdates(snapshots: configuration.snapshots, key: key, type: type)))
         }
 
-        /// The newest public values, which stay as they are.
+        /// Returns a snapshot of the newest public values. The snapshot never changes.
         public func snapshot() -> any ConfigSnapshot {
             VaultSnapshot(providerName: providerName, view: configuration.public)
         }
 
-        /// The newest public values, and then those of each later snapshot of the configuration.
+        /// Calls the handler with a snapshot of the public values, and then with one for each
+        /// change of the configuration.
         ///
-        /// Who is slower than the changes gets the newest. The sequence ends when its task is
-        /// cancelled.
+        /// If values change faster than the handler reads them, it gets only the newest. The
+        /// sequence ends when its task is cancelled.
         public func watchSnapshot<Return: ~Copyable>(
             updatesHandler: (
                 ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
@@ -137,13 +154,13 @@
                     }))
         }
 
-        /// The name, and no value.
+        /// The provider's name, without any value.
         public var description: String { providerName }
-        /// Without children.
+        /// A mirror without children.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The public values at one moment.
+    /// The public values at one point in time.
     struct VaultSnapshot: ConfigSnapshot, CustomStringConvertible, CustomReflectable {
         let providerName: String
         let view: PublicView

@@ -1,6 +1,4 @@
-internal import SignetBase
-
-/// The bytes that JSON's grammar knows by name.
+/// The bytes that have a meaning in JSON's grammar.
 enum ASCII {
     static let backspace: UInt8 = 0x08
     static let tab: UInt8 = 0x09
@@ -13,7 +11,6 @@ enum ASCII {
     static let comma: UInt8 = 0x2c
     static let minus: UInt8 = 0x2d
     static let point: UInt8 = 0x2e
-    static let slash: UInt8 = 0x2f
     static let zero: UInt8 = 0x30
     static let nine: UInt8 = 0x39
     static let colon: UInt8 = 0x3a
@@ -26,7 +23,7 @@ enum ASCII {
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
 
-    /// The value of a hexadecimal digit of either case.
+    /// The value of a hexadecimal digit, upper or lower case; nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {
         case 0x30...0x39: UInt32(byte &- 0x30)
@@ -42,9 +39,9 @@ enum ASCII {
     }
 }
 
-/// Eight bytes from a position, the first one lowest, or nil where there are fewer.
+/// Returns eight bytes as a little-endian number, or nil if fewer are left.
 ///
-/// The optimiser makes one load of it, so that long runs are read without a pointer.
+/// The optimiser turns it into one load.
 @inline(__always)
 func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
     guard position >= 0, position <= bytes.count &- 8 else { return nil }
@@ -55,31 +52,37 @@ func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
         | UInt64(part[7]) << 56
 }
 
-/// A bit at the top of each byte that a JSON string cannot hold as it stands or that is not ASCII.
+/// Marks the bytes of a word that a JSON string must escape or that are not ASCII, by their top
+/// bits.
 ///
-/// Only the lowest of the bits is sure; those above it may be false.
+/// Only the lowest marked byte is certain; the marks above it can be wrong.
 @inline(__always)
-func specialBytes(_ word: UInt64) -> UInt64 {
+func specialBytes(_ word: UInt64) -> UInt64 { (word | escapes(in: word)) & 0x8080_8080_8080_8080 }
+
+/// Whether a JSON string must escape a byte of a word.
+@inline(__always)
+func mustEscape(_ word: UInt64) -> Bool { escapes(in: word) & 0x8080_8080_8080_8080 != 0 }
+
+/// Marks the bytes that a JSON string must escape, by their top bits; the other bits are undefined.
+@inline(__always)
+private func escapes(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = word ^ (ones &* UInt64(ASCII.quote))
     let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
     let controls = (word &- ones &* 0x20) & ~word
-    let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-    return (word | controls | found) & (ones &* 0x80)
+    return controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
 }
 
-/// Whether two strings are the same bytes.
-///
-/// Swift's `==` takes two Unicode forms for one.
+/// Whether two strings have the same UTF-8 bytes. Swift's `==` also accepts other Unicode forms.
 func sameBytes(_ left: String, _ right: String) -> Bool {
     let left = left.utf8.span
-    return isSame(left, 0..<left.count, right.utf8.span)
+    return isEqual(left, in: 0..<left.count, to: right.utf8.span)
 }
 
-/// Whether some bytes are the others.
+/// Whether the bytes in a range equal some others.
 @inline(__always)
-func isSame(
-    _ left: borrowing Span<UInt8>, _ range: Range<Int>, _ right: borrowing Span<UInt8>
+func isEqual(
+    _ left: borrowing Span<UInt8>, in range: Range<Int>, to right: borrowing Span<UInt8>
 ) -> Bool {
     let count = right.count
     guard range.count == count else { return false }
@@ -104,7 +107,7 @@ func isSame(
     return true
 }
 
-/// Four bytes from a position, the first one lowest, or nil where there are fewer.
+/// Returns four bytes as a little-endian number, or nil if fewer are left.
 @inline(__always)
 func halfWord(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt32? {
     guard position >= 0, position <= bytes.count &- 4 else { return nil }

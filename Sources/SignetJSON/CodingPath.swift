@@ -1,4 +1,4 @@
-/// A key of an array's element, or of a member whose name is made on the way.
+/// The key of an array's element, or of a member by its name.
 struct AnyCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -8,12 +8,13 @@ struct AnyCodingKey: CodingKey {
 }
 
 extension JSONError {
-    /// How many keys of a path a message shows.
+    /// The number of keys of a path that a message shows.
     static let shownKeys = 32
 
-    /// A path for messages: `$.orders[2].price`.
+    /// Returns a path for messages, such as `$.orders[2].price`.
     ///
-    /// Names that are not plain are escaped and long ones shortened, since a name may be input too.
+    /// Escapes names that aren't printable ASCII and shortens long ones, because names come from
+    /// the input too.
     static func text(of path: [any CodingKey]) -> String {
         var text = "$"
         for key in path.prefix(shownKeys) {
@@ -31,33 +32,35 @@ extension JSONError {
         return path.count > shownKeys ? text + "…" : text
     }
 
-    /// An error at a path.
-    static func at(
-        _ path: [any CodingKey], offset: Int? = nil, _ code: Code, _ what: String
-    ) -> JSONError {
-        let path = text(of: path)
+    /// Creates an error whose message begins with the path.
+    init(_ code: Code, _ problem: String, at path: [any CodingKey], offset: Int? = nil) {
+        let path = Self.text(of: path)
         let place = path + (offset.map { " (byte \($0))" } ?? "")
-        return JSONError(
-            code: code, place: "at \(place): ", problem: what, offset: offset, path: path)
+        self.init(
+            code: code, place: "at \(place): ", problem: problem, offset: offset, path: path)
     }
 
-    /// Turns what a type's own `init(from:)` or `encode(to:)` threw into an error that holds no value.
+    /// Converts an error of a type's `init(from:)` or `encode(to:)` to one that holds no value.
     ///
-    /// The standard library's own descriptions do hold values (an enum names the unknown raw value),
-    /// so only the kind and the path are taken over.
+    /// Keeps only the kind and the path: the standard library's descriptions can hold values, such
+    /// as an enum's unknown raw value.
     static func withoutValues(_ error: any Error) -> JSONError {
         switch error {
         case let error as JSONError: return error
         case DecodingError.keyNotFound(let key, let context):
-            return .at(context.codingPath + [key], .missingMember, "the member is missing")
+            return JSONError(
+                .missingMember, "the member is missing", at: context.codingPath + [key])
         case DecodingError.typeMismatch(_, let context):
-            return .at(context.codingPath, .typeMismatch, "a value of another type was wanted")
+            return JSONError(
+                .typeMismatch, "found a value of another type than expected",
+                at: context.codingPath)
         case DecodingError.valueNotFound(_, let context):
-            return .at(context.codingPath, .typeMismatch, "found null or nothing, wanted a value")
+            return JSONError(
+                .typeMismatch, "found null or nothing, expected a value", at: context.codingPath)
         case DecodingError.dataCorrupted(let context):
-            return .at(context.codingPath, .refused, "the type refuses the value")
+            return JSONError(.refused, "the type refuses the value", at: context.codingPath)
         case EncodingError.invalidValue(_, let context):
-            return .at(context.codingPath, .refused, "the type refuses to be encoded")
+            return JSONError(.refused, "the type refuses to be encoded", at: context.codingPath)
         default:
             return JSONError(code: .refused, message: "a type refuses its value")
         }

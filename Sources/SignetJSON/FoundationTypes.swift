@@ -1,19 +1,18 @@
 internal import SignetBase
 import FoundationEssentials
 
-/// Foundation's types that have a form of their own in JSON.
+/// Foundation's types that have a JSON form of their own.
 ///
-/// What their conformances to `Codable` write by themselves, an object of a mantissa's pieces or an array
-/// of bytes, nobody expects.
+/// Their `Codable` conformances would write an object of a mantissa's parts or an array of bytes.
 enum FoundationTypes {
     @inline(__always)
-    static func has<Value>(_ type: Value.Type) -> Bool {
+    static func contains<Value>(_ type: Value.Type) -> Bool {
         type == Decimal.self || type == URL.self || type == Data.self
     }
 }
 
 extension JSONDocument {
-    /// A value of one of Foundation's types.
+    /// Decodes a value of one of Foundation's types.
     @inline(never)
     func foundationValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         if type == Decimal.self, let value = try decimal(at: index) as? Value { return value }
@@ -34,17 +33,19 @@ extension JSONDocument {
     private func url(at index: Int) throws(JSONError) -> URL {
         let text = try string(at: index)
         guard let value = URL(string: text, encodingInvalidCharacters: false) else {
-            throw error(.typeMismatch, "found a string that is no URL, wanted one", at: index)
+            throw error(
+                .typeMismatch, "found a string that is not a URL, expected a URL", at: index)
         }
         return value
     }
 
     private func data(at index: Int) throws(JSONError) -> Data {
         let text = try string(at: index)
-        // Written back, so that nothing passes which the decoder is lax about.
+        // Foundation's decoder is lax, so compare the text with what its encoder writes.
         guard let value = Data(base64Encoded: text), sameBytes(value.base64EncodedString(), text)
         else {
-            throw error(.typeMismatch, "found a string that is no base64, wanted that", at: index)
+            throw error(
+                .typeMismatch, "found a string that is not base64, expected base64", at: index)
         }
         return value
     }

@@ -1,16 +1,17 @@
-/// The parser's refusals: they begin with an offset alone, and their path is found when one is thrown.
+/// The parser's errors. They hold only an offset until `located(in:)` adds the path.
 extension JSONError {
     @inline(never)
     static func tooDeep(_ limit: Int, at offset: Int) -> JSONError {
         JSONError(
-            code: .tooDeep, message: "arrays and objects nested deeper than \(limit)",
+            code: .tooDeep,
+            message: "arrays and objects are nested deeper than the limit of \(limit)",
             offset: offset)
     }
 
     @inline(never)
     static func tooMany(_ limit: Int, at offset: Int) -> JSONError {
         JSONError(
-            code: .tooLarge, message: "\(limit) values and member names, and there are more",
+            code: .tooLarge, message: "more values and member names than the limit of \(limit)",
             offset: offset)
     }
 
@@ -22,15 +23,15 @@ extension JSONError {
     }
 
     @inline(never)
-    static func malformed(at offset: Int, found: String, wanted: String) -> JSONError {
+    static func malformed(at offset: Int, found: String, expected: String) -> JSONError {
         JSONError(
-            code: .malformed, message: "found \(found), wanted \(wanted)", offset: offset)
+            code: .malformed, message: "found \(found), expected \(expected)", offset: offset)
     }
 
-    /// Names a byte by its class only, so that no piece of a value reaches the message.
+    /// Names only the kind of the byte, so that the message holds no part of a value.
     @inline(never)
     static func malformed(
-        _ bytes: borrowing Span<UInt8>, _ offset: Int, wanted: String
+        _ bytes: borrowing Span<UInt8>, at offset: Int, expected: String
     ) -> JSONError {
         let found: String
         if offset >= bytes.count {
@@ -48,15 +49,14 @@ extension JSONError {
             default: found = "a punctuation character"
             }
         }
-        return .malformed(at: offset, found: found, wanted: wanted)
+        return .malformed(at: offset, found: found, expected: expected)
     }
 
     // MARK: Path
 
-    /// The same refusal with the path to its place, which is told in the message too.
+    /// Returns the error with the path to its offset, also in the message.
     ///
-    /// The parser keeps no path while all is well, so the bytes before the offset, which are valid, are
-    /// gone through once more.
+    /// The parser keeps no path, so this scans the valid bytes before the offset again.
     @inline(never)
     func located(in bytes: borrowing Span<UInt8>) -> JSONError {
         guard let offset else { return self }
@@ -64,16 +64,16 @@ extension JSONError {
         if code == .duplicateMember, let name = JSONError.name(in: bytes, at: offset) {
             path.append(name)
         }
-        return .at(path, offset: offset, code, message)
+        return JSONError(code, message, at: path, offset: offset)
     }
 
-    /// The path to the value that is open at an offset or came last before it.
+    /// Returns the path to the value that is open at an offset, or that ended last before it.
     private static func path(
         to offset: Int, in bytes: borrowing Span<UInt8>
     ) -> [any CodingKey] {
         let before = bytes.extracting(..<min(offset, bytes.count))
-        // Of each open container its key: of an array one that counts, of an object none until a colon
-        // has come. What stands before a missing colon may be a value that was put in the wrong place.
+        // The current key of each open container. An object has none before the colon: the string
+        // in front of a missing colon may be a misplaced value rather than a name.
         var keys: [OpenKey] = []
         var name = 0
         var at = 0
@@ -81,8 +81,10 @@ extension JSONError {
             switch before[at] {
             case ASCII.quote:
                 var isEscaped = false
-                // What does not end before the offset is the string that is refused.
-                guard let end = try? JSONScanner.stringEnd(before, at, &isEscaped) else {
+                // A string that doesn't end before the offset is the one with the error.
+                guard
+                    let end = try? JSONScanner.stringEnd(before, from: at, isEscaped: &isEscaped)
+                else {
                     break walk
                 }
                 name = at
@@ -92,7 +94,7 @@ extension JSONError {
             case ASCII.openBracket: keys.append(.index(0))
             case ASCII.closeBrace, ASCII.closeBracket: keys.removeLast()
             case ASCII.colon: keys[keys.count - 1] = .name(name)
-            case ASCII.comma: keys[keys.count - 1].goOn()
+            case ASCII.comma: keys[keys.count - 1].advance()
             default: break
             }
             at += 1
@@ -108,26 +110,27 @@ extension JSONError {
         return path
     }
 
-    /// The member name whose quotation mark is at a position, its escapes undone.
+    /// Returns the member name whose quotation mark is at a position, unescaped.
     private static func name(
         in bytes: borrowing Span<UInt8>, at start: Int
     ) -> AnyCodingKey? {
         var isEscaped = false
-        guard let end = try? JSONScanner.stringEnd(bytes, start, &isEscaped) else { return nil }
+        guard let end = try? JSONScanner.stringEnd(bytes, from: start, isEscaped: &isEscaped)
+        else { return nil }
         var name: [UInt8] = []
-        JSONScanner.unescape(bytes, start + 1..<end - 1, into: &name)
+        JSONScanner.unescape(bytes, in: start + 1..<end - 1, into: &name)
         return AnyCodingKey(stringValue: String(decoding: name, as: UTF8.self))
     }
 
-    /// Where in an open container its last value stands.
+    /// The key of an open container's current value.
     private enum OpenKey {
         case none
         case index(Int)
-        /// Where the member name begins.
+        /// The position of the member name.
         case name(Int)
 
-        /// Goes behind a comma.
-        mutating func goOn() {
+        /// Moves past a comma.
+        mutating func advance() {
             if case .index(let index) = self { self = .index(index + 1) } else { self = .none }
         }
     }

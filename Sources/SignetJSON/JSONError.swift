@@ -1,12 +1,10 @@
-/// What went wrong while JSON was read, written, decoded or encoded.
+/// An error of reading, writing, decoding or encoding JSON.
 ///
-/// The message says what was found, what was wanted and where, and never repeats a value of the
-/// input: a configuration or a key set can be refused in a log that everybody reads. Of the input it
-/// holds only the member names on the path.
+/// The message says what was found, what was expected and where. Of the input it holds only the
+/// member names on the path and never a value, so it can go to a log even if the input is a key
+/// set.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error.
-    ///
-    /// More may be added, so a `switch` over it needs a default.
+    /// The kind of an error. Later versions can add codes.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case malformed
@@ -23,28 +21,28 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
         private let value: Value
 
-        /// The bytes are no JSON text of RFC 8259.
+        /// The bytes are not a JSON text of RFC 8259.
         public static let malformed = Code(value: .malformed)
-        /// An object holds one member name twice (RFC 8259, section 4, says names SHOULD be unique;
-        /// here they must be), compared as bytes after unescaping.
+        /// An object has a duplicate member name. Names are compared as bytes, unescaped. RFC 8259,
+        /// section 4, says that names SHOULD be unique; here they must be.
         public static let duplicateMember = Code(value: .duplicateMember)
         /// Arrays and objects are nested deeper than the limit.
         public static let tooDeep = Code(value: .tooDeep)
-        /// The text is longer than offsets can count (2 GiB − 1), or it, or what it holds, is more than a
-        /// limit that was given.
+        /// The text has 2 GiB − 1 bytes or more, or the text, a record or the number of values
+        /// exceeds a limit that the caller set.
         public static let tooLarge = Code(value: .tooLarge)
-        /// A number has no finite binary64 value, and one was asked for.
+        /// A number has no finite binary64 value, but the caller requested one.
         public static let notFinite = Code(value: .notFinite)
-        /// An integer does not fit the type that was asked for, or `Decimal` does not hold a number exactly.
+        /// An integer doesn't fit the requested type, or `Decimal` can't hold a number exactly.
         public static let outOfRange = Code(value: .outOfRange)
-        /// A value of another JSON type than the one asked for.
+        /// A value has another JSON type than the requested one.
         public static let typeMismatch = Code(value: .typeMismatch)
-        /// An object lacks a member that was asked for.
+        /// An object lacks a requested member, or an array a requested element.
         public static let missingMember = Code(value: .missingMember)
-        /// A type's own decoder or encoder refused the value.
+        /// A type's own `init(from:)` or `encode(to:)` threw, or a string with a noncharacter has
+        /// no canonical form.
         public static let refused = Code(value: .refused)
-
-        /// A stream, or a record of one, ends within a value.
+        /// A stream, or one of its records, ends within a value.
         public static let truncated = Code(value: .truncated)
 
         /// The code's name in kebab-case, as the tool prints it.
@@ -56,24 +54,24 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the error.
     public let code: Code
-    /// Found, wanted and where, for people; never a value of the input.
+    /// The error in words: found, expected and where.
     public var message: String { place + problem }
-    /// Where, as the message begins; empty where it was given whole.
+    /// The start of the message, with the path; empty if `problem` is the whole message.
     private let place: String
-    /// Found and wanted.
+    /// The rest of the message: found and expected.
     private let problem: String
-    /// The byte offset in the input, from zero, where there is one.
+    /// The byte offset in the input, from zero; nil if unknown.
     public let offset: Int?
-    /// The path to the value, `$.orders[2].price`, where there is one; in a stream it begins at the
-    /// record.
+    /// The path to the value, such as `$.orders[2].price`; nil if unknown. In a stream it begins at
+    /// the record.
     ///
-    /// Of a text that ends or breaks off it leads to the value that is open there or came last. Names
-    /// that are not plain ASCII are escaped, long ones and long paths shortened.
+    /// For a malformed text it leads to the value that is open at the offset, or that ended last.
+    /// Names that aren't printable ASCII are escaped; long names and paths are shortened.
     public let path: String?
-    /// The number of the record in a stream, from one, where there is one.
+    /// The number of the record in a stream, from one; nil outside a stream.
     public let record: Int?
 
-    /// Makes an error; `message` must not hold a value of the input.
+    /// Creates an error; `message` must not hold a value of the input.
     public init(
         code: Code, message: String, offset: Int? = nil, path: String? = nil, record: Int? = nil
     ) {
@@ -81,7 +79,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
             code: code, place: "", problem: message, offset: offset, path: path, record: record)
     }
 
-    /// Makes an error whose message begins with its place.
+    /// Creates an error whose message begins with its place.
     init(
         code: Code, place: String, problem: String, offset: Int? = nil, path: String? = nil,
         record: Int? = nil
@@ -94,11 +92,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         self.record = record
     }
 
-    /// The message with the offset alone, for inputs whose member names are not to be told either.
+    /// The message without the path, for inputs whose member names are confidential too.
     package var messageWithoutNames: String {
         (offset.map { "at byte \($0): " } ?? "") + problem
     }
 
-    /// The message; the path and the offset are part of it.
+    /// The message, which includes the path and the offset.
     public var description: String { message }
 }

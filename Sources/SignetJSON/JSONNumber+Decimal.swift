@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
 extension JSONNumber {
-    /// The value, where `Decimal` holds it exactly, else nil: nothing is rounded.
+    /// The exact value, or nil if `Decimal` would round it.
     ///
-    /// That is so with 38 significant digits or fewer (39 where they are below 2^128) times a power of
-    /// ten in -128...127. Zeros at either end count for nothing: `1.50` is `1.5`, and `-0` is zero.
+    /// `Decimal` holds up to 38 significant digits (39 if they are below 2^128) times a power of
+    /// ten in -128...127. Zeros at either end don't count: `1.50` is `1.5`, and `-0` is zero.
     public var decimal: Decimal? {
         let bytes = text.utf8.span
         var mantissa: UInt128 = 0
         var exponent = 0  // of the mantissa's last digit
-        var zeros = 0  // behind the mantissa and not yet part of it
+        var zeros = 0  // after the mantissa, and not yet part of it
         var sawPoint = false
         var at = bytes[0] == ASCII.minus ? 1 : 0
         let isNegative = at == 1
@@ -25,9 +25,9 @@ extension JSONNumber {
                 if mantissa > 0 { zeros += 1 }
                 continue
             }
-            guard let raised = Self.raised(mantissa, zeros + 1) else { return nil }
+            guard let scaled = Self.scaled(mantissa, byTenTo: zeros + 1) else { return nil }
             let digit = UInt128(byte - ASCII.zero)
-            let (sum, overflows) = raised.addingReportingOverflow(digit)
+            let (sum, overflows) = scaled.addingReportingOverflow(digit)
             guard !overflows else { return nil }
             (mantissa, zeros) = (sum, 0)
         }
@@ -41,15 +41,15 @@ extension JSONNumber {
             exponent = sum
         }
         if exponent > 127 {
-            guard let raised = Self.raised(mantissa, exponent - 127) else { return nil }
-            (mantissa, exponent) = (raised, 127)
+            guard let scaled = Self.scaled(mantissa, byTenTo: exponent - 127) else { return nil }
+            (mantissa, exponent) = (scaled, 127)
         }
         guard exponent >= -128 else { return nil }
         return Decimal(string: "\(isNegative ? "-" : "")\(mantissa)e\(exponent)")
     }
 
-    /// A number times a power of ten, or nil where that is too large.
-    private static func raised(_ number: UInt128, _ power: Int) -> UInt128? {
+    /// Returns a number times a power of ten, or nil on overflow.
+    private static func scaled(_ number: UInt128, byTenTo power: Int) -> UInt128? {
         guard number > 0 else { return 0 }
         var number = number
         for _ in 0..<power {

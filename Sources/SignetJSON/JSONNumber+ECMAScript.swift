@@ -1,8 +1,9 @@
 extension JSONNumber {
-    /// A finite value's text as ECMAScript's Number::toString writes it, which RFC 8785 demands.
+    /// Returns a finite value's text as ECMAScript's Number::toString writes it, as RFC 8785
+    /// requires.
     ///
     /// Swift's description has the same digits (the shortest that read back as the value, and of
-    /// those the closest), and puts the point and the exponent elsewhere.
+    /// those the closest), but places the point and the exponent differently.
     static func text(of value: Double) -> String {
         if value == 0 { return "0" }  // negative zero too
         if (1e-4..<1e15).contains(value.magnitude) {  // Swift writes no exponent here either
@@ -36,11 +37,12 @@ extension JSONNumber {
         }
         while digits.count > 1, digits.last == ASCII.zero { digits.removeLast() }
         return (value < 0 ? "-" : "")
-            + String(decoding: placed(digits, scale), as: UTF8.self)
+            + String(decoding: text(of: digits, scale: scale), as: UTF8.self)
     }
 
-    /// ECMA-262, Number::toString, steps 6 to 10: `scale` is its n, the count of digits its k.
-    private static func placed(_ digits: [UInt8], _ scale: Int) -> [UInt8] {
+    /// Places the point and the exponent: ECMA-262, Number::toString, steps 6 to 10. `scale` is its
+    /// n, the number of digits its k.
+    private static func text(of digits: [UInt8], scale: Int) -> [UInt8] {
         func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: ASCII.zero, count: count) }
         if scale > 21 || scale <= -6 {
             let exponent = scale - 1

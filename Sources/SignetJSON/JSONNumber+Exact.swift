@@ -1,8 +1,8 @@
 extension JSONNumber {
-    /// The value of a number's bytes where one rounding is sure to give the nearest, else nil.
+    /// Returns the nearest value if a single division finds it, otherwise nil.
     ///
-    /// That is so with at most 15 digits and a power of ten that binary64 holds exactly (Clinger 1990).
-    static func exactDouble(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Double? {
+    /// It does for at most 15 digits and a power of ten that binary64 holds exactly (Clinger 1990).
+    static func exactDouble(_ bytes: borrowing Span<UInt8>, in range: Range<Int>) -> Double? {
         guard range.count <= 17 else { return nil }
         var at = range.lowerBound
         let isNegative = bytes[at] == ASCII.minus

@@ -1,23 +1,21 @@
-internal import SignetBase
-
-/// A JSON object: members in their order, each name once.
+/// A JSON object: members in order, each name once.
 ///
-/// Names are compared as UTF-8 bytes, so two Unicode forms of one word are two names. Two objects are
-/// equal where they hold the same members in any order.
+/// Names are compared as UTF-8 bytes, so two Unicode forms of a word are two names. Two objects are
+/// equal if they hold the same members, in any order.
 public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
     ExpressibleByDictionaryLiteral
 {
     /// A member's name and value.
     public typealias Element = (name: String, value: JSONValue)
 
-    /// Objects up to this size are searched from end to end.
+    /// The most members that are searched one by one, without an index.
     private static let unindexedCount = 12
 
     private var names: [String]
     private var members: [JSONValue]
     private var index: [JSONName: Int] = [:]
 
-    /// Makes an empty object.
+    /// Creates an empty object.
     public init() { self.init(reserving: 0) }
 
     init(reserving count: Int) {
@@ -28,13 +26,15 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         if count > Self.unindexedCount { index.reserveCapacity(count) }
     }
 
-    /// Makes an object of members; of two with one name the later value wins, in the earlier place.
+    /// Creates an object from members. Of two with the same name, the later value gets the earlier
+    /// place.
     public init(_ elements: some Sequence<Element>) {
         self.init(reserving: elements.underestimatedCount)
         for element in elements { self[element.name] = element.value }
     }
 
-    /// Makes an object of members; of two with one name the later value wins, in the earlier place.
+    /// Creates an object from members. Of two with the same name, the later value gets the earlier
+    /// place.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(reserving: elements.count)
         for (name, value) in elements { self[name] = value }
@@ -42,7 +42,7 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
 
     /// The position of the first member.
     public var startIndex: Int { 0 }
-    /// The position behind the last member.
+    /// The position after the last member.
     public var endIndex: Int { names.count }
     /// The member at a position.
     public subscript(position: Int) -> Element { (names[position], members[position]) }
@@ -52,14 +52,14 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
 
     /// The value of a member.
     ///
-    /// A new member comes last; setting nil removes it, in linear time.
+    /// A new member is added at the end. Setting nil removes the member, in linear time.
     public subscript(name: String) -> JSONValue? {
         get { position(of: name).map { members[$0] } }
         set {
             let position = position(of: name)
             switch (position, newValue) {
             case (let position?, let value?): members[position] = value
-            case (nil, let value?): appendUnique(name, value)
+            case (nil, let value?): appendUnique(name, value: value)
             case (let position?, nil):
                 names.remove(at: position)
                 members.remove(at: position)
@@ -69,8 +69,8 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         }
     }
 
-    /// Adds a member whose name is known to be new.
-    mutating func appendUnique(_ name: String, _ value: JSONValue) {
+    /// Adds a member. The object must not hold its name yet.
+    mutating func appendUnique(_ name: String, value: JSONValue) {
         names.append(name)
         members.append(value)
         if names.count > Self.unindexedCount {
@@ -89,12 +89,12 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         return names.firstIndex { sameBytes($0, name) }
     }
 
-    /// Whether both hold the same members, in any order.
+    /// Whether both objects hold the same members, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.allSatisfy { right[$0.name] == $0.value }
     }
 
-    /// Feeds the members, so that their order does not matter.
+    /// Hashes the members, regardless of their order.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for (name, value) in self {
@@ -108,7 +108,7 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
     }
 }
 
-/// A string that is equal to another where the bytes are.
+/// A string that is compared by its UTF-8 bytes.
 struct JSONName: Hashable {
     let text: String
 

@@ -1,11 +1,13 @@
 extension JSONReader {
-    /// Returns a valid JSON text as `JSONValue.serialized()` writes its value: without white space, numbers
-    /// by their text, strings with the escapes that must be. No tree is built, so this takes at most as
-    /// many bytes as the text has, and none if there is nothing to change.
+    /// Returns a valid JSON text in the form of `JSONValue.serialized()`: without white space,
+    /// numbers by their text, strings with only the required escapes.
+    ///
+    /// Builds no tree: it allocates at most as many bytes as the text has, and none if the text is
+    /// compact.
     package static func compact(validated text: [UInt8]) -> [UInt8] {
         let bytes = text.span
         var output: [UInt8] = []
-        // Where the bytes begin that are still to be copied as they stand.
+        // The start of the bytes that have not been copied yet.
         var kept = 0
         func keep(to end: Int) {
             if output.isEmpty { output.reserveCapacity(bytes.count) }
@@ -16,12 +18,14 @@ extension JSONReader {
             let byte = bytes[at]
             if byte == ASCII.quote {
                 var isEscaped = false
-                let end = (try? JSONScanner.stringEnd(bytes, at, &isEscaped)) ?? bytes.count
+                let end =
+                    (try? JSONScanner.stringEnd(bytes, from: at, isEscaped: &isEscaped))
+                    ?? bytes.count
                 if isEscaped {
                     keep(to: at)
                     var string: [UInt8] = []
                     string.reserveCapacity(end - at)
-                    JSONScanner.unescape(bytes, at + 1..<end - 1, into: &string)
+                    JSONScanner.unescape(bytes, in: at + 1..<end - 1, into: &string)
                     output.append(ASCII.quote)
                     for byte in string { JSONWriter.appendEscaped(byte, to: &output) }
                     output.append(ASCII.quote)
@@ -30,7 +34,7 @@ extension JSONReader {
                 at = end
             } else if byte <= ASCII.space {
                 keep(to: at)
-                at = JSONScanner.skipSpace(bytes, at)
+                at = JSONScanner.skipSpace(bytes, from: at)
                 kept = at
             } else {
                 at &+= 1

@@ -1,18 +1,25 @@
-internal import SignetBase
-
-/// A JSON text that has been validated once (RFC 8259, strictly), and where its values stand.
+/// A strictly validated JSON text (RFC 8259), with the positions of its values.
 ///
-/// The reader yields byte ranges and builds no tree; a tree, a string or a number is made of an
-/// element when it is asked for. What is refused, each with its byte offset: a byte order mark,
-/// trailing commas, comments, invalid UTF-8, lone surrogates, control characters in strings, numbers
-/// outside the grammar, text behind the value, duplicate member names (compared as bytes, escapes
-/// undone) and nesting deeper than the limit.
+/// ```swift
+/// let reader = try JSONReader(Array(#"{"method": "add", "params": [1, 2]}"#.utf8))
+/// for (name, value) in reader.members(of: reader.root)
+/// where reader.isString(name, equalTo: "params") {
+///     let signed = reader.bytes(of: value)  // `[1, 2]` with its white space
+///     let tree = reader.value(value)
+/// }
+/// ```
+///
+/// The reader records byte ranges and builds no tree; it creates a tree, a string or a number only
+/// when you request one. It refuses a byte order mark, trailing commas, comments, invalid UTF-8,
+/// lone surrogates, control characters in strings, numbers outside the grammar, text after the
+/// value, duplicate member names (compared as bytes, unescaped) and nesting deeper than the limit.
+/// Each error has a byte offset.
 public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     /// A JSON value's type.
     public enum Kind: Sendable, Hashable {
         case null, bool, number, string, array, object
 
-        /// The type's name for messages, as `JSONValue.typeName`.
+        /// The type's name for messages, like `JSONValue.typeName`.
         package var name: String { self == .bool ? "boolean" : "\(self)" }
     }
 
@@ -20,31 +27,31 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     public struct Element: Sendable, Hashable {
         /// The value's type.
         public let kind: Kind
-        /// The value's bytes in the text; of a string with both quotation marks.
+        /// The range of the value's bytes in the text; a string includes both quotation marks.
         public let range: Range<Int>
         let index: Int
     }
 
-    /// The deepest nesting that any reader here takes.
+    /// The deepest nesting that a reader can accept.
     public static let maximumDepth = 512
 
-    /// The text, as it was given.
+    /// The text, unchanged.
     public let bytes: [UInt8]
     let nodes: [JSONNode]
-    /// Whether every value has a node, however deep.
+    /// Whether every value has a node, at any depth.
     let isComplete: Bool
 
     /// Validates a text.
     ///
     /// - Parameters:
     ///   - bytes: The whole text, UTF-8.
-    ///   - maximumDepth: How deep arrays and objects may be nested, in 0...512; more counts as 512.
-    ///   - recordedDepth: How deep the reader remembers where values stand; deeper ones are
-    ///     validated only. 0 is the root alone, 1 its members or elements too.
-    ///   - recordedCount: After how many values and member names that it remembers the reader refuses
-    ///     to go on, `too-large`. Each takes 20 bytes, and of a text two at least: without a limit a
-    ///     text may take many times its size.
-    /// - Throws: `JSONError` with path and offset of the first byte that does not fit.
+    ///   - maximumDepth: The deepest nesting of arrays and objects, in 0...512; more counts as 512.
+    ///   - recordedDepth: The depth to which the reader records the positions of values: 0 records
+    ///     only the root, 1 also its members or elements. Deeper values are only validated.
+    ///   - recordedCount: The most values and member names to record; more is `too-large`. Each
+    ///     takes 20 bytes of memory and at least two bytes of the text, so without a limit the
+    ///     records can take many times the memory of the text.
+    /// - Throws: `JSONError` with the path and the offset of the first byte that doesn't fit.
     public init(
         _ bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth, recordedDepth: Int = .max,
         recordedCount: Int = .max
@@ -56,7 +63,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         self.isComplete = recordedDepth >= Self.maximumDepth
     }
 
-    /// Validates a copy of a text; otherwise as `init(_:maximumDepth:recordedDepth:)`.
+    /// Validates a copy of a text, like `init(_:maximumDepth:recordedDepth:recordedCount:)`.
     public init(
         copying bytes: Span<UInt8>, maximumDepth: Int = JSONReader.maximumDepth,
         recordedDepth: Int = .max
@@ -66,23 +73,23 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             recordedDepth: recordedDepth)
     }
 
-    /// A text that is known to be valid, and its nodes.
+    /// Creates a reader of a valid text with its nodes.
     init(_ bytes: [UInt8], nodes: [JSONNode]) {
         self.bytes = bytes
         self.nodes = nodes
         self.isComplete = true
     }
 
-    /// The text's length; never the text itself.
+    /// The text's length, never the text.
     public var description: String { "JSONReader(\(bytes.count) bytes)" }
 
-    /// The description: a dump shows nothing of the text.
+    /// A mirror with the text's length only.
     public var customMirror: Mirror { Mirror(self, children: ["bytes": bytes.count]) }
 
-    /// The text's one value.
+    /// The text's root value.
     public var root: Element { element(0) }
 
-    /// An array's elements, in their order; of another value none.
+    /// Returns an array's elements in order; empty for any other type.
     public func elements(of element: Element) -> [Element] {
         guard element.kind == .array, isRecorded(element) else { return [] }
         var index = element.index + 1
@@ -92,7 +99,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// An object's members, in their order; of another value none.
+    /// Returns an object's members in order; empty for any other type.
     public func members(of element: Element) -> [(name: Element, value: Element)] {
         guard element.kind == .object, isRecorded(element) else { return [] }
         var index = element.index + 1
@@ -102,10 +109,10 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Goes through an object's members in their order, until `body` gives false; of another value
-    /// there are none.
+    /// Calls `body` with an object's members in order, until it returns false. Any other type has
+    /// no members.
     ///
-    /// - Returns: Whether `body` never gave false.
+    /// - Returns: Whether `body` never returned false.
     package func allMembers(
         of element: Element, _ body: (_ name: Element, _ value: Element) -> Bool
     ) -> Bool {
@@ -118,13 +125,12 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return true
     }
 
-    /// How many members an object has; another value has none.
+    /// The number of an object's members; 0 for any other type.
     package func memberCount(of element: Element) -> Int {
         element.kind == .object ? Int(nodes[element.index].count) : 0
     }
 
-    /// Whether two objects have the same member names in the same order, spelled alike; false may
-    /// still be the same names with other escapes.
+    /// Whether two objects have the same member names, in the same order and with the same escapes.
     package func haveSameNames(_ left: Element, _ right: Element) -> Bool {
         guard left.kind == .object, right.kind == .object, isRecorded(left), isRecorded(right),
             nodes[left.index].count == nodes[right.index].count
@@ -133,7 +139,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         var two = right.index + 1
         let span = bytes.span
         for _ in 0..<nodes[left.index].count {
-            guard isSame(span, nodes[one].inner, span.extracting(nodes[two].inner)) else {
+            guard isEqual(span, in: nodes[one].inner, to: span.extracting(nodes[two].inner)) else {
                 return false
             }
             one += 1 + Int(nodes[one + 1].size)
@@ -142,59 +148,54 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return true
     }
 
-    /// A string element's text with its escapes undone; of another value nil.
+    /// Returns a string element's text, unescaped; nil for any other type.
     public func string(_ element: Element) -> String? {
         element.kind == .string ? string(at: element.index) : nil
     }
 
-    /// Returns a string element's bytes with its escapes undone; empty for any other type.
+    /// Returns a string element's bytes, unescaped; empty for any other type.
     ///
-    /// It makes no other copy, so the caller can wipe the text.
+    /// Makes no other copy, so the caller can wipe the text.
     package func contents(of element: Element) -> [UInt8] {
-        guard element.kind == .string else { return [] }
-        let inner = nodes[element.index].inner
-        var copy: [UInt8] = []
-        copy.reserveCapacity(inner.count)
-        JSONScanner.unescape(bytes.span, inner, into: &copy)
-        return copy
+        element.kind == .string ? contents(at: element.index) : []
     }
 
-    /// A number element with its text as it stands; of another value nil.
+    /// Returns a number element with its text; nil for any other type.
     public func number(_ element: Element) -> JSONNumber? {
         element.kind == .number ? number(at: element.index) : nil
     }
 
-    /// A boolean element's value; of another value nil.
+    /// Returns a boolean element's value; nil for any other type.
     public func bool(_ element: Element) -> Bool? {
         element.kind == .bool ? nodes[element.index].kind == .true : nil
     }
 
-    /// Whether a string element's text, escapes undone, is the given one byte for byte.
-    public func isString(_ element: Element, _ text: StaticString) -> Bool {
+    /// Whether an element is a string whose unescaped text has the same bytes as `text`.
+    public func isString(_ element: Element, equalTo text: StaticString) -> Bool {
         guard element.kind == .string else { return false }
         let node = nodes[element.index]
         guard node.isEscaped || node.inner.count == text.utf8CodeUnitCount else { return false }
-        return isString(at: element.index, text.description)
+        return isString(at: element.index, equalTo: text.description)
     }
 
-    /// Whether a string element's text, escapes undone, is the given one byte for byte.
-    public func isString(_ element: Element, _ text: String) -> Bool {
-        element.kind == .string && isString(at: element.index, text)
+    /// Whether an element is a string whose unescaped text has the same bytes as `text`.
+    public func isString(_ element: Element, equalTo text: String) -> Bool {
+        element.kind == .string && isString(at: element.index, equalTo: text)
     }
 
-    /// The tree of an element.
+    /// Returns an element as a tree.
     public func value(_ element: Element) -> JSONValue {
         if isComplete {
             var index = element.index
             return value(at: &index)
         }
         guard let reader = try? JSONReader(copying: bytes.span.extracting(element.range)) else {
-            return .null  // validated before, so it is valid again
+            return .null  // impossible: the text is valid
         }
         return reader.value(reader.root)
     }
 
-    /// The bytes of an element.
+    /// Returns an element's bytes.
     public func bytes(of element: Element) -> [UInt8] {
         element.range.count == bytes.count ? bytes : Array(bytes[element.range])
     }
@@ -215,7 +216,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return Element(kind: kind, range: node.range, index: index)
     }
 
-    /// Whether everything an element holds has nodes.
+    /// Whether everything in an element has nodes.
     private func isRecorded(_ element: Element) -> Bool {
         let node = nodes[element.index]
         return node.count == 0 || node.size > node.count
@@ -223,31 +224,37 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
 
     func string(at index: Int) -> String {
         let node = nodes[index]
-        guard node.isEscaped else { return String(decoding: bytes[node.inner], as: UTF8.self) }
-        var text: [UInt8] = []
-        text.reserveCapacity(node.inner.count)
-        JSONScanner.unescape(bytes.span, node.inner, into: &text)
-        return String(decoding: text, as: UTF8.self)
+        return node.isEscaped
+            ? String(decoding: contents(at: index), as: UTF8.self)
+            : String(decoding: bytes[node.inner], as: UTF8.self)
+    }
+
+    private func contents(at index: Int) -> [UInt8] {
+        let inner = nodes[index].inner
+        var contents: [UInt8] = []
+        contents.reserveCapacity(inner.count)
+        JSONScanner.unescape(bytes.span, in: inner, into: &contents)
+        return contents
     }
 
     func number(at index: Int) -> JSONNumber {
         JSONNumber(validText: String(decoding: bytes[nodes[index].range], as: UTF8.self))
     }
 
-    func isString(at index: Int, _ text: String) -> Bool {
+    func isString(at index: Int, equalTo text: String) -> Bool {
         let node = nodes[index]
         if node.isEscaped { return sameBytes(string(at: index), text) }
-        return isSame(bytes.span, node.inner, text.utf8.span)
+        return isEqual(bytes.span, in: node.inner, to: text.utf8.span)
     }
 
-    /// Whether a name's node holds no escape and is the given name.
+    /// Whether a name's node has no escapes and equals a name.
     @inline(__always)
-    func isName(at index: Int, _ name: String) -> Bool {
+    func isName(at index: Int, equalTo name: String) -> Bool {
         let node = nodes[index]
-        return !node.isEscaped && isSame(bytes.span, node.inner, name.utf8.span)
+        return !node.isEscaped && isEqual(bytes.span, in: node.inner, to: name.utf8.span)
     }
 
-    /// The node of a member's value, or nil; the search begins at a name's node and goes once around.
+    /// Returns the node of a member's value, or nil. Searches once around, from the node of a name.
     @inline(never)
     func find(_ name: String, in object: Int, from start: Int) -> Int? {
         let nodes = nodes.span
@@ -260,7 +267,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             let node = nodes[at]
             if node.isEscaped {
                 if sameBytes(string(at: at), name) { return at &+ 1 }
-            } else if isSame(bytes, node.inner, text) {
+            } else if isEqual(bytes, in: node.inner, to: text) {
                 return at &+ 1
             }
             at &+= 1 &+ Int(nodes[at &+ 1].size)
@@ -288,7 +295,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             for _ in 0..<node.count {
                 let name = string(at: index)
                 index += 1
-                object.appendUnique(name, value(at: &index))
+                object.appendUnique(name, value: value(at: &index))
             }
             return .object(object)
         }
@@ -296,7 +303,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
 }
 
 extension Span<UInt8> {
-    /// A copy of some bytes as an array.
+    /// Copies the bytes in a range to an array.
     func copied(_ range: Range<Int>) -> [UInt8] {
         var copy: [UInt8] = []
         copy.reserveCapacity(range.count)

@@ -1,6 +1,7 @@
 extension JSONScanner {
+    /// Returns the position after any white space.
     @inline(__always)
-    static func skipSpace(_ bytes: borrowing Span<UInt8>, _ start: Int) -> Int {
+    static func skipSpace(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int {
         var at = start
         while at < bytes.count {
             let byte = bytes[at]
@@ -14,87 +15,88 @@ extension JSONScanner {
         return at
     }
 
-    /// The position behind `true`, `false` or `null`; `last` is the number of its last four bytes, the
-    /// first one lowest.
+    /// Returns the position after `true`, `false` or `null`. `last` is its last four bytes as a
+    /// little-endian number.
     @inline(__always)
     static func literalEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString, last: UInt32
+        _ bytes: borrowing Span<UInt8>, from start: Int, of word: StaticString, last: UInt32
     ) throws(JSONError) -> Int {
         let end = start &+ word.utf8CodeUnitCount
         guard halfWord(bytes, at: end &- 4) == last else {
-            throw brokenLiteral(bytes, start, word)
+            throw brokenLiteral(bytes, from: start, of: word)
         }
         return end
     }
 
-    /// Finds the byte of a literal that is wrong; the first one is right.
+    /// Finds the wrong byte in a literal, whose first byte is right.
     @inline(never)
     private static func brokenLiteral(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ word: StaticString
+        _ bytes: borrowing Span<UInt8>, from start: Int, of word: StaticString
     ) -> JSONError {
         var at = start
-        for wanted in word.description.utf8 {
-            guard at < bytes.count, bytes[at] == wanted else { break }
+        for expected in word.description.utf8 {
+            guard at < bytes.count, bytes[at] == expected else { break }
             at &+= 1
         }
-        return .malformed(bytes, at, wanted: "the rest of \(word)")
+        return .malformed(bytes, at: at, expected: "the rest of \(word)")
     }
 
-    /// The position behind a number of RFC 8259, section 6.
+    /// Returns the position after a number (RFC 8259, section 6).
     @inline(__always)
     static func numberEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
         let count = bytes.count
         var at = start
         if bytes[at] == ASCII.minus { at &+= 1 }
         guard at < count, ASCII.isDigit(bytes[at]) else {
-            throw .malformed(bytes, at, wanted: "a digit")
+            throw .malformed(bytes, at: at, expected: "a digit")
         }
         if bytes[at] == ASCII.zero {
             at &+= 1
             if at < count, ASCII.isDigit(bytes[at]) {
                 throw .malformed(
-                    at: at, found: "a digit behind a leading zero",
-                    wanted: "a number without leading zeros")
+                    at: at, found: "a digit after a leading zero",
+                    expected: "a number without leading zeros")
             }
         } else {
             while at < count, ASCII.isDigit(bytes[at]) { at &+= 1 }
         }
         guard at < count else { return at }
         if bytes[at] == ASCII.point {
-            at = try digitsEnd(bytes, at + 1)
+            at = try digitsEnd(bytes, from: at + 1)
         }
         if at < count, bytes[at] | 0x20 == 0x65 {
             at &+= 1
             if at < count, bytes[at] == ASCII.plus || bytes[at] == ASCII.minus { at &+= 1 }
-            at = try digitsEnd(bytes, at)
+            at = try digitsEnd(bytes, from: at)
         }
         return at
     }
 
     @inline(__always)
     private static func digitsEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
         var at = start
         while at < bytes.count, ASCII.isDigit(bytes[at]) { at &+= 1 }
-        guard at > start else { throw .malformed(bytes, at, wanted: "a digit") }
+        guard at > start else { throw .malformed(bytes, at: at, expected: "a digit") }
         return at
     }
 
-    /// The position behind a string's closing quotation mark; `start` is that of the opening one.
+    /// Returns the position after a string's closing quotation mark. `start` is the opening one,
+    /// and `isEscaped` becomes true if the string has escapes.
     @inline(__always)
     static func stringEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ isEscaped: inout Bool
+        _ bytes: borrowing Span<UInt8>, from start: Int, isEscaped: inout Bool
     ) throws(JSONError) -> Int {
         let count = bytes.count
         var at = start &+ 1
-        // Most strings are short; only a long one is worth looking at in blocks.
+        // Most strings are short; blocks pay off only for long ones.
         var blocksFrom = at &+ 32
         while at < count {
             if at >= blocksFrom {
-                at = plainEnd(bytes, at)
+                at = plainEnd(bytes, from: at)
                 blocksFrom = at &+ 64
                 guard at < count else { break }
             }
@@ -109,30 +111,30 @@ extension JSONScanner {
                 at &+= 1
             } else if byte == ASCII.backslash {
                 isEscaped = true
-                at = try escapeEnd(bytes, at)
+                at = try escapeEnd(bytes, from: at)
             } else if byte >= 0x80 {
-                at = try sequenceEnd(bytes, at)
+                at = try sequenceEnd(bytes, from: at)
             } else {
                 throw .malformed(
-                    at: at, found: "a control character in a string", wanted: "an escape for it")
+                    at: at, found: "a control character in a string", expected: "an escape for it")
             }
         }
         throw .malformed(
             at: count, found: "the end of the text",
-            wanted: "the end of the string that begins at byte \(start)")
+            expected: "the end of the string that begins at byte \(start)")
     }
 
-    /// The position of the first block of 64 bytes that is not all plain ASCII of a string's inside.
+    /// Skips blocks of 64 bytes of ASCII that need no escape; returns the position after them.
     ///
-    /// The compiler makes vectors of the inner loop: it has one sum and no way out before its end.
-    private static func plainEnd(_ bytes: borrowing Span<UInt8>, _ start: Int) -> Int {
+    /// The compiler vectorises the inner loop, because it has one sum and no early exit.
+    private static func plainEnd(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int {
         var at = start
         while at >= 0, at <= bytes.count &- 64 {
             let block = bytes.extracting(at..<at &+ 64)
             var found: UInt8 = 0
             for offset in block.indices {
                 let byte = block[offset]
-                // As a signed number, what is not ASCII is below the space too.
+                // As a signed number, a byte that isn't ASCII is below the space too.
                 found |=
                     (Int8(bitPattern: byte) < 0x20 ? 1 : 0) | (byte == ASCII.quote ? 1 : 0)
                     | (byte == ASCII.backslash ? 1 : 0)
@@ -143,52 +145,53 @@ extension JSONScanner {
         return at
     }
 
-    /// The position behind an escape; a surrogate pair is one.
+    /// Returns the position after an escape, or after a surrogate pair of two escapes.
     private static func escapeEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
         guard start + 1 < bytes.count else {
             throw .malformed(
-                at: bytes.count, found: "the end of the text", wanted: "the rest of an escape")
+                at: bytes.count, found: "the end of the text", expected: "the rest of an escape")
         }
         switch bytes[start + 1] {
         case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74:
             return start + 2
         case 0x75:
-            let unit = try codeUnit(bytes, start)
+            let unit = try codeUnit(bytes, from: start)
             guard unit & 0xf800 == 0xd800 else { return start + 6 }
             guard unit < 0xdc00, start + 7 < bytes.count, bytes[start + 6] == ASCII.backslash,
-                bytes[start + 7] == 0x75, try codeUnit(bytes, start + 6) & 0xfc00 == 0xdc00
+                bytes[start + 7] == 0x75, try codeUnit(bytes, from: start + 6) & 0xfc00 == 0xdc00
             else {
                 throw .malformed(
                     at: start, found: "a lone surrogate",
-                    wanted: "a pair of a high and a low surrogate")
+                    expected: "a pair of a high and a low surrogate")
             }
             return start + 12
         default:
             throw .malformed(
-                at: start, found: "a backslash that begins no escape",
-                wanted: "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
+                at: start, found: "a backslash without a valid escape",
+                expected: "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX")
         }
     }
 
-    /// The code unit of `\uXXXX`, whose backslash is at `start`.
+    /// Returns the code unit of `\uXXXX`. `start` is the backslash.
     private static func codeUnit(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for at in start + 2..<start + 6 {
             guard at < bytes.count, let digit = ASCII.hexValue(bytes[at]) else {
-                throw .malformed(bytes, min(at, bytes.count), wanted: "a hexadecimal digit")
+                throw .malformed(bytes, at: min(at, bytes.count), expected: "a hexadecimal digit")
             }
             unit = unit << 4 | digit
         }
         return unit
     }
 
-    /// The position behind a well-formed UTF-8 sequence (Unicode 16, table 3-7) that is not ASCII.
+    /// Returns the position after a well-formed UTF-8 sequence (Unicode 16, table 3-7) that isn't
+    /// ASCII.
     private static func sequenceEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
         let lead = bytes[start]
         let size: Int
@@ -202,28 +205,29 @@ extension JSONScanner {
         case 0xf0: (size, lowest) = (4, 0x90)
         case 0xf4: (size, highest) = (4, 0x8f)
         case 0xf1...0xf3: size = 4
-        default: throw .malformed(at: start, found: "a byte that is no UTF-8", wanted: "UTF-8")
+        default: throw .malformed(at: start, found: "a byte that is not UTF-8", expected: "UTF-8")
         }
         guard start + size <= bytes.count else {
-            throw .malformed(at: start, found: "a cut-off UTF-8 sequence", wanted: "UTF-8")
+            throw .malformed(at: start, found: "a cut-off UTF-8 sequence", expected: "UTF-8")
         }
         var at = start &+ 1
         guard bytes[at] >= lowest, bytes[at] <= highest else {
-            throw .malformed(at: start, found: "a sequence that is no UTF-8", wanted: "UTF-8")
+            throw .malformed(at: start, found: "a sequence that is not UTF-8", expected: "UTF-8")
         }
         at &+= 1
         while at < start &+ size {
             guard bytes[at] & 0xc0 == 0x80 else {
-                throw .malformed(at: start, found: "a sequence that is no UTF-8", wanted: "UTF-8")
+                throw .malformed(
+                    at: start, found: "a sequence that is not UTF-8", expected: "UTF-8")
             }
             at &+= 1
         }
         return at
     }
 
-    /// The bytes of a validated string's content with its escapes undone.
+    /// Appends the unescaped content of a validated string.
     static func unescape(
-        _ bytes: borrowing Span<UInt8>, _ range: Range<Int>, into output: inout [UInt8]
+        _ bytes: borrowing Span<UInt8>, in range: Range<Int>, into output: inout [UInt8]
     ) {
         var at = range.lowerBound
         while at < range.upperBound {
@@ -241,10 +245,11 @@ extension JSONScanner {
             case 0x72: output.append(ASCII.carriageReturn)
             case 0x74: output.append(ASCII.tab)
             case 0x75:
-                var scalar = knownUnit(bytes, at)
+                var scalar = validCodeUnit(bytes, at: at)
                 at &+= 4
                 if scalar & 0xfc00 == 0xd800 {
-                    scalar = 0x10000 + (scalar & 0x3ff) << 10 + knownUnit(bytes, at + 2) & 0x3ff
+                    scalar =
+                        0x10000 + (scalar & 0x3ff) << 10 + validCodeUnit(bytes, at: at + 2) & 0x3ff
                     at &+= 6
                 }
                 append(scalar, to: &output)
@@ -253,31 +258,32 @@ extension JSONScanner {
         }
     }
 
-    private static func knownUnit(_ bytes: borrowing Span<UInt8>, _ start: Int) -> UInt32 {
+    /// Returns the code unit of four hexadecimal digits.
+    private static func validCodeUnit(_ bytes: borrowing Span<UInt8>, at start: Int) -> UInt32 {
         var unit: UInt32 = 0
         for at in start..<start + 4 { unit = unit << 4 | (ASCII.hexValue(bytes[at]) ?? 0) }
         return unit
     }
 
     private static func append(_ scalar: UInt32, to output: inout [UInt8]) {
-        func byte(_ lead: UInt32, _ shift: UInt32, _ mask: UInt32) -> UInt8 {
+        func byte(_ lead: UInt32, shift: UInt32 = 0, mask: UInt32) -> UInt8 {
             UInt8(truncatingIfNeeded: lead | (scalar >> shift) & mask)
         }
         switch scalar {
         case 0..<0x80:
-            output.append(byte(0, 0, 0x7f))
+            output.append(byte(0, mask: 0x7f))
         case 0x80..<0x800:
-            output.append(byte(0xc0, 6, 0x1f))
-            output.append(byte(0x80, 0, 0x3f))
+            output.append(byte(0xc0, shift: 6, mask: 0x1f))
+            output.append(byte(0x80, mask: 0x3f))
         case 0x800..<0x10000:
-            output.append(byte(0xe0, 12, 0x0f))
-            output.append(byte(0x80, 6, 0x3f))
-            output.append(byte(0x80, 0, 0x3f))
+            output.append(byte(0xe0, shift: 12, mask: 0x0f))
+            output.append(byte(0x80, shift: 6, mask: 0x3f))
+            output.append(byte(0x80, mask: 0x3f))
         default:
-            output.append(byte(0xf0, 18, 0x07))
-            output.append(byte(0x80, 12, 0x3f))
-            output.append(byte(0x80, 6, 0x3f))
-            output.append(byte(0x80, 0, 0x3f))
+            output.append(byte(0xf0, shift: 18, mask: 0x07))
+            output.append(byte(0x80, shift: 12, mask: 0x3f))
+            output.append(byte(0x80, shift: 6, mask: 0x3f))
+            output.append(byte(0x80, mask: 0x3f))
         }
     }
 }

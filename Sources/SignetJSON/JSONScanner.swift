@@ -1,40 +1,40 @@
-/// The one parser: a loop with a stack of its own, so that no input can exhaust the thread's.
+/// The parser: a loop with its own stack, so that no input can exhaust the thread's stack.
 ///
-/// It validates every byte and records a node for each value and member name down to
-/// `recordedDepth`. Values deeper than that are validated all the same.
+/// It validates every byte, and records a node for each value and member name down to
+/// `recordedDepth`.
 struct JSONScanner {
     /// One open array or object, or the text itself.
     private struct Frame {
         var isObject: Bool
-        /// The index of its node, or -1 where it is too deep to be recorded.
+        /// The index of its node, or -1 if it is too deep to be recorded.
         var node: Int32
         var count: UInt32 = 0
         var names: MemberNames.Scope
-        var twin = Twin()
+        var template = SiblingTemplate()
     }
 
-    /// What an earlier container of the same place says of the one that is open: the elements of one
-    /// array are mostly alike.
-    private struct Twin {
-        /// Of an array the node of the element that came last; of an object that of the name which the
-        /// twin has where the next one is expected, and zero where there is no twin.
+    /// An earlier sibling that predicts the member names of the open object, because the elements
+    /// of an array mostly have the same names in the same order.
+    private struct SiblingTemplate {
+        /// In an array, the node of the last element. In an object, the node of the name that is
+        /// expected next, or zero without a template.
         ///
-        /// As long as an object's names are its twin's, in its order, they are not noted elsewhere: they
-        /// differ because the twin's do.
+        /// While an object's names follow its template they aren't recorded in `names`: they are
+        /// distinct because the template's are.
         var node: UInt32 = 0
-        /// Of an object: the node behind its twin.
+        /// In an object: the node after its template.
         var end: UInt32 = 0
-        /// The node that stands for "no more names".
+        /// Stands for "no more names".
         static let past = UInt32.max
     }
 
     private let maximumDepth: Int
     private let recordedDepth: Int
-    /// The open containers but the innermost, and below them a frame for the text itself.
+    /// The open containers except the innermost, after a frame for the text itself.
     private var outer: [Frame] = []
     private var top: Frame
     private var names = MemberNames()
-    /// Where the next value or member name begins.
+    /// The start of the next value or member name.
     private var at = 0
 
     private init(maximumDepth: Int, recordedDepth: Int) {
@@ -44,7 +44,7 @@ struct JSONScanner {
         outer.reserveCapacity(8)
     }
 
-    /// Validates a whole JSON text and gives its nodes, the root first.
+    /// Validates a whole JSON text and returns its nodes, the root first.
     static func nodes(
         of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int, recordedCount: Int = .max
     ) throws(JSONError) -> [JSONNode] {
@@ -54,29 +54,32 @@ struct JSONScanner {
                 code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
         do throws(JSONError) {
-            return try nodes(bytes, maximumDepth, recordedDepth, recordedCount)
+            return try scannedNodes(
+                of: bytes, maximumDepth: maximumDepth, recordedDepth: recordedDepth,
+                recordedCount: recordedCount)
         } catch {
             throw error.located(in: bytes.span)
         }
     }
 
     @inline(__always)
-    private static func nodes(
-        _ bytes: [UInt8], _ maximumDepth: Int, _ recordedDepth: Int, _ recordedCount: Int
+    private static func scannedNodes(
+        of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int, recordedCount: Int
     ) throws(JSONError) -> [JSONNode] {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
-            throw .malformed(at: 0, found: "a byte order mark", wanted: "a JSON value")
+            throw .malformed(at: 0, found: "a byte order mark", expected: "a JSON value")
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
-        scanner.at = skipSpace(bytes.span, 0)
-        // There is always room for a name and its value, so the last step may go over the limit by one.
+        scanner.at = skipSpace(bytes.span, from: 0)
+        // A step adds up to two nodes, a name and its value, so the last one can exceed the limit
+        // by one.
         let most = min(max(recordedCount, 1), Int(Int32.max)) + 1
         let room = recordedDepth < 3 ? 16 : min(bytes.count / 6 + 8, 1 << 12)
         var isWhole = false
         var nodes: [JSONNode] = []
         try nodes.append(addingCapacity: min(room, most)) {
             (room: inout OutputSpan<JSONNode>) throws(JSONError) in
-            isWhole = try scanner.scan(bytes.span, &room)
+            isWhole = try scanner.scan(bytes.span, into: &room)
         }
         while !isWhole {
             let known = nodes
@@ -84,17 +87,19 @@ struct JSONScanner {
             nodes = try [JSONNode](capacity: min(known.count * 2 + 2, most)) {
                 (room: inout OutputSpan<JSONNode>) throws(JSONError) in
                 for node in known { room.append(node) }
-                isWhole = try scanner.scan(bytes.span, &room)
+                isWhole = try scanner.scan(bytes.span, into: &room)
             }
         }
         return nodes
     }
 
-    /// Goes on to the end of the text, true, or until there may be no room for a node, false.
+    /// Scans to the end of the text and returns true, or returns false before the nodes run out of
+    /// room.
     ///
-    /// What changes with every byte is kept in variables of its own, so that it stays in registers.
+    /// Keeps the state that changes with every byte in local variables, so that it stays in
+    /// registers.
     private mutating func scan(
-        _ bytes: borrowing Span<UInt8>, _ nodes: inout OutputSpan<JSONNode>
+        _ bytes: borrowing Span<UInt8>, into nodes: inout OutputSpan<JSONNode>
     ) throws(JSONError) -> Bool {
         let count = bytes.count
         var (at, top, depth) = (self.at, self.top, outer.count)
@@ -104,22 +109,25 @@ struct JSONScanner {
                 return false
             }
             let isRecorded = depth <= recordedDepth
-            var twin = top.twin.node
+            var template = top.template.node
             if top.isObject {
                 let name = at
                 var isEscaped = false
-                twin = 0
-                if top.twin.node != 0 { twin = Self.goOn(bytes, &at, &top.twin, nodes) }
-                if twin == 0 {
-                    if top.twin.node != 0 { leaveTwin(bytes, &top, nodes) }
-                    at = try nameEnd(bytes, name, &top.names, &isEscaped)
+                template = 0
+                if top.template.node != 0 {
+                    template = Self.matchName(bytes, at: &at, with: &top.template, in: nodes)
+                }
+                if template == 0 {
+                    if top.template.node != 0 { leaveTemplate(in: bytes, of: &top, nodes: nodes) }
+                    at = try nameEnd(
+                        bytes, from: name, scope: &top.names, isEscaped: &isEscaped)
                 }
                 if isRecorded {
-                    nodes.append(JSONNode(.string, name, at, isEscaped: isEscaped))
+                    nodes.append(JSONNode(.string, from: name, to: at, isEscaped: isEscaped))
                 }
-                at = try Self.colonEnd(bytes, at)
+                at = try Self.colonEnd(bytes, from: at)
             }
-            guard at < count else { throw .malformed(bytes, at, wanted: "a JSON value") }
+            guard at < count else { throw .malformed(bytes, at: at, expected: "a JSON value") }
             let start = at
             let byte = bytes[start]
             top.count &+= 1
@@ -133,10 +141,13 @@ struct JSONScanner {
                     node: isRecorded ? Int32(truncatingIfNeeded: nodes.count) : -1,
                     names: names.open())
                 if isRecorded {
-                    if twin != 0 { top.twin = Self.twin(Int(twin), isObject, nodes) }
-                    nodes.append(JSONNode(isObject ? .object : .array, start, start))
+                    if template != 0 {
+                        top.template = Self.template(
+                            from: Int(template), isObject: isObject, in: nodes)
+                    }
+                    nodes.append(JSONNode(isObject ? .object : .array, from: start, to: start))
                 }
-                at = Self.skipSpace(bytes, start &+ 1)
+                at = Self.skipSpace(bytes, from: start &+ 1)
                 guard
                     at < count,
                     bytes[at] == (isObject ? ASCII.closeBrace : ASCII.closeBracket)
@@ -147,32 +158,34 @@ struct JSONScanner {
                 switch byte {
                 case ASCII.quote:
                     kind = .string
-                    at = try Self.stringEnd(bytes, start, &isEscaped)
+                    at = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
                 case ASCII.minus, ASCII.zero...ASCII.nine:
                     kind = .number
-                    at = try Self.numberEnd(bytes, start)
+                    at = try Self.numberEnd(bytes, from: start)
                 case 0x74:
                     kind = .true
-                    at = try Self.literalEnd(bytes, start, "true", last: 0x6575_7274)
+                    at = try Self.literalEnd(bytes, from: start, of: "true", last: 0x6575_7274)
                 case 0x66:
                     kind = .false
-                    at = try Self.literalEnd(bytes, start, "false", last: 0x6573_6c61)
+                    at = try Self.literalEnd(bytes, from: start, of: "false", last: 0x6573_6c61)
                 case 0x6e:
                     kind = .null
-                    at = try Self.literalEnd(bytes, start, "null", last: 0x6c6c_756e)
+                    at = try Self.literalEnd(bytes, from: start, of: "null", last: 0x6c6c_756e)
                 default:
-                    throw .malformed(bytes, start, wanted: "a JSON value")
+                    throw .malformed(bytes, at: start, expected: "a JSON value")
                 }
-                if isRecorded { nodes.append(JSONNode(kind, start, at, isEscaped: isEscaped)) }
-                at = Self.skipSpace(bytes, at)
+                if isRecorded {
+                    nodes.append(JSONNode(kind, from: start, to: at, isEscaped: isEscaped))
+                }
+                at = Self.skipSpace(bytes, from: at)
             }
-            // Behind a value, or at the end of an empty container: to the next value.
+            // After a value, or in an empty container: go to the next value.
             while depth > 0 {
                 let byte = at < count ? bytes[at] : 0
                 if byte == ASCII.comma { break }
                 guard byte == (top.isObject ? ASCII.closeBrace : ASCII.closeBracket) else {
                     throw .malformed(
-                        bytes, at, wanted: top.isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
+                        bytes, at: at, expected: top.isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
                 }
                 at &+= 1
                 if top.isObject { names.close(top.names) }
@@ -186,56 +199,61 @@ struct JSONScanner {
                 top = outer.removeLast()
                 depth &-= 1
                 if !top.isObject, closed > 0 {
-                    top.twin.node = UInt32(truncatingIfNeeded: closed)
+                    top.template.node = UInt32(truncatingIfNeeded: closed)
                 }
-                at = Self.skipSpace(bytes, at)
+                at = Self.skipSpace(bytes, from: at)
             }
             guard depth > 0 else {
                 guard at == count else {
-                    throw .malformed(bytes, at, wanted: "the end of the text")
+                    throw .malformed(bytes, at: at, expected: "the end of the text")
                 }
                 return true
             }
-            at = Self.skipSpace(bytes, at &+ 1)
+            at = Self.skipSpace(bytes, from: at &+ 1)
             if !top.isObject, at < count, bytes[at] == ASCII.closeBracket {
-                throw .malformed(at: at, found: "\"]\" behind a comma", wanted: "a JSON value")
+                throw .malformed(at: at, found: "\"]\" after a comma", expected: "a JSON value")
             }
         }
     }
 
-    // MARK: Twins
+    // MARK: Sibling templates
 
-    /// What is expected of a container whose twin is a node, if that is one of its kind.
-    private static func twin(
-        _ node: Int, _ isObject: Bool, _ nodes: borrowing OutputSpan<JSONNode>
-    ) -> Twin {
-        let twin = nodes[node]
-        guard twin.kind == (isObject ? .object : .array), twin.size > 1 else { return Twin() }
+    /// Creates a template from a node, if that is a container of the same kind.
+    private static func template(
+        from node: Int, isObject: Bool, in nodes: borrowing OutputSpan<JSONNode>
+    ) -> SiblingTemplate {
+        let template = nodes[node]
+        guard template.kind == (isObject ? .object : .array), template.size > 1 else {
+            return SiblingTemplate()
+        }
         let first = UInt32(truncatingIfNeeded: node &+ 1)
-        return Twin(node: first, end: first &+ twin.size &- 1)
+        return SiblingTemplate(node: first, end: first &+ template.size &- 1)
     }
 
-    /// Goes behind a name that is the one expected, and gives the node of its value in the twin, or zero.
+    /// Moves past the next name if it is the expected one, and returns the node of its value in the
+    /// template; otherwise returns zero.
     @inline(__always)
-    private static func goOn(
-        _ bytes: borrowing Span<UInt8>, _ at: inout Int, _ twin: inout Twin,
-        _ nodes: borrowing OutputSpan<JSONNode>
+    private static func matchName(
+        _ bytes: borrowing Span<UInt8>, at: inout Int, with template: inout SiblingTemplate,
+        in nodes: borrowing OutputSpan<JSONNode>
     ) -> UInt32 {
-        guard twin.node != Twin.past else { return 0 }
-        let name = nodes[Int(twin.node)]
+        guard template.node != SiblingTemplate.past else { return 0 }
+        let name = nodes[Int(template.node)]
         let length = Int(name.end &- name.start)
-        guard !name.isEscaped, isRepeated(bytes, Int(name.start), at, length) else { return 0 }
+        guard !name.isEscaped, isRepeated(bytes, from: Int(name.start), at: at, count: length)
+        else { return 0 }
         at &+= length
-        let value = twin.node &+ 1
+        let value = template.node &+ 1
         let next = value &+ nodes[Int(value)].size
-        twin.node = next < twin.end ? next : Twin.past
+        template.node = next < template.end ? next : SiblingTemplate.past
         return value
     }
 
-    /// Whether some bytes, at least two, stand in the text once more; false may still be yes at its end.
+    /// Whether `count` bytes, at least two, are the same at two positions. Can be false by mistake
+    /// near the end of the text.
     @inline(__always)
     private static func isRepeated(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ second: Int, _ length: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int, at second: Int, count length: Int
     ) -> Bool {
         guard let first = word(bytes, at: start), let other = word(bytes, at: second) else {
             return false
@@ -254,13 +272,13 @@ struct JSONScanner {
         return word(bytes, at: start &+ length &- 8) == word(bytes, at: second &+ length &- 8)
     }
 
-    /// Notes the names that an object had in common with its twin, because the next one differs.
+    /// Records the names that the object shared with its template, because the next one differs.
     @inline(never)
-    private mutating func leaveTwin(
-        _ bytes: borrowing Span<UInt8>, _ object: inout Frame,
-        _ nodes: borrowing OutputSpan<JSONNode>
+    private mutating func leaveTemplate(
+        in bytes: borrowing Span<UInt8>, of object: inout Frame,
+        nodes: borrowing OutputSpan<JSONNode>
     ) {
-        object.twin = Twin()
+        object.template = SiblingTemplate()
         var name = Int(object.node) &+ 1
         for _ in 0..<object.count {
             let inner = nodes[name].inner
@@ -273,28 +291,31 @@ struct JSONScanner {
 
     // MARK: Names
 
-    /// The position behind a member name that is new in its object.
+    /// Returns the position after a member name. Throws if the object already holds the name.
     @inline(__always)
     private mutating func nameEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ scope: inout MemberNames.Scope,
-        _ isEscaped: inout Bool
+        _ bytes: borrowing Span<UInt8>, from start: Int, scope: inout MemberNames.Scope,
+        isEscaped: inout Bool
     ) throws(JSONError) -> Int {
         guard start < bytes.count, bytes[start] == ASCII.quote else {
-            throw .malformed(bytes, start, wanted: "a member name")
+            throw .malformed(bytes, at: start, expected: "a member name")
         }
-        // Most names have fewer than eight bytes: one word says where they end and is their fingerprint.
+        // Most names have fewer than eight bytes: one word holds the end and the fingerprint.
         if let word = word(bytes, at: start &+ 1) {
             let special = specialBytes(word)
             let length = special.trailingZeroBitCount &>> 3
             if special != 0, bytes[start &+ 1 &+ length] == ASCII.quote {
                 let end = start &+ 2 &+ length
-                guard names.insertShort(word, length, bytes, at: start &+ 1, in: &scope) else {
+                guard
+                    names.insertShort(
+                        word, count: length, of: bytes, at: start &+ 1, in: &scope)
+                else {
                     throw .duplicateMember(at: start)
                 }
                 return end
             }
         }
-        let end = try Self.stringEnd(bytes, start, &isEscaped)
+        let end = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
         guard
             names.insert(
                 bytes, from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &scope)
@@ -302,37 +323,37 @@ struct JSONScanner {
         return end
     }
 
-    /// The position of the value behind a member name's colon.
+    /// Returns the position of the value after a member name's colon.
     @inline(__always)
     private static func colonEnd(
-        _ bytes: borrowing Span<UInt8>, _ start: Int
+        _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
-        let colon = skipSpace(bytes, start)
+        let colon = skipSpace(bytes, from: start)
         guard colon < bytes.count, bytes[colon] == ASCII.colon else {
-            throw .malformed(bytes, colon, wanted: "\":\"")
+            throw .malformed(bytes, at: colon, expected: "\":\"")
         }
-        return skipSpace(bytes, colon &+ 1)
+        return skipSpace(bytes, from: colon &+ 1)
     }
 }
 
-/// One value or member name of a text: its place, and for a container how much it holds.
+/// A value or member name of a text, with its position and, for a container, its size.
 struct JSONNode: Sendable, Hashable {
     enum Kind: UInt8, Sendable { case null, `true`, `false`, number, string, array, object }
 
     var kind: Kind
-    /// Whether a string holds a backslash.
+    /// Whether a string has escapes.
     var isEscaped: Bool
-    /// The first byte; of a string the quotation mark.
+    /// The first byte; for a string, the quotation mark.
     var start: UInt32
-    /// The byte behind the last.
+    /// The position after the last byte.
     var end: UInt32
-    /// How many values an array or members an object holds.
+    /// The number of an array's values or an object's members.
     var count: UInt32 = 0
-    /// How many nodes belong to it, itself included.
+    /// The number of its nodes, including itself.
     var size: UInt32 = 1
 
     @inline(__always)
-    init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {
+    init(_ kind: Kind, from start: Int, to end: Int, isEscaped: Bool = false) {
         self.kind = kind
         self.isEscaped = isEscaped
         self.start = UInt32(truncatingIfNeeded: start)

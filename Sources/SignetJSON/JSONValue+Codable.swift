@@ -1,5 +1,5 @@
 extension JSONNumber: Codable {
-    /// Decodes a number; with `StrictJSONDecoder` its text, with another decoder its value.
+    /// Decodes a number. `StrictJSONDecoder` keeps its text, another decoder only its value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let decoder = decoder as? ValueDecoder {
@@ -19,7 +19,7 @@ extension JSONNumber: Codable {
         }
     }
 
-    /// Encodes a number; with `StrictJSONEncoder` its text, with another encoder its value.
+    /// Encodes a number. `StrictJSONEncoder` writes its text, another encoder its value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let encoder = encoder as? ValueEncoder {
@@ -37,7 +37,7 @@ extension JSONNumber: Codable {
 }
 
 extension JSONValue: Codable {
-    /// Decodes any value; with `StrictJSONDecoder` its numbers keep their texts.
+    /// Decodes any value. With `StrictJSONDecoder`, numbers keep their texts.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
             var index = decoder.index
@@ -61,7 +61,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value; with `StrictJSONEncoder` its numbers keep their texts.
+    /// Encodes the value. With `StrictJSONEncoder`, numbers keep their texts.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

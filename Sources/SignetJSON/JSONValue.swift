@@ -2,8 +2,16 @@ internal import SignetBase
 
 /// A JSON value as a tree (RFC 8259).
 ///
-/// Strings are equal where their bytes are, numbers where their texts are, objects where they hold
-/// the same members in any order.
+/// ```swift
+/// var order = try JSONValue(parsing: #"{"item": "tea", "cups": 2}"#).object ?? JSONObject()
+/// if order["item"]?.string == "tea", let cups = order["cups"]?.number?.int64 {
+///     order["cups"] = .number(JSONNumber(cups + 1))
+/// }
+/// let text = JSONValue.object(order).text  // {"item":"tea","cups":3}
+/// ```
+///
+/// Two strings are equal if their bytes are, two numbers if their texts are, and two objects if
+/// they hold the same members in any order.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -11,19 +19,19 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A number, as its text.
     case number(JSONNumber)
-    /// A string, escapes undone.
+    /// A string, unescaped.
     case string(String)
     /// An array.
     case array([JSONValue])
     /// An object.
     case object(JSONObject)
 
-    /// Reads a JSON text strictly; see `JSONReader` for what is refused.
+    /// Parses a JSON text strictly. `JSONReader` lists what it refuses.
     ///
     /// - Parameters:
     ///   - bytes: The whole text, UTF-8.
-    ///   - maximumDepth: How deep arrays and objects may be nested, in 0...512; more counts as 512.
-    /// - Throws: `JSONError` with path and byte offset.
+    ///   - maximumDepth: The deepest nesting of arrays and objects, in 0...512; more counts as 512.
+    /// - Throws: `JSONError` with the path and the byte offset.
     public init(
         parsing bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth
     ) throws(JSONError) {
@@ -31,7 +39,7 @@ public enum JSONValue: Sendable, Hashable {
         self = reader.value(reader.root)
     }
 
-    /// Reads a JSON text strictly; see `init(parsing:maximumDepth:)`.
+    /// Parses a JSON text strictly, like the initialiser for an array of bytes.
     public init(
         parsing bytes: Span<UInt8>, maximumDepth: Int = JSONReader.maximumDepth
     ) throws(JSONError) {
@@ -39,14 +47,14 @@ public enum JSONValue: Sendable, Hashable {
         self = reader.value(reader.root)
     }
 
-    /// Reads a JSON text strictly; see `init(parsing:maximumDepth:)`.
+    /// Parses a JSON text strictly, like the initialiser for an array of bytes.
     public init(
         parsing text: String, maximumDepth: Int = JSONReader.maximumDepth
     ) throws(JSONError) {
         try self.init(parsing: Array(text.utf8), maximumDepth: maximumDepth)
     }
 
-    /// The JSON text as UTF-8 bytes, without a final newline.
+    /// Returns the JSON text as UTF-8, without a final newline.
     public func serialized(_ style: JSONStyle = .compact) -> [UInt8] {
         var writer = JSONWriter(style)
         writer.write(self)
@@ -58,15 +66,15 @@ public enum JSONValue: Sendable, Hashable {
 
     /// Whether this is `null`.
     public var isNull: Bool { if case .null = self { true } else { false } }
-    /// A boolean's value; of another type nil.
+    /// A boolean's value; nil for any other type.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// A number; of another type nil.
+    /// A number; nil for any other type.
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
-    /// A string's text; of another type nil.
+    /// A string's text; nil for any other type.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// An array's elements; of another type nil.
+    /// An array's elements; nil for any other type.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-    /// An object; of another type nil.
+    /// An object; nil for any other type.
     public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// The type's name for messages: `null`, `boolean`, `number`, `string`, `array` or `object`.
@@ -81,10 +89,10 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// A member of an object; of another type nil.
+    /// The value of an object's member; nil if it is missing, or for any other type.
     public subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// Whether both are the same value; strings are compared as bytes.
+    /// Whether both are the same value. Compares strings as bytes.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -97,7 +105,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Feeds the value; strings as bytes.
+    /// Hashes the value; strings as bytes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -114,21 +122,21 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Makes `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// Makes a boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Makes an integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .number(JSONNumber(value)) }
-    /// Makes a number; a literal beyond binary64, which the compiler turns into an infinity, is null.
+    /// Creates a number, or `null` if the literal is too large for `Double`.
     public init(floatLiteral value: Double) {
         self = JSONNumber(value).map(JSONValue.number) ?? .null
     }
-    /// Makes a string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes an array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Makes an object; of two members with one name the later value wins.
+    /// Creates an object. Of two members with the same name, the later value wins.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (name: $0.0, value: $0.1) }))
     }

@@ -1,29 +1,34 @@
-/// How a JSON text is laid out.
+/// The layout of a JSON text.
 public struct JSONStyle: Sendable, Hashable {
     enum Value { case compact, pretty, canonical }
 
     let value: Value
 
-    /// No white space; numbers by their text; only what must be escaped is.
+    /// No white space, numbers by their text, only the required escapes.
     public static let compact = JSONStyle(value: .compact)
-    /// Two spaces a level, one member or element a line.
+    /// One member or element per line, indented by two spaces per level.
     public static let pretty = JSONStyle(value: .pretty)
     /// The canonical form of RFC 8785.
     ///
-    /// Members stand in the order of their names' UTF-16 code units, numbers are written as
-    /// ECMAScript writes the nearest binary64 value. A number beyond binary64 has no such
-    /// form and keeps its text; `JSONValue.canonicalized()` refuses it instead.
+    /// Members are in the order of their names' UTF-16 code units; numbers have the form in which
+    /// ECMAScript writes the nearest binary64 value. A number beyond binary64 keeps its text, which
+    /// is not canonical; `JSONValue.canonicalized()` refuses it.
     public static let canonical = JSONStyle(value: .canonical)
 }
 
 extension JSONValue {
-    /// The canonical form of RFC 8785, of a value that is I-JSON (RFC 7493).
+    /// Returns the canonical form (RFC 8785) of an I-JSON value (RFC 7493).
     ///
-    /// Numbers are rounded to binary64, as the RFC demands: `9007199254740993` becomes
+    /// ```swift
+    /// let value = try JSONValue(parsing: #"{"b": 1.50, "a": [true, 1e3]}"#)
+    /// let toSign = try value.canonicalized()  // {"a":[true,1000],"b":1.5}
+    /// ```
+    ///
+    /// Rounds numbers to binary64, as the RFC requires: `9007199254740993` becomes
     /// `9007199254740992`.
     ///
-    /// - Throws: `JSONError` with code `not-finite` where a number has no finite binary64 value, and
-    ///   `refused` where a name or string holds a noncharacter (RFC 7493, section 2.1).
+    /// - Throws: `JSONError` with `not-finite` if a number has no finite binary64 value, or
+    ///   `refused` if a name or string holds a noncharacter (RFC 7493, section 2.1).
     public func canonicalized() throws(JSONError) -> [UInt8] {
         var writer = JSONWriter(.canonical)
         writer.write(self)
@@ -40,14 +45,15 @@ extension JSONValue {
         return writer.bytes
     }
 
-    /// Whether valid UTF-8 holds U+FDD0 to U+FDEF or a code point that ends in FFFE or FFFF.
+    /// Whether valid UTF-8 holds a noncharacter: U+FDD0 to U+FDEF, or one that ends in FFFE or
+    /// FFFF.
     private static func holdsNoncharacter(_ bytes: borrowing Span<UInt8>) -> Bool {
         var at = 2
         while at < bytes.count {
             let (first, second, third) = (bytes[at - 2], bytes[at - 1], bytes[at])
             at &+= 1
             if first == 0xef, second == 0xb7, (0x90...0xaf).contains(third) { return true }
-            // The last two bytes of xFFFE and xFFFF, behind a byte whose bits end the plane's number.
+            // U+xFFFE and U+xFFFF end in these two bytes, after a byte with bits 12 to 15, all set.
             guard second == 0xbf, third == 0xbe || third == 0xbf else { continue }
             if first == 0xef || at >= 4 && bytes[at - 4] >= 0xf0 && first & 0x0f == 0x0f {
                 return true
@@ -57,7 +63,7 @@ extension JSONValue {
     }
 }
 
-/// Writes values behind one another into a buffer.
+/// Writes values to a buffer, one after another.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private(set) var sawNotFinite = false
@@ -78,12 +84,14 @@ struct JSONWriter {
         case .number(let number): write(number)
         case .string(let text): write(text)
         case .array(let values):
-            write(values.count, ASCII.openBracket, ASCII.closeBracket) { writer, index in
+            writeItems(values.count, from: ASCII.openBracket, to: ASCII.closeBracket) {
+                writer, index in
                 writer.write(values[index])
             }
         case .object(let object):
             let order = style == .canonical ? Self.canonicalOrder(object) : nil
-            write(object.count, ASCII.openBrace, ASCII.closeBrace) { writer, index in
+            writeItems(object.count, from: ASCII.openBrace, to: ASCII.closeBrace) {
+                writer, index in
                 let member = object[order?[index] ?? index]
                 writer.write(member.name)
                 writer.bytes.append(ASCII.colon)
@@ -93,9 +101,9 @@ struct JSONWriter {
         }
     }
 
-    private mutating func write(
-        _ count: Int, _ opening: UInt8, _ closing: UInt8,
-        _ item: (inout JSONWriter, Int) -> Void
+    private mutating func writeItems(
+        _ count: Int, from opening: UInt8, to closing: UInt8,
+        with item: (inout JSONWriter, Int) -> Void
     ) {
         bytes.append(opening)
         if count > 0 {
@@ -130,11 +138,11 @@ struct JSONWriter {
         bytes.append(contentsOf: JSONNumber.text(of: value).utf8)
     }
 
-    /// Writes a string with the escapes of RFC 8785, section 3.2.2.2: the short ones where there are
-    /// any, `\u00xx` for the other control characters, and nothing else.
+    /// Writes a string with the escapes of RFC 8785, section 3.2.2.2: the short ones, `\u00xx` for
+    /// the other control characters, and no others.
     mutating func write(_ text: String) { Self.append(text, to: &bytes) }
 
-    /// Appends a string with its quotation marks, and tells whether it holds an escape.
+    /// Appends a string with quotation marks, and returns whether it has escapes.
     @discardableResult
     static func append(_ text: String, to bytes: inout [UInt8]) -> Bool {
         bytes.append(ASCII.quote)
@@ -148,7 +156,7 @@ struct JSONWriter {
         return !isPlain
     }
 
-    /// Whether nothing must be escaped.
+    /// Whether no byte needs an escape.
     private static func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
         var at = 0
         while at < text.count {

@@ -1,9 +1,9 @@
-/// The member names of all open objects, to find a duplicate when it comes.
+/// The member names of all open objects, to detect duplicates.
 ///
-/// A small object is searched from end to end by a fingerprint; a large one gets a hash table with
-/// Swift's seeded hash, so that no input can make the search quadratic.
+/// Small objects are searched linearly by a fingerprint. Large ones get a hash table with Swift's
+/// seeded hash, so that no input can make the search quadratic.
 struct MemberNames {
-    /// What one open object has of the shared storage.
+    /// An open object's part of the shared storage.
     struct Scope {
         fileprivate var firstEntry: UInt32
         fileprivate var firstScratch: UInt32
@@ -11,11 +11,11 @@ struct MemberNames {
     }
 
     private struct Entry {
-        /// Made of the length, the first eight bytes and the last eight: differs for nearly all
-        /// names that differ.
+        /// A hash of the length, the first eight bytes and the last eight. Different names rarely
+        /// share it.
         let fingerprint: UInt64
         let start: UInt32
-        /// The byte count, and on top whether the range is one of `scratch`, because the name holds
+        /// The number of bytes. The top bit is set if they are in `scratch`, because the name has
         /// escapes.
         private let countAndPlace: UInt32
 
@@ -23,7 +23,7 @@ struct MemberNames {
         var isScratch: Bool { countAndPlace >> 31 == 1 }
 
         @inline(__always)
-        init(_ start: Int, _ end: Int, _ fingerprint: UInt64, isScratch: Bool) {
+        init(from start: Int, to end: Int, fingerprint: UInt64, isScratch: Bool = false) {
             self.fingerprint = fingerprint
             self.start = UInt32(truncatingIfNeeded: start)
             self.countAndPlace =
@@ -36,15 +36,15 @@ struct MemberNames {
         var hashes: [Int]
     }
 
-    private static let searchedFromEndToEnd = 24
+    private static let linearSearchLimit = 24
 
-    /// The names of the open objects, the innermost last; what stands behind `used` is left over.
+    /// The names of the open objects, the innermost last. Entries from `used` on are unused.
     private var entries: [Entry] = []
     private var used = 0
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
-    /// Forgets all names and keeps its room, or gives false where there is much of it.
+    /// Removes all names but keeps the memory. Returns false if that is too much to keep.
     mutating func reset() -> Bool {
         guard entries.count <= 1024, scratch.isEmpty, tables.isEmpty else { return false }
         used = 0
@@ -82,52 +82,55 @@ struct MemberNames {
     private mutating func grow() {
         let more = max(entries.count, 32)
         entries.append(addingCapacity: more) { room in
-            room.append(repeating: Entry(0, 0, 0, isScratch: false), count: more)
+            room.append(repeating: Entry(from: 0, to: 0, fingerprint: 0), count: more)
         }
     }
 
-    /// Adds a name, or gives false where the object already holds it.
+    /// Adds a name. Returns false if the object already holds it.
     @inline(__always)
     mutating func insert(
         _ bytes: borrowing Span<UInt8>, from start: Int, to end: Int, isEscaped: Bool,
         in scope: inout Scope
     ) -> Bool {
         let first = Int(scope.firstEntry)
-        if !isEscaped, used &- first < Self.searchedFromEndToEnd {
-            let fingerprint = Self.fingerprint(bytes, start, end)
+        if !isEscaped, used &- first < Self.linearSearchLimit {
+            let fingerprint = Self.fingerprint(of: bytes, from: start, to: end)
             if !holds(fingerprint, from: first) {
-                append(Entry(start, end, fingerprint, isScratch: false))
+                append(Entry(from: start, to: end, fingerprint: fingerprint))
                 return true
             }
         }
-        return insertOther(bytes, start, end, isEscaped, &scope)
+        return insertOther(bytes, from: start, to: end, isEscaped: isEscaped, in: &scope)
     }
 
-    /// Adds a name of fewer than eight bytes, which the word holds lowest first, and no escape.
+    /// Adds a name without escapes of fewer than eight bytes, which `word` holds in little-endian
+    /// order. Returns false if the object already holds it.
     @inline(__always)
     mutating func insertShort(
-        _ word: UInt64, _ length: Int, _ bytes: borrowing Span<UInt8>, at start: Int,
+        _ word: UInt64, count length: Int, of bytes: borrowing Span<UInt8>, at start: Int,
         in scope: inout Scope
     ) -> Bool {
         let first = Int(scope.firstEntry)
-        if used &- first < Self.searchedFromEndToEnd {
-            let fingerprint = Self.shortFingerprint(word, length)
+        if used &- first < Self.linearSearchLimit {
+            let fingerprint = Self.shortFingerprint(of: word, count: length)
             if !holds(fingerprint, from: first) {
-                append(Entry(start, start &+ length, fingerprint, isScratch: false))
+                append(Entry(from: start, to: start &+ length, fingerprint: fingerprint))
                 return true
             }
         }
-        return insertOther(bytes, start, start &+ length, false, &scope)
+        return insertOther(
+            bytes, from: start, to: start &+ length, isEscaped: false, in: &scope)
     }
 
-    /// Adds a name the slow way, with a copy of the scope, so that the caller's may stay in registers.
+    /// Adds a name the slow way. Copies the scope, so that the caller's can stay in registers.
     @inline(__always)
     private mutating func insertOther(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int, _ isEscaped: Bool,
-        _ scope: inout Scope
+        _ bytes: borrowing Span<UInt8>, from start: Int, to end: Int, isEscaped: Bool,
+        in scope: inout Scope
     ) -> Bool {
         var changed = scope
-        let isNew = insertSlowly(bytes, start, end, isEscaped, &changed)
+        let isNew = insertSlowly(
+            bytes, from: start, to: end, isEscaped: isEscaped, in: &changed)
         scope = changed
         return isNew
     }
@@ -143,62 +146,69 @@ struct MemberNames {
         return false
     }
 
-    /// Adds a name that holds escapes, has the fingerprint of another or belongs to a large object.
+    /// Adds a name that has escapes, shares its fingerprint with another, or belongs to a large
+    /// object.
     @inline(never)
     private mutating func insertSlowly(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int, _ isEscaped: Bool,
-        _ scope: inout Scope
+        _ bytes: borrowing Span<UInt8>, from start: Int, to end: Int, isEscaped: Bool,
+        in scope: inout Scope
     ) -> Bool {
         let entry: Entry
         if isEscaped {
             let first = scratch.count
-            JSONScanner.unescape(bytes, start..<end, into: &scratch)
+            JSONScanner.unescape(bytes, in: start..<end, into: &scratch)
             entry = Entry(
-                first, scratch.count, Self.fingerprint(scratch.span, first, scratch.count),
+                from: first, to: scratch.count,
+                fingerprint: Self.fingerprint(of: scratch.span, from: first, to: scratch.count),
                 isScratch: true)
         } else {
-            entry = Entry(start, end, Self.fingerprint(bytes, start, end), isScratch: false)
+            let fingerprint = Self.fingerprint(of: bytes, from: start, to: end)
+            entry = Entry(from: start, to: end, fingerprint: fingerprint)
         }
         let first = Int(scope.firstEntry)
-        if used - first >= Self.searchedFromEndToEnd {
+        if used - first >= Self.linearSearchLimit {
             if !scope.hasTable {
                 scope.hasTable = true
                 tables.append(Table(slots: [UInt32](repeating: 0, count: 128), hashes: []))
-                for index in first..<used { _ = addToTable(entries[index], first, bytes) }
+                for index in first..<used {
+                    _ = addToTable(entries[index], of: bytes, first: first)
+                }
             }
-            guard addToTable(entry, first, bytes) else { return false }
+            guard addToTable(entry, of: bytes, first: first) else { return false }
         } else {
             for index in first..<used
             where entries[index].fingerprint == entry.fingerprint {
-                if isEqual(entries[index], entry, bytes) { return false }
+                if isEqual(entries[index], to: entry, in: bytes) { return false }
             }
         }
         append(entry)
         return true
     }
 
-    /// Adds the name with the next number to the innermost table.
+    /// Adds a name with the next number to the innermost table. Returns false if it is a duplicate.
     private mutating func addToTable(
-        _ entry: Entry, _ first: Int, _ bytes: borrowing Span<UInt8>
+        _ entry: Entry, of bytes: borrowing Span<UInt8>, first: Int
     ) -> Bool {
         let last = tables.count - 1
-        let hash = hash(entry, bytes)
+        let hash = hash(of: entry, in: bytes)
         let mask = tables[last].slots.count - 1
         var slot = hash & mask
         while tables[last].slots[slot] != 0 {
             let other = Int(tables[last].slots[slot]) - 1
-            if tables[last].hashes[other] == hash, isEqual(entries[first + other], entry, bytes) {
+            if tables[last].hashes[other] == hash,
+                isEqual(entries[first + other], to: entry, in: bytes)
+            {
                 return false
             }
             slot = (slot + 1) & mask
         }
         tables[last].hashes.append(hash)
         tables[last].slots[slot] = UInt32(truncatingIfNeeded: tables[last].hashes.count)
-        if tables[last].hashes.count * 2 > tables[last].slots.count { grow(last) }
+        if tables[last].hashes.count * 2 > tables[last].slots.count { growTable(last) }
         return true
     }
 
-    private mutating func grow(_ last: Int) {
+    private mutating func growTable(_ last: Int) {
         let count = tables[last].slots.count * 4
         var slots = [UInt32](repeating: 0, count: count)
         for (index, hash) in tables[last].hashes.enumerated() {
@@ -211,14 +221,14 @@ struct MemberNames {
 
     @inline(__always)
     private static func fingerprint(
-        _ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int
+        of bytes: borrowing Span<UInt8>, from start: Int, to end: Int
     ) -> UInt64 {
         let count = end &- start
         if count < 8 {
-            if let word = word(bytes, at: start) { return shortFingerprint(word, count) }
+            if let word = word(bytes, at: start) { return shortFingerprint(of: word, count: count) }
             var packed: UInt64 = 0
             for at in start..<end { packed |= UInt64(bytes[at]) << (8 * UInt64(at - start)) }
-            return shortFingerprint(packed, count)
+            return shortFingerprint(of: packed, count: count)
         }
         let first = word(bytes, at: start) ?? 0
         let last = word(bytes, at: end &- 8) ?? 0
@@ -226,34 +236,40 @@ struct MemberNames {
     }
 
     @inline(__always)
-    private static func shortFingerprint(_ word: UInt64, _ count: Int) -> UInt64 {
+    private static func shortFingerprint(of word: UInt64, count: Int) -> UInt64 {
         let length = UInt64(truncatingIfNeeded: count)
         return length << 56 | word & (1 &<< (8 &* length) &- 1)
     }
 
-    private func isEqual(_ left: Entry, _ right: Entry, _ bytes: borrowing Span<UInt8>) -> Bool {
+    private func isEqual(
+        _ left: Entry, to right: Entry, in bytes: borrowing Span<UInt8>
+    ) -> Bool {
         guard left.count == right.count, left.fingerprint == right.fingerprint else {
             return false
         }
         for offset in 0..<Int(left.count) {
-            guard byte(left, offset, bytes) == byte(right, offset, bytes) else { return false }
+            guard byte(offset, of: left, in: bytes) == byte(offset, of: right, in: bytes) else {
+                return false
+            }
         }
         return true
     }
 
     @inline(__always)
-    private func byte(_ entry: Entry, _ offset: Int, _ bytes: borrowing Span<UInt8>) -> UInt8 {
+    private func byte(_ offset: Int, of entry: Entry, in bytes: borrowing Span<UInt8>) -> UInt8 {
         entry.isScratch ? scratch[Int(entry.start) + offset] : bytes[Int(entry.start) + offset]
     }
 
-    private func hash(_ entry: Entry, _ bytes: borrowing Span<UInt8>) -> Int {
+    private func hash(of entry: Entry, in bytes: borrowing Span<UInt8>) -> Int {
         let end = Int(entry.start) + Int(entry.count)
         return entry.isScratch
-            ? Self.hash(scratch.span, Int(entry.start), end)
-            : Self.hash(bytes, Int(entry.start), end)
+            ? Self.hash(of: scratch.span, from: Int(entry.start), to: end)
+            : Self.hash(of: bytes, from: Int(entry.start), to: end)
     }
 
-    private static func hash(_ bytes: borrowing Span<UInt8>, _ start: Int, _ end: Int) -> Int {
+    private static func hash(
+        of bytes: borrowing Span<UInt8>, from start: Int, to end: Int
+    ) -> Int {
         var hasher = Hasher()
         var at = start
         while at &+ 8 <= end, let word = word(bytes, at: at) {

@@ -77,11 +77,11 @@ extension ConnectionCore {
         var isResponse = false
         var hasID = false
         for (name, value) in reader.members(of: element) {
-            if reader.isString(name, "method") {
+            if reader.isString(name, equalTo: "method") {
                 method = value
-            } else if reader.isString(name, "id") {
+            } else if reader.isString(name, equalTo: "id") {
                 hasID = true
-            } else if reader.isString(name, "result") || reader.isString(name, "error") {
+            } else if reader.isString(name, equalTo: "result") || reader.isString(name, equalTo: "error") {
                 isResponse = true
             }
         }

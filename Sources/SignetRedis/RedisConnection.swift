@@ -5,35 +5,36 @@ internal import SignetSystem
     internal import CSignetHiredis
     internal import SignetCrypto
 
-    /// Why Redis did not do what it was asked for.
+    /// The reason why Redis did not execute a command.
     struct RedisFailure: Error, Sendable {
         let reason: String
     }
 
-    /// What Redis answered.
-    enum RedisReply: Sendable, Equatable {
+    /// A response of Redis.
+    enum RedisResponse: Sendable, Equatable {
         case status(String)
-        /// The word that an error begins with, such as `READONLY`; never the rest.
+        /// An error's first word, such as `READONLY`; never the rest.
         case error(String)
         case integer(Int64)
         case text([UInt8])
-        case nothing
+        case null
     }
 
-    /// A connection to Redis; the only user of the C module. It is closed with its owner.
+    /// A connection to Redis, closed on deinit. Nothing else uses the C module.
     @safe struct RedisConnection: ~Copyable, @unchecked Sendable {
         private let connection: OpaquePointer
 
-        /// Milliseconds of a clock that nobody sets.
+        /// Milliseconds of the monotonic clock.
         static var now: Int64 { csignet_redis_now() }
 
         /// Connects.
         ///
-        /// - Parameter deadline: When to give up, by `now`; looking up a name may outlast it.
+        /// - Parameter deadline: When to give up, in milliseconds like `now`. A name lookup can
+        ///   take longer.
         init(_ options: RedisNonceStore.Options, by deadline: Int64) throws(RedisFailure) {
             var made: OpaquePointer?
             var reason = [UInt8](repeating: 0, count: 200)
-            let status = unsafe Self.withServer(options) { server in
+            let status = unsafe Self.withServer(of: options) { server in
                 unsafe withUnsafePointer(to: server) { server in
                     unsafe reason.withUnsafeMutableBytes { reason in
                         unsafe csignet_redis_connect(
@@ -43,23 +44,23 @@ internal import SignetSystem
                 }
             }
             guard Int(status) == CSIGNET_REDIS_OK, let made = unsafe made else {
-                let words = printable(
+                let details = printable(
                     String(decoding: reason.prefix { $0 != 0 }, as: UTF8.self))
-                throw Self.failure(status, words.isEmpty ? "" : ": \(words)")
+                throw Self.failure(status, details: details.isEmpty ? "" : ": \(details)")
             }
             unsafe connection = made
         }
 
         private static func withServer(
-            _ options: RedisNonceStore.Options, _ body: (csignet_redis_server) -> Int32
+            of options: RedisNonceStore.Options, _ body: (csignet_redis_server) -> Int32
         ) -> Int32 {
             var server = unsafe csignet_redis_server()
-            unsafe server.port = Int32(truncatingIfNeeded: options.place.port)
+            unsafe server.port = Int32(truncatingIfNeeded: options.address.port)
             unsafe server.uses_tls = options.tls == nil ? 0 : 1
             func with(
                 _ text: String?,
-                _ member: WritableKeyPath<csignet_redis_server, UnsafePointer<CChar>?>,
-                _ next: () -> Int32
+                as member: WritableKeyPath<csignet_redis_server, UnsafePointer<CChar>?>,
+                next: () -> Int32
             ) -> Int32 {
                 guard let text else { return next() }
                 return unsafe text.withCString { text in
@@ -68,12 +69,12 @@ internal import SignetSystem
                 }
             }
             let tls = options.tls
-            return unsafe with(options.place.socketPath, \.socket_path) {
-                unsafe with(options.place.host, \.host) {
-                    unsafe with(tls.map { $0.name ?? options.place.host ?? "" }, \.tls_name) {
-                        unsafe with(tls?.authorityFile, \.ca_file) {
-                            unsafe with(tls?.certificateFile, \.certificate_file) {
-                                unsafe with(tls?.keyFile, \.key_file) { unsafe body(server) }
+            return unsafe with(options.address.socketPath, as: \.socket_path) {
+                unsafe with(options.address.host, as: \.host) {
+                    unsafe with(tls.map { $0.name ?? options.address.host ?? "" }, as: \.tls_name) {
+                        unsafe with(tls?.authorityFile, as: \.ca_file) {
+                            unsafe with(tls?.certificateFile, as: \.certificate_file) {
+                                unsafe with(tls?.keyFile, as: \.key_file) { unsafe body(server) }
                             }
                         }
                     }
@@ -81,23 +82,23 @@ internal import SignetSystem
             }
         }
 
-        private static func failure(_ status: Int32, _ words: String = "") -> RedisFailure {
+        private static func failure(_ status: Int32, details: String = "") -> RedisFailure {
             let reason =
                 switch Int(status) {
-                case CSIGNET_REDIS_NO_MEMORY: "there is no memory for it"
-                case CSIGNET_REDIS_NOT_CONNECTED: "no connection\(words)"
-                case CSIGNET_REDIS_NOT_TRUSTED: "no TLS connection that can be trusted\(words)"
-                case CSIGNET_REDIS_TIMED_OUT: "no answer in time"
-                case CSIGNET_REDIS_CUT_OFF: "the connection broke"
-                default: "what came is no answer of Redis's"
+                case CSIGNET_REDIS_NO_MEMORY: "out of memory"
+                case CSIGNET_REDIS_NOT_CONNECTED: "no connection\(details)"
+                case CSIGNET_REDIS_NOT_TRUSTED: "no TLS connection that can be trusted\(details)"
+                case CSIGNET_REDIS_TIMED_OUT: "no response in time"
+                case CSIGNET_REDIS_CONNECTION_LOST: "the connection broke"
+                default: "the response is not valid RESP"
                 }
             return RedisFailure(reason: reason)
         }
 
-        /// Whether nothing has come that nobody asked for, the end of the connection for one.
-        var isQuiet: Bool { unsafe csignet_redis_is_quiet(connection) == 1 }
+        /// Whether the connection is still open and has received no unexpected bytes.
+        var isReusable: Bool { unsafe csignet_redis_is_reusable(connection) == 1 }
 
-        /// Adds a command to what is to be sent.
+        /// Adds a command to those that the next `send` sends.
         borrowing func add(_ parts: [[UInt8]]) throws(RedisFailure) {
             var bytes = Array(parts.joined())
             defer { wipe(&bytes) }
@@ -111,33 +112,35 @@ internal import SignetSystem
             guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
         }
 
-        /// Sends what was added.
+        /// Sends the added commands.
         borrowing func send(by deadline: Int64) throws(RedisFailure) {
             let status = unsafe csignet_redis_send(connection, deadline)
             guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
         }
 
-        /// Reads the next reply.
-        borrowing func read(by deadline: Int64) throws(RedisFailure) -> RedisReply {
-            var reply = unsafe csignet_redis_reply()
-            let status = unsafe csignet_redis_read(connection, deadline, &reply)
+        /// Reads the next response.
+        borrowing func read(by deadline: Int64) throws(RedisFailure) -> RedisResponse {
+            var response = unsafe csignet_redis_response()
+            let status = unsafe csignet_redis_read(connection, deadline, &response)
             if Int(status) == CSIGNET_REDIS_WRONG_TYPE {
-                throw Self.wrongType(unsafe reply.kind)
+                throw Self.wrongType(unsafe response.kind)
             }
             guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
-            let text = unsafe Array(UnsafeBufferPointer(start: reply.text, count: reply.count))
-            // As hiredis numbers them.
-            switch unsafe reply.kind {
+            let text = unsafe Array(
+                UnsafeBufferPointer(start: response.text, count: response.count))
+            // The numbers of hiredis.
+            switch unsafe response.kind {
             case 1: return .text(text)
-            case 3: return .integer(unsafe reply.integer)
-            case 4: return .nothing
+            case 3: return .integer(unsafe response.integer)
+            case 4: return .null
             case 5: return .status(String(decoding: text, as: UTF8.self))
             case 6: return .error(Self.firstWord(text))
-            default: throw Self.failure(Int32(CSIGNET_REDIS_GARBAGE))
+            default: throw Self.failure(Int32(CSIGNET_REDIS_INVALID))
             }
         }
 
-        /// Returns the error for a reply that begins with a byte of none of the types in `RedisReply`.
+        /// Returns the error for a response whose first byte names a type that `RedisResponse`
+        /// lacks.
         private static func wrongType(_ byte: Int32) -> RedisFailure {
             let type: String? =
                 switch UInt8(truncatingIfNeeded: byte) {
@@ -153,7 +156,7 @@ internal import SignetSystem
                 case UInt8(ascii: ">"): "a push message"
                 default: nil
                 }
-            guard let type else { return failure(Int32(CSIGNET_REDIS_GARBAGE)) }
+            guard let type else { return failure(Int32(CSIGNET_REDIS_INVALID)) }
             return RedisFailure(
                 reason: "found \(type), expected a status, a string, an integer, null or an error")
         }
@@ -164,10 +167,10 @@ internal import SignetSystem
                 ? String(decoding: word, as: UTF8.self) : "an error"
         }
 
-        /// Sends one command and reads its reply.
-        borrowing func ask(
-            _ parts: [[UInt8]], by deadline: Int64
-        ) throws(RedisFailure) -> RedisReply {
+        /// Sends one command and reads its response.
+        borrowing func response(
+            to parts: [[UInt8]], by deadline: Int64
+        ) throws(RedisFailure) -> RedisResponse {
             try add(parts)
             try send(by: deadline)
             return try read(by: deadline)

@@ -2,89 +2,108 @@
     public import SignetCrypto
     public import SignetSigning
 
-    /// Nonces in a Redis that many servers share: each is set unless it is there, with its expiry, in one
-    /// atomic command (`SET key 1 NX PX …`).
+    /// A store of nonces that many servers share through a Redis.
     ///
-    /// A key of Redis's is the prefix and 43 bytes of base64url: SHA-256 over key id and nonce, so that
-    /// nothing from a message stands in the key space. The expiry is counted by Redis's own clock, from
-    /// when it gets the command.
+    /// ```swift
+    /// import SignetRedis
+    /// import SignetSigning
     ///
-    /// Whatever is not a clear answer refuses the message with `nonce-store-unavailable`: Redis is down,
-    /// slow, full, a replica, loading, part of a cluster, wants another password, or speaks no Redis. A
-    /// command is never sent twice. Where its answer is lost, the nonce may be remembered although the
-    /// message was refused: the sender signs anew, with another nonce. A call is over after
-    /// `connectTimeout` and `commandTimeout` together at the latest, also where a name is looked up for
-    /// longer.
+    /// var options = try RedisNonceStore.Options(url: "rediss://redis.internal/1")
+    /// options.username = "verifier"
+    /// let password = try Passphrase(.credential("redis"))
+    /// let nonces = try RedisNonceStore(options, password: password)
+    /// try await nonces.check()  // fails at startup, not at the first message
     ///
-    /// Redis must not drop keys before their time (`maxmemory-policy noeviction`, asked for at each new
-    /// connection), and must not lose them: see SECURITY.md for restarts and failovers. Its user needs
-    /// `SET`, `PING`, `INFO`, and `SELECT` for another database than 0.
+    /// let keys = try KeySource.file("keys.json").load()
+    /// let verifier = try Verifier(keys: keys, nonces: nonces)
+    /// ```
+    ///
+    /// One atomic command, `SET key 1 NX PX …`, stores each nonce with its expiration. The key is
+    /// the prefix and 43 bytes of base64url: SHA-256 over key id and nonce, so no text from a
+    /// message gets into Redis. Redis counts the expiration by its own clock, from when it receives
+    /// the command.
+    ///
+    /// Unless Redis clearly confirms a nonce, the store refuses the message with
+    /// `nonce-store-unavailable`: if Redis is down, slow, full, loading, a replica or part of a
+    /// cluster, requires another password, or if the server isn't a Redis. The store never sends a
+    /// command twice. If a response is lost, Redis may remember the nonce although the message was
+    /// refused; the sender then has to sign again with another nonce. Every call ends within the
+    /// sum of `connectTimeout` and `commandTimeout`, even if a name lookup takes longer.
+    ///
+    /// Redis must not drop keys early (the store checks for `maxmemory-policy noeviction` at each
+    /// new connection) and must not lose them: see SECURITY.md for restarts and failovers. The
+    /// Redis user needs `SET`, `PING`, `INFO`, and `SELECT` for a database other than 0.
     public final class RedisNonceStore: NonceStore, CustomStringConvertible, CustomReflectable {
         private let prefix: [UInt8]
-        private let crew: RedisCrew
+        private let pool: RedisConnectionPool
 
-        /// Names the Redis; nothing is sent before the first nonce, or ``check()``.
+        /// Creates a store; it connects at the first nonce or ``check()``.
         ///
         /// - Parameters:
-        ///   - options: Where it is and how it is spoken to.
-        ///   - password: For `AUTH`; in the clear without TLS.
-        /// - Throws: `SigningError` with `invalid-value`.
+        ///   - options: The address of Redis, and how to connect to it.
+        ///   - password: The password for `AUTH`. Without TLS it is sent in the clear.
+        /// - Throws: `SigningError` with `invalid-value` if an option is out of range, or if there
+        ///   is a user name without a password.
         public init(_ options: Options, password: Passphrase? = nil) throws(SigningError) {
             try options.check()
             guard options.username == nil || password != nil else {
-                throw SigningError(.invalidValue, "a user of Redis's wants a password")
+                throw SigningError(.invalidValue, "Redis options: a username requires a password")
             }
             prefix = Array(options.prefix.utf8)
-            crew = RedisCrew(options, password)
+            pool = RedisConnectionPool(options, password: password)
         }
 
-        /// Remembers a key's nonce unless it is remembered already, in one step. It blocks the thread
-        /// until Redis has answered.
+        /// Remembers a key's nonce, or throws if it is already remembered, in one atomic step.
+        /// Blocks the thread until Redis responds.
         ///
         /// - Parameters:
         ///   - nonce: 1 to 256 bytes of ASCII.
-        ///   - keyID: The key's id.
-        ///   - expiration: The last second at which the signature could be taken again.
+        ///   - keyID: The key's id. Two keys can use the same nonce.
+        ///   - expiry: The last second, since 1970, at which a verifier could accept the signature
+        ///     again.
         ///   - now: The time, in seconds since 1970.
-        /// - Throws: `SigningError` with `replayed-nonce` or `nonce-store-unavailable`.
+        /// - Throws: `SigningError` with `replayed-nonce` if Redis remembers the nonce, or
+        ///   `nonce-store-unavailable` if Redis doesn't confirm that it does now.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) throws(SigningError) {
-            try crew.call(try command(nonce, keyID, expiration, now)).wait().get()
+            try pool.call(try command(for: nonce, of: keyID, until: expiry, now: now)).wait().get()
         }
 
-        /// The same, for a task, which is suspended meanwhile.
+        /// Remembers a key's nonce like the method above, but suspends the task instead.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) async throws(SigningError) {
-            try await crew.call(try command(nonce, keyID, expiration, now)).outcome().get()
+            try await pool.call(try command(for: nonce, of: keyID, until: expiry, now: now))
+                .outcome().get()
         }
 
-        /// Asks whether Redis answers as it should, such as when a server starts. It blocks the thread.
+        /// Checks that Redis can be used, for example when a server starts. Blocks the thread.
         ///
-        /// - Throws: `SigningError` with `nonce-store-unavailable`.
-        public func check() throws(SigningError) { try crew.call(nil).wait().get() }
+        /// - Throws: `SigningError` with `nonce-store-unavailable`, whose message gives the reason.
+        public func check() throws(SigningError) { try pool.call(nil).wait().get() }
 
-        /// The same, for a task.
-        public func check() async throws(SigningError) { try await crew.call(nil).outcome().get() }
+        /// Checks that Redis can be used, and suspends the task meanwhile.
+        public func check() async throws(SigningError) { try await pool.call(nil).outcome().get() }
 
         private func command(
-            _ nonce: String, _ keyID: String, _ expiry: Int64, _ now: Int64
+            for nonce: String, of keyID: String, until expiry: Int64, now: Int64
         ) throws(SigningError) -> [[UInt8]] {
-            // The second of the expiry itself still counts, and a server may come to ask some seconds
-            // after it looked at its clock.
-            let (seconds, isTooMuch) = max(expiry, now).subtractingReportingOverflow(now)
-            let lifetime = isTooMuch ? Self.longest : min(seconds, Self.longest) + 11
+            // One second, because `expiry` itself still counts, and ten for a verifier that asks
+            // some time after it read its clock.
+            let (seconds, overflows) = max(expiry, now).subtractingReportingOverflow(now)
+            let lifetime = overflows ? Self.longest : min(seconds, Self.longest) + 11
             return [
-                Array("SET".utf8), try key(nonce, keyID), Array("1".utf8), Array("NX".utf8),
+                Array("SET".utf8), try key(for: nonce, of: keyID), Array("1".utf8),
+                Array("NX".utf8),
                 Array("PX".utf8), Array("\(lifetime * 1000)".utf8),
             ]
         }
 
-        /// A thousand years; Redis adds it to the time of day.
+        /// A thousand years, which Redis can still add to the time of day.
         private static let longest: Int64 = 31_536_000_000
 
-        private func key(_ nonce: String, _ keyID: String) throws(SigningError) -> [UInt8] {
+        private func key(for nonce: String, of keyID: String) throws(SigningError) -> [UInt8] {
             let text = Array("signet-nonce 1\n\(keyID.utf8.count):\(keyID)\(nonce)".utf8)
             do throws(CryptoFailure) {
                 let digest = try Digest.of(text)
@@ -94,9 +113,9 @@
             }
         }
 
-        /// That it is a store, and nothing of it.
+        /// A redacted description.
         public var description: String { "RedisNonceStore(redacted)" }
-        /// Without children.
+        /// A mirror without children.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 #endif

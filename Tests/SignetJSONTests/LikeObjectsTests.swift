@@ -11,7 +11,7 @@ struct LikeObjectsTests {
         (#"[{"a":1,"b":2},{"a":1,"a":3}]"#, 22),
         (#"[{"a":1,"b":2},{"b":1,"b":3}]"#, 22),
         (#"[{"a":1},{"a":1},{"a":1,"a":1}]"#, 24),
-        // The name behind the twin's last one belongs to the object around it.
+        // The name after the template's last one belongs to the object around it.
         (#"[{"o":{"x":1},"x":1},{"o":{"x":1,"x":2},"x":1}]"#, 33),
         (#"[[{"x":1}],[{"x":1},{"x":1,"x":1}]]"#, 27),
         // The same names, one of them with an escape.

@@ -1,11 +1,11 @@
 #ifndef CSIGNET_HIREDIS_H
 #define CSIGNET_HIREDIS_H
 
-// A connection to Redis, bare or through TLS, on which no call waits longer than its deadline says.
+// A connection to Redis, with or without TLS, on which no call outlasts its deadline.
 //
-// hiredis connects, writes commands and reads replies; the bytes in between are moved here, because
-// hiredis's own timeouts begin anew with each byte, and its writes raise SIGPIPE. Only with the package
-// trait Redis is anything of this built. A connection is used by one thread at a time.
+// hiredis connects, formats commands and parses responses. This target moves the bytes itself, because the
+// timeouts of hiredis restart with each byte and its writes raise SIGPIPE. It is empty without the package
+// trait Redis. Only one thread at a time may use a connection.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,71 +14,71 @@
 
 typedef struct csignet_redis csignet_redis;
 
-// What came of a call.
+// The status of a call.
 enum {
     CSIGNET_REDIS_OK = 0,
     CSIGNET_REDIS_NO_MEMORY = 1,
-    // No connection came into being.
+    // The server could not be reached.
     CSIGNET_REDIS_NOT_CONNECTED = 2,
-    // The TLS handshake failed, or the certificate is not one to trust.
+    // The TLS handshake failed, or the certificate is not trusted.
     CSIGNET_REDIS_NOT_TRUSTED = 3,
     CSIGNET_REDIS_TIMED_OUT = 4,
-    // The other side ended the connection, or it broke.
-    CSIGNET_REDIS_CUT_OFF = 5,
-    // What came is no reply that was asked for.
-    CSIGNET_REDIS_GARBAGE = 6,
-    // The reply is of a type that answers no command here, such as a list or a boolean.
+    // The server closed the connection, or it broke.
+    CSIGNET_REDIS_CONNECTION_LOST = 5,
+    // The response is malformed or too long, or a command has no parts or more than 8.
+    CSIGNET_REDIS_INVALID = 6,
+    // The response has a type that no command here returns, such as a list or a boolean.
     CSIGNET_REDIS_WRONG_TYPE = 7,
 };
 
-// Where a server is. Texts end with 0; what is not wanted is NULL.
+// A server's address and TLS settings. Strings end with 0; NULL leaves a setting out.
 typedef struct {
-    // A socket of this machine, in place of a host.
+    // A local socket, instead of a host.
     const char *socket_path;
     const char *host;
     int port;
     int uses_tls;
-    // Whom the certificate must name.
+    // The name that the certificate must have.
     const char *tls_name;
-    // Authorities to trust in place of the system's.
+    // The trusted authorities, instead of the system's.
     const char *ca_file;
-    // For a server that wants to see a certificate.
+    // The client certificate, for a server that requires one.
     const char *certificate_file;
     const char *key_file;
 } csignet_redis_server;
 
-// A reply. The text is the connection's, until the next reply.
+// A response. The connection owns the text, which is valid until the next response.
 typedef struct {
-    // As REDIS_REPLY_…: 1 text, 3 integer, 4 nothing, 5 status, 6 error. After
-    // CSIGNET_REDIS_WRONG_TYPE: the byte that the reply begins with.
+    // One of REDIS_REPLY_…: 1 text, 3 integer, 4 null, 5 status, 6 error. After CSIGNET_REDIS_WRONG_TYPE:
+    // the first byte of the response.
     int kind;
     long long integer;
     const unsigned char *text;
     size_t count;
-} csignet_redis_reply;
+} csignet_redis_response;
 
-// Milliseconds of a clock that nobody sets; deadlines are of this clock.
+// Returns milliseconds of the monotonic clock. Deadlines use this clock.
 int64_t csignet_redis_now(void);
 
-// Connects. `reason` gets at most `room` bytes in words, ending with 0. Looking up a host's name is the
-// one thing that may outlast the deadline.
-SIGNET_MUST_CHECK int csignet_redis_connect(
+// Connects. Writes the reason of a failure to `reason`: at most `room` bytes, ending with 0. Looking up a
+// host name can outlast the deadline.
+CSIGNET_MUST_CHECK int csignet_redis_connect(
     const csignet_redis_server *server, int64_t deadline, csignet_redis **connection,
     char *reason, size_t room);
 
-// Adds a command of `count` parts, at most 8, which lie in `bytes` one behind the other.
-SIGNET_MUST_CHECK int csignet_redis_add(
+// Adds a command of `count` parts, at most 8. `bytes` holds the parts one after another.
+CSIGNET_MUST_CHECK int csignet_redis_add(
     csignet_redis *connection, const unsigned char *bytes, const size_t *lengths, size_t count);
 
-// Sends what was added, and wipes it.
-SIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
+// Sends the added commands, and wipes them.
+CSIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
 
-// Reads the next reply.
-SIGNET_MUST_CHECK int csignet_redis_read(
-    csignet_redis *connection, int64_t deadline, csignet_redis_reply *reply);
+// Reads the next response.
+CSIGNET_MUST_CHECK int csignet_redis_read(
+    csignet_redis *connection, int64_t deadline, csignet_redis_response *response);
 
-// Whether the connection stands and nothing has come that nobody asked for: 1 or 0.
-SIGNET_MUST_CHECK int csignet_redis_is_quiet(csignet_redis *connection);
+// Returns 1 if the connection is open and has received no unexpected bytes, otherwise 0.
+CSIGNET_MUST_CHECK int csignet_redis_is_reusable(csignet_redis *connection);
 
 void csignet_redis_close(csignet_redis *connection);
 

@@ -92,13 +92,13 @@ final class KeyFileText {
         }
         guard
             let set = reader.members(of: reader.root).first(where: {
-                reader.isString($0.name, "keys")
+                reader.isString($0.name, equalTo: "keys")
             })?.value
         else { throw KeyParts.malformed("expected a JWK Set: {\"keys\":[…]}") }
         let keys = reader.elements(of: set)
         let index = keys.firstIndex { key in
             reader.members(of: key).contains {
-                reader.isString($0.name, "kid") && reader.isString($0.value, id)
+                reader.isString($0.name, equalTo: "kid") && reader.isString($0.value, equalTo: id)
             }
         }
         guard let index else {
@@ -106,8 +106,8 @@ final class KeyFileText {
                 code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
         }
         let replaced = reader.members(of: keys[index]).compactMap { name, value in
-            let isID = reader.isString(name, "kid")
-            return isID || reader.isString(name, "k") ? (range: value.range, isID: isID) : nil
+            let isID = reader.isString(name, equalTo: "kid")
+            return isID || reader.isString(name, equalTo: "k") ? (range: value.range, isID: isID) : nil
         }
         return Found(
             keys: keys.map(\.range), start: set.range.lowerBound, index: index, replaced: replaced)

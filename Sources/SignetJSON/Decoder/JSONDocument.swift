@@ -1,27 +1,31 @@
 import Synchronization
 
-/// A text that is being decoded: its nodes, and how a node becomes a Swift value.
+/// A text that is being decoded: its nodes, and the conversions of a node to a Swift value.
 ///
-/// A place is a node's number and nothing else, so that going down costs nothing. Where a path is asked
-/// for, one pass over the nodes finds all parents and positions, however many errors follow.
+/// An index is a node's number, so that decoding nested values allocates nothing. The first request
+/// for a path scans all nodes once for their parents and positions.
 final class JSONDocument {
     let reader: JSONReader
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let hasOffsets: Bool
-    /// The object that was searched last.
+    /// The object of the last search.
     ///
-    /// This and what follows are never contended. They are atomic, or taken out of the class for a change,
-    /// because the guard that Swift puts around each way into a class's variable takes longer than a search.
+    /// Only one thread uses this and the next variables. They are atomic, or moved out of the class
+    /// for a change, because Swift's exclusivity check of a class's variable takes longer than a
+    /// search.
     private let current = Atomic<Int>(-1)
-    /// The node of the name at which its next search begins.
+    /// The node of the name at which its next search starts.
     private let cursor = Atomic<Int>(0)
-    /// The same for the others, by their nodes; nil while each would begin at its first member.
+    /// The same for other objects, by their nodes; nil while all searches start at the first
+    /// member.
     private var cursors: [UInt32]?
     private let hasCursors = Atomic<Bool>(false)
-    /// By node: the container that holds it, and its position there.
+    /// The container of each node, and the node's position in it.
     private lazy var places = Self.places(of: reader.nodes)
 
-    init(reader: JSONReader, hasOffsets: Bool, _ userInfo: [CodingUserInfoKey: any Sendable]) {
+    init(
+        reader: JSONReader, hasOffsets: Bool, userInfo: [CodingUserInfoKey: any Sendable]
+    ) {
         self.reader = reader
         self.hasOffsets = hasOffsets
         self.userInfo = userInfo
@@ -42,31 +46,30 @@ final class JSONDocument {
         }
     }
 
-    /// The node of a member's value.
+    /// Returns the node of a member's value.
     @inline(__always)
     func member(_ name: String, of object: Int) throws(JSONError) -> Int {
         guard let node = next(name, in: object) else { throw missing(name, in: object) }
         return node
     }
 
-    /// The node of a member's value, or nil where there is none or it is null.
+    /// Returns the node of a member's value, or nil if it is missing or null.
     func presentMember(_ name: String, of object: Int) -> Int? {
         guard let node = next(name, in: object), !isNull(at: node) else { return nil }
         return node
     }
 
-    /// The node of a member's value, or nil; the next search begins behind it.
+    /// Returns the node of a member's value, or nil. The next search starts after it.
     ///
-    /// Members are mostly asked for in the order of the text, so the name at which the search begins is
-    /// mostly the one.
+    /// Types mostly request members in the order of the text, so the first name usually matches.
     @inline(__always)
     private func next(_ name: String, in object: Int) -> Int? {
         let end = object &+ size(at: object)
-        let isTurned = current.load(ordering: .relaxed) != object
-        let start = isTurned ? turn(to: object) : cursor.load(ordering: .relaxed)
+        let isOther = current.load(ordering: .relaxed) != object
+        let start = isOther ? select(object) : cursor.load(ordering: .relaxed)
         guard start < end else { return nil }
         let value: Int
-        if reader.isName(at: start, name) {
+        if reader.isName(at: start, equalTo: name) {
             value = start &+ 1
         } else {
             guard let found = reader.find(name, in: object, from: start) else { return nil }
@@ -77,16 +80,16 @@ final class JSONDocument {
         return value
     }
 
-    /// The node of a member's value, or nil.
+    /// Returns the node of a member's value, or nil.
     func find(_ name: String, in object: Int) -> Int? {
-        let isTurned = current.load(ordering: .relaxed) != object
-        let start = isTurned ? turn(to: object) : cursor.load(ordering: .relaxed)
+        let isOther = current.load(ordering: .relaxed) != object
+        let start = isOther ? select(object) : cursor.load(ordering: .relaxed)
         return reader.find(name, in: object, from: start)
     }
 
-    /// Goes on to another object: where its search begins.
+    /// Makes another object the current one, and returns where its search starts.
     @inline(never)
-    private func turn(to object: Int) -> Int {
+    private func select(_ object: Int) -> Int {
         let last = current.load(ordering: .relaxed)
         let left = cursor.load(ordering: .relaxed)
         var start = object + 1
@@ -108,12 +111,13 @@ final class JSONDocument {
         if type == String.self || type == JSONValue.self || type == JSONNumber.self {
             return try plainValue(type, at: index)
         }
-        if kind(at: index) == .array { return try listValue(type, at: index) }
-        if FoundationTypes.has(type) { return try foundationValue(type, at: index) }
+        if kind(at: index) == .array { return try arrayValue(type, at: index) }
+        if FoundationTypes.contains(type) { return try foundationValue(type, at: index) }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
-    /// The types that need no decoder of their own; apart, because a cast looks up more types.
+    /// Decodes the types that need no decoder. A function of its own, because casts need more type
+    /// lookups.
     @inline(never)
     private func plainValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         if type == String.self, let text = try string(at: index) as? Value { return text }
@@ -122,15 +126,15 @@ final class JSONDocument {
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
-    /// What is made of an array; apart too.
+    /// Decodes a type from an array.
     @inline(never)
-    private func listValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
-        if let list = type as? any ListDecodable.Type,
-            let value = try self.list(list, as: type, at: index)
+    private func arrayValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
+        if let array = type as? any DirectlyDecodableArray.Type,
+            let value = try self.array(array, as: type, at: index)
         {
             return value
         }
-        if FoundationTypes.has(type) { return try foundationValue(type, at: index) }
+        if FoundationTypes.contains(type) { return try foundationValue(type, at: index) }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
@@ -166,7 +170,7 @@ final class JSONDocument {
             guard ASCII.isDigit(bytes[at]) else {
                 throw error(
                     .typeMismatch,
-                    "found a number with a fraction or an exponent, wanted an integer", at: index)
+                    "found a number with a fraction or an exponent, expected an integer", at: index)
             }
             let digit = Integer(truncatingIfNeeded: bytes[at] &- ASCII.zero)
             let (product, first) = value.multipliedReportingOverflow(by: 10)
@@ -190,7 +194,7 @@ final class JSONDocument {
         let reader = reader
         let node = reader.nodes[index]
         guard node.kind == .number else { throw mismatch("a number", at: index) }
-        let exact = JSONNumber.exactDouble(reader.bytes.span, node.range)
+        let exact = JSONNumber.exactDouble(reader.bytes.span, in: node.range)
         if let exact { return exact }
         guard let value = reader.number(at: index).double else {
             throw error(.notFinite, "found a number without a finite Double", at: index)
@@ -227,22 +231,22 @@ final class JSONDocument {
         return places
     }
 
-    /// The way from the root to a value, or its first keys.
+    /// Returns the path from the root to a value, or its first `limit` keys.
     func path(to index: Int, limit: Int = .max) -> [any CodingKey] {
-        var way: [Int] = []
+        var nodes: [Int] = []
         var index = index
         while index > 0 {
-            way.append(index)
+            nodes.append(index)
             index = Int(places[index].parent)
         }
-        return way.reversed().prefix(limit).map { index in
+        return nodes.reversed().prefix(limit).map { index in
             kind(at: Int(places[index].parent)) == .object
                 ? AnyCodingKey(stringValue: reader.string(at: index - 1))
                 : AnyCodingKey(intValue: Int(places[index].position))
         }
     }
 
-    /// As much of a path as a message shows, and one key more.
+    /// Returns the part of a path that a message shows, and one more key.
     private func shownPath(to index: Int) -> [any CodingKey] {
         path(to: index, limit: JSONError.shownKeys + 1)
     }
@@ -253,18 +257,18 @@ final class JSONDocument {
     func missing(_ name: String, in object: Int) -> JSONError {
         error(
             .missingMember, "the member is missing", at: object,
-            shownPath(to: object) + [AnyCodingKey(stringValue: name)])
+            path: shownPath(to: object) + [AnyCodingKey(stringValue: name)])
     }
 
     @inline(never)
     func noElement(_ position: Int, of array: Int) -> JSONError {
         error(
-            .missingMember, "found the end of the array, wanted one more element", at: array,
-            shownPath(to: array) + [AnyCodingKey(intValue: position)])
+            .missingMember, "found the end of the array, expected another element", at: array,
+            path: shownPath(to: array) + [AnyCodingKey(intValue: position)])
     }
 
     @inline(never)
-    func mismatch(_ wanted: StaticString, at index: Int) -> JSONError {
+    func mismatch(_ expected: StaticString, at index: Int) -> JSONError {
         let found =
             switch kind(at: index) {
             case .null: "null"
@@ -274,17 +278,17 @@ final class JSONDocument {
             case .array: "an array"
             case .object: "an object"
             }
-        return error(.typeMismatch, "found \(found), wanted \(wanted)", at: index)
+        return error(.typeMismatch, "found \(found), expected \(expected)", at: index)
     }
 
-    func error(_ code: JSONError.Code, _ what: String, at index: Int) -> JSONError {
-        error(code, what, at: index, shownPath(to: index))
+    func error(_ code: JSONError.Code, _ problem: String, at index: Int) -> JSONError {
+        error(code, problem, at: index, path: shownPath(to: index))
     }
 
     private func error(
-        _ code: JSONError.Code, _ what: String, at index: Int, _ path: [any CodingKey]
+        _ code: JSONError.Code, _ problem: String, at index: Int, path: [any CodingKey]
     ) -> JSONError {
         let offset = hasOffsets ? Int(reader.nodes[index].start) : nil
-        return .at(path, offset: offset, code, what)
+        return JSONError(code, problem, at: path, offset: offset)
     }
 }

@@ -1,12 +1,12 @@
 /// An object's members by key.
 ///
-/// It holds no state of its own, so that it costs no object beside the standard library's: where the
-/// next search begins stands in the document.
+/// It has no mutable state, so that the standard library's box is the only allocation: the document
+/// holds the position of the next search.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let document: JSONDocument
     private let object: Int
 
-    init(_ document: JSONDocument, _ index: Int) throws(JSONError) {
+    init(_ document: JSONDocument, at index: Int) throws(JSONError) {
         guard document.kind(at: index) == .object else {
             throw document.mismatch("an object", at: index)
         }
@@ -26,129 +26,118 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return document.isNull(at: node)
     }
 
-    // MARK: Members that must be there
+    // MARK: Required members
 
-    /// The node of a member's value.
+    /// Returns the node of a member's value.
     @inline(__always)
-    private func node(_ key: Key) throws(JSONError) -> Int {
+    private func node(of key: Key) throws(JSONError) -> Int {
         try document.member(key.stringValue, of: object)
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try document.bool(at: node(key))
+        try document.bool(at: node(of: key))
     }
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try document.string(at: node(key))
+        try document.string(at: node(of: key))
     }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try document.double(at: node(key))
+        try document.double(at: node(of: key))
     }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try document.float(at: node(key))
+        try document.float(at: node(of: key))
     }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try document.integer(type, at: node(key))
+        try document.integer(type, at: node(of: key))
     }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try document.value(type, at: node(key))
+        try document.value(type, at: node(of: key))
     }
 
-    // MARK: Members that may be absent or null: one search instead of the default's three
+    // MARK: Optional members, with one search instead of the default implementation's three
 
-    /// The node of a member's value, or nil where there is none or it is null.
-    private func present(_ key: Key) -> Int? {
-        document.presentMember(key.stringValue, of: object)
+    /// Decodes a member's value, or returns nil if it is missing or null.
+    @inline(__always)
+    private func ifPresent<Value>(
+        _ key: Key, decode: (_ document: JSONDocument, _ index: Int) throws -> Value
+    ) throws -> Value? {
+        guard let node = document.presentMember(key.stringValue, of: object) else { return nil }
+        return try decode(document, node)
     }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        guard let node = present(key) else { return nil }
-        return try document.bool(at: node)
+        try ifPresent(key) { try $0.bool(at: $1) }
     }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        guard let node = present(key) else { return nil }
-        return try document.string(at: node)
+        try ifPresent(key) { try $0.string(at: $1) }
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        guard let node = present(key) else { return nil }
-        return try document.double(at: node)
+        try ifPresent(key) { try $0.double(at: $1) }
     }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        guard let node = present(key) else { return nil }
-        return try document.float(at: node)
+        try ifPresent(key) { try $0.float(at: $1) }
     }
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        guard let node = present(key) else { return nil }
-        return try document.integer(type, at: node)
+        try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        guard let node = present(key) else { return nil }
-        return try document.value(type, at: node)
+        try ifPresent(key) { try $0.value(type, at: $1) }
     }
 
-    // MARK: Containers in the object
+    // MARK: Nested containers
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
@@ -165,6 +154,6 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        ValueDecoder(document: document, index: try node(key))
+        ValueDecoder(document: document, index: try node(of: key))
     }
 }

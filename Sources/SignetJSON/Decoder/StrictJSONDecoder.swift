@@ -1,63 +1,82 @@
 /// Decodes Swift types from strict JSON.
 ///
-/// - Integers are exact: a number with a fraction or an exponent is none, and one that does not fit
-///   is `out-of-range`, with its path.
-/// - `Double` and `Float` are the nearest value; a number without a finite one is `not-finite`.
-/// - `Bool` comes from `true` and `false` only, never from a number.
-/// - A member of the JSON text that the type does not ask for is ignored.
-/// - `Decimal` is exact: a number that it would round is `out-of-range`.
-/// - `URL` comes from a string of RFC 3986's characters, none of which is escaped on the way; `Data` from
-///   base64 with its padding and nothing else (RFC 4648, section 4).
-/// - `Date` comes from what its own `Codable` takes, a number of seconds since 2001.
-/// - `JSONValue` and `JSONNumber` are taken as they stand.
+/// ```swift
+/// struct Order: Decodable {
+///     var id: Int
+///     var note: String?
+/// }
+/// let text = Array(#"{"id": "7"}"#.utf8)
+/// do throws(JSONError) {
+///     let order = try StrictJSONDecoder().decode(Order.self, from: text)
+/// } catch {
+///     let code = error.code  // .typeMismatch
+///     let message = error.message  // at $.id (byte 7): found a string, expected an integer
+/// }
+/// ```
 ///
-/// Errors name code, path and byte offset, and never a value, also where a type's own decoder threw.
+/// - Integers are exact: a number with a fraction or an exponent is `type-mismatch`, and one that
+///   doesn't fit is `out-of-range`.
+/// - `Double` and `Float` are rounded to the nearest value; a number without a finite one is
+///   `not-finite`.
+/// - `Bool` accepts only `true` and `false`, no numbers.
+/// - Members that the type doesn't request are ignored.
+/// - `Decimal` is exact: a number that it would round is `out-of-range`.
+/// - `URL` accepts a string with only the characters of RFC 3986, and escapes nothing. `Data`
+///   accepts base64 with padding and nothing else (RFC 4648, section 4).
+/// - `Date` uses its own `Codable` form, a number of seconds since 2001.
+/// - `JSONValue` and `JSONNumber` keep the values and the texts of numbers.
+///
+/// Errors hold a code, the path and the byte offset but never a value, even if a type's own
+/// `init(from:)` threw.
 public struct StrictJSONDecoder: Sendable {
-    /// What `Decoder.userInfo` gives to the types that are decoded.
+    /// The `Decoder.userInfo` of the types that are decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init() {}
 
     /// Decodes a type from a whole JSON text.
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - bytes: The text, UTF-8; see `JSONReader` for what is refused.
+    ///   - bytes: The text, UTF-8. `JSONReader` lists what it refuses.
     /// - Returns: The decoded value.
-    /// - Throws: `JSONError`; `offset` is that of the value that does not fit.
+    /// - Throws: `JSONError` with the path and the offset of the value that doesn't fit.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws(JSONError) -> Value {
-        try decode(type, JSONDocument(reader: JSONReader(bytes), hasOffsets: true, userInfo))
+        try decode(
+            type, in: JSONDocument(reader: JSONReader(bytes), hasOffsets: true, userInfo: userInfo))
     }
 
-    /// Decodes a type from a text that has been validated before.
+    /// Decodes a type from a validated text.
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - reader: The text; one whose values are not all recorded is read once more.
+    ///   - reader: The text. If the reader didn't record all values, the text is validated again.
     /// - Returns: The decoded value.
-    /// - Throws: `JSONError`; `offset` is that of the value that does not fit.
+    /// - Throws: `JSONError` with the path and the offset of the value that doesn't fit.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from reader: JSONReader
     ) throws(JSONError) -> Value {
         let whole = try reader.isComplete ? reader : JSONReader(reader.bytes)
-        return try decode(type, JSONDocument(reader: whole, hasOffsets: true, userInfo))
+        return try decode(
+            type, in: JSONDocument(reader: whole, hasOffsets: true, userInfo: userInfo))
     }
 
-    /// Decodes a type from a value that has been read before.
+    /// Decodes a type from a tree.
     ///
-    /// - Throws: `JSONError`, without an offset.
+    /// - Throws: `JSONError` with the path, without an offset.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from value: JSONValue
     ) throws(JSONError) -> Value {
         let reader = try JSONReader(value.serialized())
-        return try decode(type, JSONDocument(reader: reader, hasOffsets: false, userInfo))
+        return try decode(
+            type, in: JSONDocument(reader: reader, hasOffsets: false, userInfo: userInfo))
     }
 
     private func decode<Value: Decodable>(
-        _ type: Value.Type, _ document: JSONDocument
+        _ type: Value.Type, in document: JSONDocument
     ) throws(JSONError) -> Value {
         do {
             return try document.value(type, at: 0)

@@ -1,6 +1,6 @@
-/// An array's elements, one after another.
+/// An array's elements, in order.
 ///
-/// Small enough to lie in an existential without a box of its own.
+/// Small enough for an existential's inline buffer.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDocument
     private let array: UInt32
@@ -8,7 +8,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     private let end: UInt32
     private var position: UInt32 = 0
 
-    init(_ document: JSONDocument, _ index: Int) throws(JSONError) {
+    init(_ document: JSONDocument, at index: Int) throws(JSONError) {
         guard document.kind(at: index) == .array else {
             throw document.mismatch("an array", at: index)
         }
@@ -23,116 +23,90 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var isAtEnd: Bool { node == end }
     var currentIndex: Int { Int(position) }
 
-    /// The node of the element that is next.
-    private func next() throws(JSONError) -> Int {
+    /// Returns the node of the next element.
+    private func nextNode() throws(JSONError) -> Int {
         guard node != end else { throw document.noElement(currentIndex, of: Int(array)) }
         return Int(node)
     }
 
-    /// Goes on behind an element, once it has been decoded.
+    /// Moves past an element after it was decoded.
     private mutating func advance() {
         node &+= UInt32(truncatingIfNeeded: document.size(at: Int(node)))
         position &+= 1
     }
 
+    /// Decodes the next element, and moves past it.
+    @inline(__always)
+    private mutating func next<Value>(
+        _ decode: (_ document: JSONDocument, _ index: Int) throws -> Value
+    ) throws -> Value {
+        let value = try decode(document, nextNode())
+        advance()
+        return value
+    }
+
     mutating func decodeNil() throws -> Bool {
-        guard try document.isNull(at: next()) else { return false }
+        guard try document.isNull(at: nextNode()) else { return false }
         advance()
         return true
     }
     mutating func decode(_ type: Bool.Type) throws -> Bool {
-        let value = try document.bool(at: next())
-        advance()
-        return value
+        try next { try $0.bool(at: $1) }
     }
     mutating func decode(_ type: String.Type) throws -> String {
-        let value = try document.string(at: next())
-        advance()
-        return value
+        try next { try $0.string(at: $1) }
     }
     mutating func decode(_ type: Double.Type) throws -> Double {
-        let value = try document.double(at: next())
-        advance()
-        return value
+        try next { try $0.double(at: $1) }
     }
     mutating func decode(_ type: Float.Type) throws -> Float {
-        let value = try document.float(at: next())
-        advance()
-        return value
+        try next { try $0.float(at: $1) }
     }
     mutating func decode(_ type: Int.Type) throws -> Int {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: UInt.Type) throws -> UInt {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-        let value = try document.integer(type, at: next())
-        advance()
-        return value
+        try next { try $0.integer(type, at: $1) }
     }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try document.value(type, at: next())
-        advance()
-        return value
+        try next { try $0.value(type, at: $1) }
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        let container = try KeyedDecoding<NestedKey>(document, next())
-        advance()
-        return KeyedDecodingContainer(container)
+        try next { KeyedDecodingContainer(try KeyedDecoding<NestedKey>($0, at: $1)) }
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let container = try UnkeyedDecoding(document, next())
-        advance()
-        return container
+        try next { try UnkeyedDecoding($0, at: $1) }
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        let decoder = ValueDecoder(document: document, index: try next())
-        advance()
-        return decoder
+        try next { ValueDecoder(document: $0, index: $1) }
     }
 }

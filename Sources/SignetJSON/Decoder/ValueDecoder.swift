@@ -1,4 +1,4 @@
-/// A value that is about to be decoded, as `Decodable` sees it.
+/// The decoder of one value.
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let document: JSONDocument
     let index: Int
@@ -7,11 +7,11 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try KeyedDecoding<Key>(document, index))
+        KeyedDecodingContainer(try KeyedDecoding<Key>(document, at: index))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try UnkeyedDecoding(document, index)
+        try UnkeyedDecoding(document, at: index)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }

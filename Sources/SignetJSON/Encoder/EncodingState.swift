@@ -1,43 +1,46 @@
 import Synchronization
 
-/// What has been encoded so far, for the encoders and containers of one text, which name a place by its
-/// number: a nested value costs no object, and containers may be filled in any order.
+/// The values encoded so far, shared by the encoders and containers of one text.
 ///
-/// As every encoder it belongs to one thread at a time; Swift 6 sees to that, since neither encoders nor
-/// containers are `Sendable`.
+/// Each call goes to an `EncodingStorage`. That writes compact text with a `StreamingWriter`, which
+/// fills a `UTF8Buffer`, and switches to an `EncodingTree` if a value comes out of order.
+///
+/// Encoders and containers refer to a place by its number, so that a nested value needs no object
+/// and containers can be filled in any order. Only one thread at a time uses it: encoders and
+/// containers aren't `Sendable`.
 final class EncodingState {
     static let root = 0
 
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// One text in an array, which is one word to take out; nil while `change` has it.
-    private var written: [EncodedText]?
-    /// The element that was an object as soon as it was made, until it becomes something else.
+    /// The storage, in an array that is one word to move out; nil while `change` uses it.
+    private var written: [EncodingStorage]?
+    /// The newest element if it was started as an object, or -1.
     private let object = Atomic<Int>(-1)
 
-    /// - Parameter isDirect: Whether to write a compact text at once.
-    init(_ userInfo: [CodingUserInfoKey: any Sendable], isDirect: Bool) {
+    /// - Parameter isStreaming: Whether to write a compact text while encoding.
+    init(userInfo: [CodingUserInfoKey: any Sendable], isStreaming: Bool) {
         self.userInfo = userInfo
-        let spare = isDirect ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
-        self.written = spare ?? [EncodedText(isDirect: isDirect)]
+        let spare = isStreaming ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
+        self.written = spare ?? [EncodingStorage(isStreaming: isStreaming)]
     }
 
-    /// The room of a text that is done, for the next one, which has five allocations less to make; no value
-    /// of what was written is in it.
-    private static let spare = Mutex<[EncodedText]?>(nil)
+    /// The memory of a finished text, without its values, which saves the next text five
+    /// allocations.
+    private static let spare = Mutex<[EncodingStorage]?>(nil)
 
     deinit {
         guard var text = written.take(), text[0].reset() else { return }
         _ = Self.spare.withLockIfAvailable { $0 = text }
     }
 
-    /// Takes what is written out, changes it and puts it back.
+    /// Moves the storage out, changes it and moves it back.
     ///
-    /// Swift guards each way into a class's variable at run time while code runs that the compiler does not
-    /// see; taken out there is no such time, and the guard falls away. By a profile a lock takes as long as
-    /// writing a short member, the guard more. No user's code runs in `body`; where it did, it would find nil.
+    /// This avoids Swift's exclusivity check of a class's variable, which takes longer than writing
+    /// a short member; a lock takes as long as that. No user code runs in `body`; it would find
+    /// nil.
     @inline(__always)
     private func change<Result, Failure>(
-        _ body: (inout EncodedText) throws(Failure) -> Result
+        _ body: (inout EncodingStorage) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard var text = written.take() else { preconditionFailure() }
         do {
@@ -57,20 +60,22 @@ final class EncodingState {
         try encodeParts(value, at: place)
     }
 
-    /// Encodes a value of a type that has an encoder of its own.
+    /// Encodes a value of a type with its own `encode(to:)`.
     @inline(__always)
     private func encodeParts<Value: Encodable>(_ value: Value, at place: Int) throws {
-        if FoundationTypes.has(Value.self) { return try encodeFoundation(value, at: place) }
+        if FoundationTypes.contains(Value.self) { return try encodeFoundation(value, at: place) }
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {
-            drop(place)
+            remove(place)
             throw error
         }
     }
 
-    func encodeMember<Value: Encodable>(_ name: String, _ value: Value, of parent: Int) throws {
-        if let plain = Self.plain(value) { return setMember(name, plain, of: parent) }
+    func encodeMember<Value: Encodable>(
+        _ name: String, with value: Value, of parent: Int
+    ) throws {
+        if let plain = Self.plain(value) { return setMember(name, to: plain, of: parent) }
         try encodeParts(value, at: member(name, of: parent))
     }
 
@@ -79,7 +84,7 @@ final class EncodingState {
         try encodeParts(value, at: element(of: parent))
     }
 
-    /// The types that need no encoder of their own.
+    /// Returns a value of the types that need no encoder; otherwise nil.
     @inline(__always)
     private static func plain<Value: Encodable>(_ value: Value) -> JSONScalar? {
         if Value.self == String.self { return (value as? String).map(JSONScalar.string) }
@@ -96,45 +101,46 @@ final class EncodingState {
     }
 
     @inline(__always)
-    func setMember(_ name: String, _ value: JSONScalar, of parent: Int) {
-        change { $0.setMember(name, value, of: parent) }
+    func setMember(_ name: String, to value: JSONScalar, of parent: Int) {
+        change { $0.setMember(name, to: value, of: parent) }
     }
 
     func append(_ value: JSONScalar, to parent: Int) {
         change { $0.append(value, to: parent) }
     }
 
-    /// Leaves a place out, because its value is not finite, and gives the error to throw.
+    /// Removes a place whose value is not finite, and returns the error to throw.
     func notFinite(at place: Int) -> JSONError {
-        drop(place)
-        return .at(
-            path(to: place), .notFinite, "found an infinity or a NaN, wanted a finite number")
+        remove(place)
+        return JSONError(
+            .notFinite, "found an infinity or a NaN, expected a finite number",
+            at: path(to: place))
     }
 
-    /// Leaves a place out.
-    private func drop(_ place: Int) {
+    /// Removes a place.
+    private func remove(_ place: Int) {
         object.store(-1, ordering: .relaxed)
-        change { $0.drop(place) }
+        change { $0.remove(place) }
     }
 
     // MARK: Places
 
-    /// Makes a place an array, unless it is one already.
-    func beginArray(at place: Int) {
+    /// Starts an array at a place, unless it already is one.
+    func startArray(at place: Int) {
         object.store(-1, ordering: .relaxed)
-        change { $0.begin(.array, at: place) }
+        change { $0.start(.array, at: place) }
     }
 
-    /// Makes a place an object, unless it is one already.
-    func beginObject(at place: Int) {
+    /// Starts an object at a place, unless it already is one.
+    func startObject(at place: Int) {
         guard object.load(ordering: .relaxed) != place else { return }
-        change { $0.begin(.object, at: place) }
+        change { $0.start(.object, at: place) }
     }
 
-    /// The number of elements that an array has.
+    /// The number of an array's elements.
     func count(of place: Int) -> Int { change { $0.count(of: place) } }
 
-    /// A new element of an array.
+    /// Adds an element to an array, and returns its place.
     func element(of parent: Int) -> Int {
         change { text in
             let place = text.element(of: parent)
@@ -143,7 +149,7 @@ final class EncodingState {
         }
     }
 
-    /// The member of an object by this name, emptied, or a new one.
+    /// Returns the place of an object's member: the one with this name, cleared, or a new one.
     func member(_ name: String, of parent: Int) -> Int {
         change { $0.member(name, of: parent) }
     }
@@ -152,12 +158,12 @@ final class EncodingState {
 
     // MARK: The result
 
-    /// The tree of the whole.
+    /// Returns everything as a tree.
     func value() throws(JSONError) -> JSONValue {
         try change { (text) throws(JSONError) in try text.value() }
     }
 
-    /// The compact text of the whole.
+    /// Returns everything as a compact text.
     func bytes() throws(JSONError) -> [UInt8] {
         try change { (text) throws(JSONError) in try text.bytes() }
     }

@@ -1,4 +1,4 @@
-/// A value without parts on its way into a text, not yet written out.
+/// A value to be written as a whole.
 enum JSONScalar {
     case null
     case bool(Bool)
@@ -6,14 +6,14 @@ enum JSONScalar {
     case unsigned(UInt64)
     /// A finite number.
     case double(Double)
-    /// A number by its text.
+    /// A number, as its text.
     case number(JSONNumber)
     case string(String)
-    /// A value that is a tree already.
+    /// A tree.
     case tree(JSONValue)
 
-    /// A `Float` by its own shortest text, which is shorter than that of its value as `Double`; nil
-    /// where it is not finite.
+    /// Creates a number with the shortest text of a `Float`, which is shorter than that of its
+    /// value as `Double`; nil if it isn't finite.
     init?(_ value: Float) {
         guard value.isFinite, let nearest = Double(value.description) else { return nil }
         self = .double(nearest)

@@ -1,4 +1,4 @@
-/// An object's members, as a type encodes them.
+/// Encodes an object's members.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let state: EncodingState
     let place: Int
@@ -6,36 +6,36 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { state.path(to: place) }
 
     @inline(__always)
-    private func set(_ key: Key, _ value: JSONScalar) {
-        state.setMember(key.stringValue, value, of: place)
+    private func set(_ key: Key, to value: JSONScalar) {
+        state.setMember(key.stringValue, to: value, of: place)
     }
     private func member(_ key: Key) -> Int { state.member(key.stringValue, of: place) }
 
-    func encodeNil(forKey key: Key) { set(key, .null) }
+    func encodeNil(forKey key: Key) { set(key, to: .null) }
     func encode(_ value: Double, forKey key: Key) throws {
         guard value.isFinite else { throw state.notFinite(at: member(key)) }
-        set(key, .double(value))
+        set(key, to: .double(value))
     }
     func encode(_ value: Float, forKey key: Key) throws {
         guard let number = JSONScalar(value) else {
             throw state.notFinite(at: member(key))
         }
-        set(key, number)
+        set(key, to: number)
     }
-    func encode(_ value: Bool, forKey key: Key) { set(key, .bool(value)) }
-    func encode(_ value: String, forKey key: Key) { set(key, .string(value)) }
-    func encode(_ value: Int, forKey key: Key) { set(key, .signed(Int64(value))) }
-    func encode(_ value: Int8, forKey key: Key) { set(key, .signed(Int64(value))) }
-    func encode(_ value: Int16, forKey key: Key) { set(key, .signed(Int64(value))) }
-    func encode(_ value: Int32, forKey key: Key) { set(key, .signed(Int64(value))) }
-    func encode(_ value: Int64, forKey key: Key) { set(key, .signed(value)) }
-    func encode(_ value: UInt, forKey key: Key) { set(key, .unsigned(UInt64(value))) }
-    func encode(_ value: UInt8, forKey key: Key) { set(key, .unsigned(UInt64(value))) }
-    func encode(_ value: UInt16, forKey key: Key) { set(key, .unsigned(UInt64(value))) }
-    func encode(_ value: UInt32, forKey key: Key) { set(key, .unsigned(UInt64(value))) }
-    func encode(_ value: UInt64, forKey key: Key) { set(key, .unsigned(value)) }
+    func encode(_ value: Bool, forKey key: Key) { set(key, to: .bool(value)) }
+    func encode(_ value: String, forKey key: Key) { set(key, to: .string(value)) }
+    func encode(_ value: Int, forKey key: Key) { set(key, to: .signed(Int64(value))) }
+    func encode(_ value: Int8, forKey key: Key) { set(key, to: .signed(Int64(value))) }
+    func encode(_ value: Int16, forKey key: Key) { set(key, to: .signed(Int64(value))) }
+    func encode(_ value: Int32, forKey key: Key) { set(key, to: .signed(Int64(value))) }
+    func encode(_ value: Int64, forKey key: Key) { set(key, to: .signed(value)) }
+    func encode(_ value: UInt, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
+    func encode(_ value: UInt8, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
+    func encode(_ value: UInt16, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
+    func encode(_ value: UInt32, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
+    func encode(_ value: UInt64, forKey key: Key) { set(key, to: .unsigned(value)) }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try state.encodeMember(key.stringValue, value, of: place)
+        try state.encodeMember(key.stringValue, with: value, of: place)
     }
 
     func nestedContainer<NestedKey: CodingKey>(

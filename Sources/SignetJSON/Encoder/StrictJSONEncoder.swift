@@ -1,38 +1,48 @@
 /// Encodes Swift types as strict JSON.
 ///
-/// Integers are written exactly, a `Double` as the shortest text that gives it back (RFC 8785, section
-/// 3.2.2.3); an infinity or a NaN is refused. `JSONValue` and `JSONNumber` are written as they stand.
-/// `Decimal` is a number with all its digits and no exponent, `URL` a string, `Data` base64 with padding, and
-/// `Date` what its own `Codable` makes of it, a number of seconds since 2001.
-/// Members stand in the order in which the type encodes them; one that is encoded twice has its last
-/// value. A type that encodes nothing is `{}`.
+/// ```swift
+/// struct Order: Encodable {
+///     var id = 7
+///     var items = ["tea"]
+/// }
+/// let text = try StrictJSONEncoder().encode(Order())  // {"id":7,"items":["tea"]}
+/// let toSign = try StrictJSONEncoder(style: .canonical).encode(Order())
+/// ```
+///
+/// - Integers are exact. A `Double` gets the shortest text that reads back as its value (RFC 8785,
+///   section 3.2.2.3); an infinity or a NaN is `not-finite`.
+/// - `JSONValue` and `JSONNumber` keep the values and the texts of numbers.
+/// - `Decimal` becomes a number with all its digits and no exponent, `URL` a string, `Data` base64
+///   with padding. `Date` uses its own `Codable` form, a number of seconds since 2001.
+/// - Members are in the order in which the type encodes them. If a type encodes a member twice, the
+///   last value wins. A type that encodes nothing becomes `{}`.
 public struct StrictJSONEncoder: Sendable {
-    /// How `encode` lays out the text.
+    /// The layout of the text.
     public var style: JSONStyle
-    /// What `Encoder.userInfo` gives to the types that are encoded.
+    /// The `Encoder.userInfo` of the types that are encoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(style: JSONStyle = .compact) { self.style = style }
 
     /// Encodes a value as a JSON text, without a final newline.
     ///
-    /// - Throws: `JSONError` that names the path: `not-finite`, or `refused` where a type's own
-    ///   `encode(to:)` threw.
+    /// - Throws: `JSONError` with the path: `not-finite`, or `refused` if a type's `encode(to:)`
+    ///   threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
-        let state = try state(value, isDirect: style == .compact)
+        let state = try state(encoding: value, isStreaming: style == .compact)
         return style == .compact ? try state.bytes() : try state.value().serialized(style)
     }
 
-    /// Encodes a value as a tree; otherwise as `encode(_:)`.
+    /// Encodes a value as a tree, like `encode(_:)`.
     public func encodeValue(_ value: some Encodable) throws(JSONError) -> JSONValue {
-        try state(value, isDirect: false).value()
+        try state(encoding: value, isStreaming: false).value()
     }
 
     private func state(
-        _ value: some Encodable, isDirect: Bool
+        encoding value: some Encodable, isStreaming: Bool
     ) throws(JSONError) -> EncodingState {
-        let state = EncodingState(userInfo, isDirect: isDirect)
+        let state = EncodingState(userInfo: userInfo, isStreaming: isStreaming)
         do {
             try state.encode(value, at: EncodingState.root)
         } catch {

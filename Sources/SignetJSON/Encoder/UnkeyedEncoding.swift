@@ -1,4 +1,4 @@
-/// An array's elements, as a type encodes them.
+/// Encodes an array's elements.
 struct UnkeyedEncoding: UnkeyedEncodingContainer {
     let state: EncodingState
     let place: Int

@@ -1,4 +1,4 @@
-/// A place that is about to be encoded, as `Encodable` sees it.
+/// The encoder of one value.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let state: EncodingState
     let place: Int
@@ -7,12 +7,12 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        state.beginObject(at: place)
+        state.startObject(at: place)
         return KeyedEncodingContainer(KeyedEncoding<Key>(state: state, place: place))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        state.beginArray(at: place)
+        state.startArray(at: place)
         return UnkeyedEncoding(state: state, place: place)
     }
 

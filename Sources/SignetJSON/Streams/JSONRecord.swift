@@ -1,10 +1,10 @@
-/// One value of a stream, validated.
+/// A validated value of a stream.
 public struct JSONRecord: Sendable {
-    /// The record's number, from one; defective records count too, empty lines do not.
+    /// The record's number, from one. Defective records count, empty lines don't.
     public let number: Int
     /// The offset of the record's first byte in the stream, from zero.
     public let offset: Int
-    /// The record's text and where its values stand; its own offsets are those in the record.
+    /// The record's text with the positions of its values, relative to the record.
     public let reader: JSONReader
 
     /// The record as a tree.
@@ -17,8 +17,8 @@ public struct JSONRecord: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type.
-    ///   - decoder: How; by default a `StrictJSONDecoder` without user information.
-    /// - Throws: `JSONError` with the record's number; `offset` is that in the stream.
+    ///   - decoder: The decoder; the default has no user information.
+    /// - Throws: `JSONError` with the record's number and the offset in the stream.
     public func decode<Value: Decodable>(
         _ type: Value.Type, with decoder: StrictJSONDecoder = StrictJSONDecoder()
     ) throws(JSONError) -> Value {
@@ -31,7 +31,7 @@ public struct JSONRecord: Sendable {
 }
 
 extension JSONError {
-    /// The same error of a record that begins at an offset of a stream.
+    /// Returns the error for a record that begins at an offset of a stream.
     func inRecord(_ number: Int, at base: Int, code: Code? = nil) -> JSONError {
         JSONError(
             code: code ?? self.code,

@@ -2,21 +2,25 @@
 ///
 /// ```swift
 /// var reader = JSONRecordReader(.lines)
-/// reader.append(chunk)
-/// while let record = try reader.next() { … }
-/// reader.finish()  // and once more `next()` until it gives nil
+/// var values: [JSONValue] = []
+/// for chunk in ["{\"id\": 1}\n{\"i", "d\": 2}\n"] {
+///     reader.append(chunk.utf8)
+///     while let record = try reader.next() { values.append(record.value) }
+/// }
+/// reader.finish()
+/// while let record = try reader.next() { values.append(record.value) }
 /// ```
 ///
-/// What is kept is a chunk and a record, never more. Each record is read as strictly as a text of its
-/// own (`JSONReader`). `next()` throws for a record that does not fit and goes on with the following one
-/// when it is called again; of an array nothing follows a defect.
+/// The reader keeps at most a chunk and a record. It validates each record as strictly as
+/// `JSONReader` validates a text. If a record is defective, `next()` throws, and the next call
+/// continues with the following record; an array ends at its first error.
 public struct JSONRecordReader: Sendable {
     private let format: JSONStreamFormat.Value
     private let maximumSize: Int
     private let maximumDepth: Int
 
     private var buffer: [UInt8] = []
-    /// Where the record that is being read begins, and how far its end has been searched.
+    /// The start of the current record, and the position up to which its end was searched.
     private var start = 0
     private var searched = 0
     /// The offset of the buffer's first byte in the stream.
@@ -24,31 +28,31 @@ public struct JSONRecordReader: Sendable {
     private var number = 0
     private var isFinished = false
     private var phase = Phase.between
-    private var structure = JSONStructure()
-    /// Whether nothing has come since a sequence's separator, so that one more is the same.
-    private var isBehindSeparator = false
+    private var nesting = JSONNesting()
+    /// Whether the last byte was a sequence's separator, so that another one adds nothing.
+    private var isAfterSeparator = false
 
     private enum Phase {
-        /// Before a record: of a sequence before its separator, of an array before its bracket.
+        /// Before a record: in a sequence before its separator, in an array before its bracket.
         case between
         /// In a record.
         case record
-        /// In an array's first place, where its end may come at once.
+        /// At an array's first element, or at its end if it is empty.
         case firstElement
-        /// In what is skipped up to the next record.
+        /// In bytes that are skipped up to the next record.
         case skipping
-        /// Behind the array.
-        case behind
-        /// Where nothing more comes.
+        /// After the array.
+        case after
+        /// After the last record or error of the stream.
         case ended
     }
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - format: How values follow one another.
-    ///   - maximumRecordSize: How many bytes one record may have; more is `too-large`.
-    ///   - maximumDepth: How deep arrays and objects in a record may be nested, in 0...512.
+    ///   - format: The format of the stream.
+    ///   - maximumRecordSize: The most bytes of a record; more is `too-large`.
+    ///   - maximumDepth: The deepest nesting of arrays and objects in a record, in 0...512.
     public init(
         _ format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
         maximumDepth: Int = JSONReader.maximumDepth
@@ -59,10 +63,10 @@ public struct JSONRecordReader: Sendable {
         if format == .lines { self.phase = .record }
     }
 
-    /// How many bytes are kept for records that are not whole or have not been taken.
+    /// The number of bytes that the reader keeps for records it has not returned yet.
     public var pendingCount: Int { buffer.count - start }
 
-    /// Adds the next bytes of the stream; nothing after `finish()`.
+    /// Adds the next bytes of the stream. Does nothing after `finish()`.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         guard !isFinished, phase != .ended else { return }
         if start > 0 {
@@ -74,13 +78,14 @@ public struct JSONRecordReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Says that the stream has ended, so that the last record counts without its end.
+    /// Marks the end of the stream, so that `next()` returns the last record even without a line
+    /// feed.
     public mutating func finish() { isFinished = true }
 
-    /// The next record, or nil where more bytes are wanted, or none come after `finish()`.
+    /// Returns the next record, or nil if it needs more bytes or the stream has ended.
     ///
-    /// - Throws: `JSONError` with the record's number and the offset in the stream: what `JSONReader`
-    ///   refuses, `too-large`, or `truncated` where the stream or the record ends within a value.
+    /// - Throws: `JSONError` with the record's number and the offset in the stream: an error of
+    ///   `JSONReader`, `too-large`, or `truncated` if the stream or the record ends within a value.
     public mutating func next() throws(JSONError) -> JSONRecord? {
         switch format {
         case .lines: try nextLine()
@@ -96,19 +101,19 @@ public struct JSONRecordReader: Sendable {
             let end = buffer.span.firstIndex(of: ASCII.lineFeed, from: searched)
             if phase == .skipping {
                 guard let end else { return dropAll() }
-                take(end + 1)
+                advance(to: end + 1)
                 phase = .record
                 continue
             }
             guard let end = end ?? (isFinished ? buffer.count : nil) else {
                 searched = buffer.count
-                try requireSize(buffer.count, .skipping)
+                try requireSize(upTo: buffer.count, else: .skipping)
                 return nil
             }
             let isLast = end == buffer.count
-            try requireSize(end, .skipping)
+            try requireSize(upTo: end, else: .skipping)
             let range = start..<end
-            take(isLast ? end : end + 1)
+            advance(to: isLast ? end : end + 1)
             if let content = trimmed(range) {
                 return try record(content, mayBeCutOff: isLast)
             }
@@ -123,27 +128,27 @@ public struct JSONRecordReader: Sendable {
     private mutating func nextOfSequence() throws(JSONError) -> JSONRecord? {
         while true {
             switch phase {
-            case .between, .firstElement, .behind:
-                // Behind a record's line feed: white space, then a separator.
-                let at = JSONScanner.skipSpace(buffer.span, start)
-                take(at)
+            case .between, .firstElement, .after:
+                // After a record's line feed: white space, then a separator.
+                let at = JSONScanner.skipSpace(buffer.span, from: start)
+                advance(to: at)
                 guard at < buffer.count else { return nil }
                 guard buffer[at] == Self.separator else {
                     phase = .skipping
-                    throw defect(at, wanted: "a record separator")
+                    throw defect(at: at, expected: "a record separator")
                 }
                 phase = .record
-                take(at + 1)
-                isBehindSeparator = true
+                advance(to: at + 1)
+                isAfterSeparator = true
             case .skipping:
                 guard
                     let at = buffer.span.firstIndex(of: Self.separator, from: searched)
                 else { return dropAll() }
-                take(at)
+                advance(to: at)
                 phase = .between
             case .record:
-                while isBehindSeparator, start < buffer.count, buffer[start] == Self.separator {
-                    take(start + 1)
+                while isAfterSeparator, start < buffer.count, buffer[start] == Self.separator {
+                    advance(to: start + 1)
                 }
                 return try recordOfSequence()
             case .ended: return nil
@@ -161,23 +166,23 @@ public struct JSONRecordReader: Sendable {
             guard let at = found, buffer[at] == ASCII.lineFeed, trimmed(start..<at) == nil else {
                 break
             }
-            take(at + 1)
-            isBehindSeparator = false
+            advance(to: at + 1)
+            isAfterSeparator = false
         }
         guard let end = found ?? (isFinished ? buffer.count : nil) else {
             searched = buffer.count
-            try requireSize(buffer.count, .skipping)
+            try requireSize(upTo: buffer.count, else: .skipping)
             return nil
         }
         let isLine = end < buffer.count && buffer[end] == ASCII.lineFeed
-        try requireSize(end, .skipping)
+        try requireSize(upTo: end, else: .skipping)
         let range = start..<end
-        take(isLine ? end + 1 : end)
+        advance(to: isLine ? end + 1 : end)
         phase = isFinished && end == buffer.count ? .ended : .between
         guard let content = trimmed(range) else {
             number += 1
             throw truncated(
-                at: range.upperBound, "found no value behind a record separator, wanted one")
+                at: range.upperBound, "found no value after a record separator, expected one")
         }
         let record = try record(content, mayBeCutOff: !isLine)
         let isDelimited =
@@ -188,7 +193,7 @@ public struct JSONRecordReader: Sendable {
         guard isDelimited else {
             throw truncated(
                 at: range.upperBound,
-                "found no white space behind a number or literal, which may be cut off")
+                "found no white space after a number or literal, so it may be cut off")
         }
         return record
     }
@@ -197,13 +202,13 @@ public struct JSONRecordReader: Sendable {
 
     private mutating func nextElement() throws(JSONError) -> JSONRecord? {
         if phase == .between {
-            take(JSONScanner.skipSpace(buffer.span, start))
-            guard start < buffer.count else { return try wantMore() }
+            advance(to: JSONScanner.skipSpace(buffer.span, from: start))
+            guard start < buffer.count else { return try requireMore() }
             guard buffer[start] == ASCII.openBracket else {
                 phase = .ended
-                throw defect(start, wanted: "\"[\"")
+                throw defect(at: start, expected: "\"[\"")
             }
-            take(start + 1)
+            advance(to: start + 1)
             phase = .firstElement
         }
         if phase == .record || phase == .firstElement {
@@ -212,19 +217,19 @@ public struct JSONRecordReader: Sendable {
             }
             guard let end = found else {
                 searched = buffer.count
-                try requireSize(buffer.count, .ended)
-                return try wantMore()
+                try requireSize(upTo: buffer.count, else: .ended)
+                return try requireMore()
             }
-            try requireSize(end, .ended)
+            try requireSize(upTo: end, else: .ended)
             let range = start..<end
             let isLast = buffer[end] == ASCII.closeBracket
             let content = trimmed(range)
             guard content != nil || isLast && phase == .firstElement else {
                 phase = .ended
-                throw defect(end, wanted: "a JSON value")
+                throw defect(at: end, expected: "a JSON value")
             }
-            take(end + 1)
-            phase = isLast ? .behind : .record
+            advance(to: end + 1)
+            phase = isLast ? .after : .record
             if let content {
                 do {
                     return try record(content, mayBeCutOff: false)
@@ -234,55 +239,55 @@ public struct JSONRecordReader: Sendable {
                 }
             }
         }
-        if phase == .behind {
-            take(JSONScanner.skipSpace(buffer.span, start))
+        if phase == .after {
+            advance(to: JSONScanner.skipSpace(buffer.span, from: start))
             if start < buffer.count {
                 phase = .ended
-                throw defect(start, wanted: "the end of the stream")
+                throw defect(at: start, expected: "the end of the stream")
             }
         }
         return nil
     }
 
-    /// Nil, or an error where no more bytes come.
-    private mutating func wantMore() throws(JSONError) -> JSONRecord? {
+    /// Returns nil if more bytes can follow; otherwise throws.
+    private mutating func requireMore() throws(JSONError) -> JSONRecord? {
         guard isFinished else { return nil }
         phase = .ended
         number += 1
         throw truncated(
-            at: buffer.count, "found the end of the stream, wanted the end of the array")
+            at: buffer.count, "found the end of the stream, expected the end of the array")
     }
 
     // MARK: Records
 
-    /// Goes on behind some bytes.
-    private mutating func take(_ end: Int) {
+    /// Continues at a position.
+    private mutating func advance(to end: Int) {
         start = end
         searched = end
-        structure = JSONStructure()
+        nesting = JSONNesting()
     }
 
-    /// The first position from `searched` on at which a record may end.
+    /// Returns the first position from `searched` on at which a record may end.
     @inline(__always)
     private mutating func search(
-        _ isEnd: (_ byte: UInt8, _ isOutside: Bool) -> Bool
+        where isEnd: (_ byte: UInt8, _ isOutside: Bool) -> Bool
     ) -> Int? {
-        var structure = structure
-        defer { self.structure = structure }
-        return structure.search(buffer.span, from: searched, isEnd)
+        var nesting = nesting
+        defer { self.nesting = nesting }
+        return nesting.search(buffer.span, from: searched, where: isEnd)
     }
 
     private mutating func dropAll() -> JSONRecord? {
-        take(buffer.count)
+        advance(to: buffer.count)
         return nil
     }
 
-    private mutating func requireSize(_ end: Int, _ next: Phase) throws(JSONError) {
+    private mutating func requireSize(upTo end: Int, else next: Phase) throws(JSONError) {
         guard end - start > maximumSize else { return }
         number += 1
         phase = next
         let begin = base + start
-        take(min(start + maximumSize, end))
+        advance(to: min(start + maximumSize, end))
         throw JSONError(
             code: .tooLarge,
             message: "record \(number), which begins at byte \(begin): longer than the limit of "
@@ -290,13 +295,13 @@ public struct JSONRecordReader: Sendable {
             offset: begin, record: number)
     }
 
-    /// A range without the white space at its ends, or nil where there is nothing else.
+    /// Returns a range without the white space at its ends, or nil if it holds nothing else.
     private func trimmed(_ range: Range<Int>) -> Range<Int>? {
         let bytes = buffer.span.extracting(..<range.upperBound)
-        let first = JSONScanner.skipSpace(bytes, range.lowerBound)
+        let first = JSONScanner.skipSpace(bytes, from: range.lowerBound)
         guard first < range.upperBound else { return nil }
         var end = range.upperBound
-        while JSONScanner.skipSpace(bytes, end - 1) == end { end -= 1 }
+        while JSONScanner.skipSpace(bytes, from: end - 1) == end { end -= 1 }
         return first..<end
     }
 
@@ -314,43 +319,44 @@ public struct JSONRecordReader: Sendable {
         }
     }
 
-    private mutating func defect(_ at: Int, wanted: String) -> JSONError {
+    private mutating func defect(at position: Int, expected: String) -> JSONError {
         number += 1
-        return JSONError.malformed(buffer.span.extracting(at..<at + 1), 0, wanted: wanted)
-            .inRecord(number, at: base + at)
+        return JSONError.malformed(
+            buffer.span.extracting(position..<position + 1), at: 0, expected: expected
+        ).inRecord(number, at: base + position)
     }
 
-    private func truncated(at end: Int, _ what: String) -> JSONError {
+    private func truncated(at end: Int, _ problem: String) -> JSONError {
         JSONError(
-            code: .truncated, message: "record \(number), at byte \(base + end): \(what)",
+            code: .truncated, message: "record \(number), at byte \(base + end): \(problem)",
             offset: base + end, record: number)
     }
 }
 
-/// How deep a byte stands in brackets and whether it is in a string; enough to find where a value may
-/// end. Whether it is one is for `JSONReader` to say.
-struct JSONStructure: Sendable {
+/// Tracks brackets and strings, to find where a value may end. `JSONReader` validates it
+/// afterwards.
+struct JSONNesting: Sendable {
     private var depth = 0
     private var isInString = false
-    private var isBehindBackslash = false
+    private var isAfterBackslash = false
 
-    /// The first position that is wanted, or nil after all bytes.
+    /// Returns the first position for which `isEnd` returns true, or nil after all bytes.
     ///
-    /// - Parameter isEnd: Told a byte and whether it is outside all brackets and strings.
+    /// - Parameter isEnd: Receives a byte, and whether it is outside all brackets and strings.
     @inline(__always)
     mutating func search(
         _ bytes: borrowing Span<UInt8>, from start: Int,
-        _ isEnd: (_ byte: UInt8, _ isOutside: Bool) -> Bool
+        where isEnd: (_ byte: UInt8, _ isOutside: Bool) -> Bool
     ) -> Int? {
         var at = start
         while at < bytes.count {
             let byte = bytes[at]
             if isEnd(byte, depth <= 0 && !isInString) { return at }
             if isInString {
-                if isBehindBackslash {
-                    isBehindBackslash = false
+                if isAfterBackslash {
+                    isAfterBackslash = false
                 } else if byte == ASCII.backslash {
-                    isBehindBackslash = true
+                    isAfterBackslash = true
                 } else if byte == ASCII.quote {
                     isInString = false
                 }
@@ -368,7 +374,7 @@ struct JSONStructure: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The first position of a byte, or nil.
+    /// Returns the first position of a byte, or nil.
     func firstIndex(of wanted: UInt8, from start: Int) -> Int? {
         var at = start
         let pattern = 0x0101_0101_0101_0101 &* UInt64(wanted)

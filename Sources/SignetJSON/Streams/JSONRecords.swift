@@ -1,6 +1,6 @@
-/// The records of a stream of chunks, such as a response's body, one at a time.
+/// The records of a stream of chunks, such as a response's body.
 ///
-/// Nothing is read ahead: a chunk is asked for when all records of the last one have been taken.
+/// The sequence requests a chunk only after it has returned all records of the previous one.
 public struct JSONRecords<Base: AsyncSequence>: AsyncSequence
 where Base.Element: Sequence<UInt8> {
     /// A record.
@@ -10,13 +10,13 @@ where Base.Element: Sequence<UInt8> {
     private let reader: JSONRecordReader
     private let skipping: (@Sendable (JSONError) -> Void)?
 
-    /// Reads records from chunks.
+    /// Creates a sequence of the records in chunks.
     ///
     /// - Parameters:
     ///   - base: The chunks, of any size.
-    ///   - reader: The format and limits; a fresh reader.
-    ///   - skipping: Told of each defective record, which is then left out; without it the first ends
-    ///     the sequence with its error. Of an array nothing follows a defect.
+    ///   - reader: A new reader with the format and the limits.
+    ///   - skipping: Receives the error of each defective record, which the sequence then skips.
+    ///     Without it the first error ends the sequence. An array always ends at its first error.
     public init(
         _ base: Base, reader: JSONRecordReader,
         skipping: (@Sendable (JSONError) -> Void)? = nil
@@ -26,12 +26,12 @@ where Base.Element: Sequence<UInt8> {
         self.skipping = skipping
     }
 
-    /// Begins to read.
+    /// Returns an iterator that starts with the first chunk.
     public func makeAsyncIterator() -> Iterator {
         Iterator(base: base.makeAsyncIterator(), reader: reader, skipping: skipping)
     }
 
-    /// Reads one record after another.
+    /// Reads the records in order.
     public struct Iterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator
         var reader: JSONRecordReader
@@ -47,14 +47,14 @@ where Base.Element: Sequence<UInt8> {
             self.skipping = skipping
         }
 
-        /// The next record, or nil at the end.
+        /// Returns the next record, or nil at the end.
         ///
-        /// - Throws: `JSONError` for a defective record, or what the chunks' own sequence throws.
+        /// - Throws: `JSONError` for a defective record, or an error of the sequence of chunks.
         public mutating func next() async throws -> JSONRecord? {
             try await next(isolation: #isolation)
         }
 
-        /// The next record, on the caller's actor; otherwise as `next()`.
+        /// Returns the next record like `next()`, on the caller's actor.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(any Error) -> JSONRecord? {
@@ -81,13 +81,13 @@ where Base.Element: Sequence<UInt8> {
 extension JSONRecords: Sendable where Base: Sendable {}
 
 extension AsyncSequence where Element: Sequence<UInt8> {
-    /// The JSON values of these chunks, one at a time and in bounded memory.
+    /// Returns the JSON values in these chunks, one at a time and in bounded memory.
     ///
     /// - Parameters:
-    ///   - format: How values follow one another.
-    ///   - maximumRecordSize: How many bytes one record may have; more is `too-large`.
-    ///   - skipping: Told of each defective record, which is then left out; without it the first ends
-    ///     the sequence with its error.
+    ///   - format: The format of the stream.
+    ///   - maximumRecordSize: The most bytes of a record; more is `too-large`.
+    ///   - skipping: Receives the error of each defective record, which the sequence then skips.
+    ///     Without it the first error ends the sequence. An array always ends at its first error.
     public func jsonRecords(
         _ format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
         skipping: (@Sendable (JSONError) -> Void)? = nil

@@ -38,13 +38,13 @@ package struct JSONRPCResponse {
         }
         var members = Members()
         for (name, value) in reader.members(of: element) {
-            if reader.isString(name, "jsonrpc") {
+            if reader.isString(name, equalTo: "jsonrpc") {
                 members.version = value
-            } else if reader.isString(name, "id") {
+            } else if reader.isString(name, equalTo: "id") {
                 members.id = value
-            } else if reader.isString(name, "result") {
+            } else if reader.isString(name, equalTo: "result") {
                 members.result = value
-            } else if reader.isString(name, "error") {
+            } else if reader.isString(name, equalTo: "error") {
                 members.error = value
             }
         }
@@ -77,7 +77,7 @@ package struct JSONRPCResponse {
         /// JSON-RPC 2.0, section 5: exactly one of result and error, whatever their values.
         func content(id: ID, in reader: JSONReader, acceptsBoth: Bool) -> Content {
             guard let version else { return .defect("the member jsonrpc is missing") }
-            guard reader.isString(version, "2.0") else {
+            guard reader.isString(version, equalTo: "2.0") else {
                 return .defect("the member jsonrpc is not the string 2.0")
             }
             if let defect = defect(of: id) { return .defect(defect) }

@@ -69,7 +69,7 @@ struct DumpPlaintext: Sendable {
         let members = reader.members(of: reader.root)
         func member(_ name: StaticString) throws(VaultError) -> JSONReader.Element {
             guard members.count == 6,
-                let member = members.first(where: { reader.isString($0.name, name) })
+                let member = members.first(where: { reader.isString($0.name, equalTo: name) })
             else { throw Self.tampered("does not have the six expected members") }
             return member.value
         }
@@ -101,8 +101,8 @@ struct DumpPlaintext: Sendable {
             reader.allMembers(
                 of: origins,
                 { _, origin in
-                    reader.isString(origin, "defaults") || reader.isString(origin, "launch")
-                        || reader.isString(origin, "fetched")
+                    reader.isString(origin, equalTo: "defaults") || reader.isString(origin, equalTo: "launch")
+                        || reader.isString(origin, equalTo: "fetched")
                 })
         else { return false }
         if reader.haveSameNames(values, origins) { return true }
@@ -123,11 +123,11 @@ struct DumpPlaintext: Sendable {
         // Names are unique, so an object of two members can't have any other.
         return members.count == 2
             && members.contains {
-                reader.isString($0.name, "id") && reader.isString($0.value, identity.id)
+                reader.isString($0.name, equalTo: "id") && reader.isString($0.value, equalTo: identity.id)
             }
             && members.contains {
-                reader.isString($0.name, "version")
-                    && reader.isString($0.value, identity.version)
+                reader.isString($0.name, equalTo: "version")
+                    && reader.isString($0.value, equalTo: identity.version)
             }
     }
 

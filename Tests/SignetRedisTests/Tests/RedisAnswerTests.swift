@@ -40,9 +40,9 @@ struct RedisAnswerTests {
         arguments: [
             ("READONLY You can't write against a read only replica.", "it is a replica"),
             ("OOM command not allowed", "its memory is full"),
-            ("LOADING Redis is", "read its data"),
+            ("LOADING Redis is", "loading its data"),
             ("MISCONF Redis is configured to save", "cannot write its data"),
-            ("MOVED 3999 127.0.0.1:6381", "part of a cluster"), ("NOAUTH x", "wants a password"),
+            ("MOVED 3999 127.0.0.1:6381", "part of a cluster"), ("NOAUTH x", "requires a password"),
             ("NOREPLICAS Not enough good replicas", "fewer replicas"),
             ("ERR unknown command 'secret'", "it refuses (ERR)"), ("x y", "it refuses (an error)"),
         ])

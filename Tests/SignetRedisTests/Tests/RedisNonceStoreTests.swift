@@ -226,10 +226,10 @@ struct RedisNonceStoreTests {
         }
         let none = try RedisNonceStore(host.options)
         let noWords = await words { try await none.check() }
-        #expect(noWords.contains("wants a password (NOAUTH)"))
+        #expect(noWords.contains("requires a password (NOAUTH)"))
         let wrong = try RedisNonceStore(host.options, password: password("other-ZZZZZZ"))
         let wrongWords = await words { try await wrong.check() }
-        #expect(wrongWords.contains("does not take the user or the password (WRONGPASS)"))
+        #expect(wrongWords.contains("does not accept the user or the password (WRONGPASS)"))
         #expect(await wrong.code("a") == "nonce-store-unavailable")
         let right = try RedisNonceStore(host.options, password: password("s3cret-ZZZZZZ\n"))
         #expect(await right.code("a") == "no error")
@@ -275,8 +275,8 @@ struct RedisNonceStoreTests {
         for (settings, wanted) in [
             (["--replicaof", "127.0.0.1 \(freePort())"], "it is a replica, which does not write"),
             (["--maxmemory", "1"], "its memory is full (OOM)"),
-            (["--maxmemory-policy", "allkeys-lru"], "wanted noeviction"),
-            (["--maxmemory-policy", "volatile-ttl"], "wanted noeviction"),
+            (["--maxmemory-policy", "allkeys-lru"], "expected noeviction"),
+            (["--maxmemory-policy", "volatile-ttl"], "expected noeviction"),
         ] {
             let host = try await RedisHost.start(settings)
             let store = try RedisNonceStore(host.options)

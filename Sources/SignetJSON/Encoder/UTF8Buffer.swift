@@ -1,25 +1,25 @@
-/// Bytes that grow at their end.
+/// A growing buffer of UTF-8 text.
 ///
-/// Each function makes room once and then writes words: one look at the array's owner and capacity for a
-/// whole member instead of one for each byte.
-struct TextBuffer {
-    /// What is written, and behind `count` room.
+/// Each function reserves memory once and then writes words, so that the array's owner and capacity
+/// are checked once for a whole member.
+struct UTF8Buffer {
+    /// The text, followed by unused bytes from `count` on.
     private var storage: [UInt8] = []
     private(set) var count = 0
 
     init() { grow(1 << 11) }
 
-    /// Adds a member name that is written here, or gives false where the object already holds it.
+    /// Adds a member name at a position of the text. Returns false if the object already holds it.
     @inline(__always)
-    func isNewName(
-        from start: Int, to end: Int, isEscaped: Bool, in names: inout MemberNames,
-        _ scope: inout MemberNames.Scope
+    func addName(
+        from start: Int, to end: Int, isEscaped: Bool, to names: inout MemberNames,
+        scope: inout MemberNames.Scope
     ) -> Bool {
         names.insert(storage.span, from: start, to: end, isEscaped: isEscaped, in: &scope)
     }
 
-    /// What is written, when nothing more comes.
-    mutating func taken() -> [UInt8] {
+    /// Returns the text, without the unused bytes.
+    mutating func finish() -> [UInt8] {
         storage.removeLast(storage.count - count)
         return storage
     }
@@ -44,7 +44,7 @@ struct TextBuffer {
         count &+= 1
     }
 
-    /// Closes an object and begins the next one of its array, and gives where that begins.
+    /// Closes an object and starts the next one of its array. Returns the position of the next one.
     @inline(__always)
     mutating func appendNextObject() -> Int {
         reserve(3)
@@ -67,39 +67,39 @@ struct TextBuffer {
 
     /// Appends the comma before a member that is not the first, and the member's name.
     ///
-    /// - Returns: Whether the name holds an escape.
+    /// - Returns: Whether the name has escapes.
     @inline(__always)
     mutating func appendName(_ name: String, isFirst: Bool) -> Bool {
         if !isFirst { append(ASCII.comma) }
         return append(name)
     }
 
-    /// Appends a name that stands in the text before, with its quotation marks and colon.
+    /// Appends a name that the text already holds, with its quotation marks and colon.
     mutating func appendName(from name: Int, length: Int, isFirst: Bool) {
         reserve(length &+ 9)
         let start = count
         var room = storage.mutableSpan
-        count = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+        count = Self.writeName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
     }
 
-    /// Appends a member whose name stands in the text before, with its quotation marks and colon.
+    /// Appends a member whose name the text already holds, with its quotation marks and colon.
     @inline(__always)
     mutating func appendMember(
-        nameFrom name: Int, length: Int, isFirst: Bool, _ value: JSONScalar
+        nameFrom name: Int, length: Int, isFirst: Bool, value: JSONScalar
     ) {
         reserve(length &+ 9 &+ Self.room(for: value))
         let start = count
         var room = storage.mutableSpan
-        let at = Self.putName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
-        let end = Self.put(value, to: &room, at: at)
+        let at = Self.writeName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+        let end = Self.write(value, to: &room, at: at)
         count = end ?? at
         if end == nil { appendSlowly(value) }
     }
 
-    /// Writes the comma before a member that is not the first, and whole words of its name, the last of
-    /// which may reach beyond what counts.
+    /// Writes a comma unless the member is the first, and then the name in whole words. The last
+    /// word can write past the end of the name.
     @inline(__always)
-    private static func putName(
+    private static func writeName(
         from start: Int, length: Int, isFirst: Bool, to room: inout MutableSpan<UInt8>, at end: Int
     ) -> Int {
         var at = end
@@ -116,14 +116,14 @@ struct TextBuffer {
         return at &+ length
     }
 
-    /// Whether a piece of the text has only ASCII.
-    func isASCII(_ start: Int, _ end: Int) -> Bool {
+    /// Whether a range of the text is ASCII.
+    func isASCII(from start: Int, to end: Int) -> Bool {
         storage[start..<end].allSatisfy { $0 < 0x80 }
     }
 
     /// Appends a string with its quotation marks.
     ///
-    /// - Returns: Whether it holds an escape.
+    /// - Returns: Whether it has escapes.
     @discardableResult
     mutating func append(_ text: String) -> Bool {
         reserve(text.utf8.count &+ 2)
@@ -144,7 +144,7 @@ struct TextBuffer {
         append(escaped)
     }
 
-    /// Writes a text with quotation marks and gives its end, or nil where a byte of it must be escaped.
+    /// Writes a string with quotation marks and returns its end, or nil if a byte needs an escape.
     @inline(__always)
     private static func quote(
         _ text: String, to room: inout MutableSpan<UInt8>, at start: Int
@@ -156,7 +156,7 @@ struct TextBuffer {
         return copy(source, to: &room, at: start &+ 1) ? last &+ 1 : nil
     }
 
-    /// Copies a text, or gives false where a byte of it must be escaped.
+    /// Copies a string. Returns false if a byte needs an escape.
     @inline(__always)
     private static func copy(
         _ source: borrowing Span<UInt8>, to room: inout MutableSpan<UInt8>, at start: Int
@@ -182,9 +182,10 @@ struct TextBuffer {
         return true
     }
 
-    /// Writes eight bytes, the lowest first; the optimiser makes one store of it.
+    /// Writes eight bytes, the lowest first. The optimiser turns it into one store.
     ///
-    /// Not inlined: where it sees from which bytes the word was made, it moves each of them alone.
+    /// Not inlined, because an optimiser that sees how the word was made moves each byte
+    /// separately.
     @inline(never)
     private static func store(
         _ word: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
@@ -200,18 +201,6 @@ struct TextBuffer {
         room[start &+ 7] = UInt8(truncatingIfNeeded: word >> 56)
     }
 
-    /// Whether one of eight bytes is a quotation mark, a backslash or a control character.
-    @inline(__always)
-    private static func mustEscape(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let quotes = word ^ (ones &* UInt64(ASCII.quote))
-        let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
-        let found =
-            (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes
-            | (backslashes &- ones) & ~backslashes
-        return found & (ones &* 0x80) != 0
-    }
-
     // MARK: Other values
 
     /// Appends a value.
@@ -219,33 +208,33 @@ struct TextBuffer {
         reserve(Self.room(for: value))
         let start = count
         var room = storage.mutableSpan
-        if let end = Self.put(value, to: &room, at: start) {
+        if let end = Self.write(value, to: &room, at: start) {
             count = end
         } else {
             appendSlowly(value)
         }
     }
 
-    /// How many bytes `put` may write.
+    /// The most bytes that `write` needs for a value.
     @inline(__always)
     private static func room(for value: JSONScalar) -> Int {
         if case .string(let text) = value { return text.utf8.count &+ 2 }
         return 32
     }
 
-    /// Writes a value and gives its end, or nil where it takes more than a few words.
+    /// Writes a value and returns its end, or nil if it needs more than a few words.
     @inline(__always)
-    private static func put(
+    private static func write(
         _ value: JSONScalar, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int? {
         switch value {
-        case .null: return put(word: 0x6c6c_756e, length: 4, to: &room, at: start)
-        case .bool(true): return put(word: 0x6575_7274, length: 4, to: &room, at: start)
-        case .bool(false): return put(word: 0x65_736c_6166, length: 5, to: &room, at: start)
+        case .null: return write(word: 0x6c6c_756e, length: 4, to: &room, at: start)
+        case .bool(true): return write(word: 0x6575_7274, length: 4, to: &room, at: start)
+        case .bool(false): return write(word: 0x65_736c_6166, length: 5, to: &room, at: start)
         case .signed(let value):
-            return put(value.magnitude, isNegative: value < 0, to: &room, at: start)
-        case .unsigned(let value): return put(value, isNegative: false, to: &room, at: start)
-        case .double(let value): return put(value, to: &room, at: start)
+            return write(value.magnitude, isNegative: value < 0, to: &room, at: start)
+        case .unsigned(let value): return write(value, isNegative: false, to: &room, at: start)
+        case .double(let value): return write(value, to: &room, at: start)
         case .string(let text): return quote(text, to: &room, at: start)
         case .number, .tree: return nil
         }
@@ -258,13 +247,13 @@ struct TextBuffer {
         case .number(let number): append(Array(number.text.utf8))
         case .tree(let value): append(value.serialized())
         case .string(let text): appendEscaped(text)
-        case .null, .bool, .signed, .unsigned: break  // are always put
+        case .null, .bool, .signed, .unsigned: break  // always written by `write`
         }
     }
 
     /// Writes up to eight bytes, the lowest first.
     @inline(__always)
-    private static func put(
+    private static func write(
         word: UInt64, length: Int, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int {
         store(word, to: &room, at: start)
@@ -273,7 +262,7 @@ struct TextBuffer {
 
     /// Writes an integer's digits.
     @inline(__always)
-    private static func put(
+    private static func write(
         _ magnitude: UInt64, isNegative: Bool, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int {
         var at = start
@@ -281,7 +270,7 @@ struct TextBuffer {
             room[at] = ASCII.minus
             at &+= 1
         }
-        if magnitude >= 100 { return putDigits(magnitude, to: &room, at: at) }
+        if magnitude >= 100 { return writeDigits(magnitude, to: &room, at: at) }
         if magnitude >= 10 {
             room[at] = ASCII.zero &+ UInt8(truncatingIfNeeded: magnitude / 10)
             at &+= 1
@@ -291,7 +280,7 @@ struct TextBuffer {
     }
 
     @inline(never)
-    private static func putDigits(
+    private static func writeDigits(
         _ magnitude: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int {
         var digits = 1
@@ -301,13 +290,13 @@ struct TextBuffer {
             power = power &* 10
         }
         if digits == 19, magnitude >= 10_000_000_000_000_000_000 { digits = 20 }
-        putLast(digits, of: magnitude, to: &room, at: start)
+        writeLastDigits(digits, of: magnitude, to: &room, at: start)
         return start &+ digits
     }
 
     /// Writes the last decimal digits of a number.
     @inline(__always)
-    private static func putLast(
+    private static func writeLastDigits(
         _ digits: Int, of magnitude: UInt64, to room: inout MutableSpan<UInt8>, at start: Int
     ) {
         var rest = magnitude
@@ -319,13 +308,13 @@ struct TextBuffer {
         }
     }
 
-    /// Writes a finite value's text as `JSONNumber.text(of:)` gives it, or gives nil where that takes a
-    /// search.
+    /// Writes a finite value with the text of `JSONNumber.text(of:)` and returns its end, or nil if
+    /// the text needs a search.
     ///
-    /// A decimal of at most 15 digits that reads back as the value is the shortest there is, because no
-    /// two such decimals are one binary64; so a few places behind the point need no search.
+    /// A decimal of at most 15 digits that reads back as the value is the shortest one, because no
+    /// two such decimals are the same binary64. So a few decimal places need no search.
     @inline(never)
-    private static func put(
+    private static func write(
         _ value: Double, to room: inout MutableSpan<UInt8>, at start: Int
     ) -> Int? {
         let magnitude = value.magnitude
@@ -333,19 +322,19 @@ struct TextBuffer {
         let whole = Int64(magnitude)
         let isNegative = value < 0
         if Double(whole) == magnitude {
-            return put(UInt64(whole), isNegative: isNegative, to: &room, at: start)
+            return write(UInt64(whole), isNegative: isNegative, to: &room, at: start)
         }
         var power: Int64 = 10
         for places in 1..<4 {
             let scaled = magnitude * Double(power)
             guard scaled < 1e15 - 1 else { return nil }
-            // The nearest integer, or at a half the one above, which is then not the value.
+            // The nearest integer. A half is rounded up, and the check below then fails.
             let digits = Int64(scaled + 0.5)
             if Double(digits) / Double(power) == magnitude {
-                let point = put(UInt64(whole), isNegative: isNegative, to: &room, at: start)
+                let point = write(UInt64(whole), isNegative: isNegative, to: &room, at: start)
                 room[point] = ASCII.point
                 let rest = UInt64(digits &- whole &* power)
-                putLast(places, of: rest, to: &room, at: point &+ 1)
+                writeLastDigits(places, of: rest, to: &room, at: point &+ 1)
                 return point &+ 1 &+ places
             }
             power &*= 10

@@ -1,11 +1,11 @@
-extension EncodedNodes {
-    /// Takes over what has been written as a text.
+extension EncodingTree {
+    /// Adds the values of a text.
     ///
     /// - Returns: The node of each of the text's places.
-    mutating func take(_ text: consuming DirectText) -> [Int] {
+    mutating func add(_ text: consuming StreamingWriter) -> [Int] {
         let root = addRoot()
-        let (bytes, places, waiting) = text.completed()
-        // The bytes are our own and valid; what cannot be read again is a text beyond 2 GiB.
+        let (bytes, places, unset) = text.completed()
+        // The writer's bytes are valid, so this fails only beyond 2 GiB.
         guard
             let written = try? JSONScanner.nodes(
                 of: bytes, maximumDepth: .max, recordedDepth: .max)
@@ -17,21 +17,22 @@ extension EncodedNodes {
         var nodeOfPlace: [Int] = []
         nodeOfPlace.reserveCapacity(places.count)
         var index = 0
-        fill(root, from: reader, &index, places, waiting, &nodeOfPlace)
+        fill(
+            root, from: reader, at: &index, places: places, unset: unset, nodeOfPlace: &nodeOfPlace)
         return nodeOfPlace
     }
 
-    /// Gives a node the value that begins at an index of the reader's.
+    /// Sets a node to the value at an index of the reader.
     private mutating func fill(
-        _ node: Int, from reader: JSONReader, _ index: inout Int, _ places: [DirectText.Place],
-        _ waiting: Set<Int>, _ nodeOfPlace: inout [Int]
+        _ node: Int, from reader: JSONReader, at index: inout Int,
+        places: [StreamingWriter.Place], unset: Set<Int>, nodeOfPlace: inout [Int]
     ) {
         let source = reader.nodes[index]
-        // Places come in the order of the text, as the reader's nodes do.
+        // Places are in the order of the text, like the reader's nodes.
         let place = nodeOfPlace.count
         let isPlace = place < places.count && places[place].start == Int(source.start)
         if isPlace { nodeOfPlace.append(node) }
-        if isPlace, waiting.contains(place) {
+        if isPlace, unset.contains(place) {
             index += 1
             return
         }
@@ -41,7 +42,7 @@ extension EncodedNodes {
             return
         }
         index += 1
-        begin(source.kind == .array ? .array : .object, at: node)
+        start(source.kind == .array ? .array : .object, at: node)
         for _ in 0..<source.count {
             let child: Int
             if source.kind == .object {
@@ -50,7 +51,9 @@ extension EncodedNodes {
             } else {
                 child = element(of: node)
             }
-            fill(child, from: reader, &index, places, waiting, &nodeOfPlace)
+            fill(
+                child, from: reader, at: &index, places: places, unset: unset,
+                nodeOfPlace: &nodeOfPlace)
         }
     }
 }

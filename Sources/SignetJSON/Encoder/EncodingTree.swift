@@ -1,7 +1,5 @@
-internal import SignetBase
-
-/// All nodes of one text that is being encoded, in one array, each linked to its siblings.
-struct EncodedNodes {
+/// The values of a text that is being encoded, as an array of nodes linked to their siblings.
+struct EncodingTree {
     enum Kind: UInt8 { case unset, absent, value, array, object }
 
     private struct Node {
@@ -20,12 +18,12 @@ struct EncodedNodes {
     private static let unindexedCount = 16
 
     private var nodes: [Node] = []
-    /// Whether what was written before could not be taken over.
+    /// Whether an earlier text could not be added.
     var isLost = false
-    /// The members of large objects by name.
+    /// The members of large objects, by name.
     private var indexes: [Int: [JSONName: Int]] = [:]
 
-    /// Makes the root's node.
+    /// Adds the root's node.
     mutating func addRoot() -> Int {
         nodes.append(Node(parent: Self.none))
         return 0
@@ -38,10 +36,10 @@ struct EncodedNodes {
         nodes[node].value = value
     }
 
-    /// Leaves a value out, because it could not be encoded.
-    mutating func drop(_ node: Int) { nodes[node].kind = .absent }
+    /// Removes a value that could not be encoded.
+    mutating func remove(_ node: Int) { nodes[node].kind = .absent }
 
-    mutating func begin(_ kind: Kind, at node: Int) {
+    mutating func start(_ kind: Kind, at node: Int) {
         let old = nodes[node].kind
         guard old != kind else { return }
         if old != .unset { clear(node) }
@@ -54,7 +52,7 @@ struct EncodedNodes {
         append(Node(parent: Int32(truncatingIfNeeded: parent)))
     }
 
-    mutating func setMember(_ name: String, _ value: JSONValue, of parent: Int) {
+    mutating func setMember(_ name: String, to value: JSONValue, of parent: Int) {
         if let node = find(name, in: parent) {
             clear(node)
             set(value, at: node)
@@ -158,7 +156,7 @@ struct EncodedNodes {
         case .unset, .absent, .object:
             var object = JSONObject(reserving: Int(nodes[node].count))
             for child in children(of: node) {
-                object.appendUnique(nodes[child].name, value(of: child))
+                object.appendUnique(nodes[child].name, value: value(of: child))
             }
             return .object(object)
         }
