@@ -3,9 +3,8 @@ internal import CSignetSystem
 /// Keeps the keys in a process's memory out of core files and crash reports.
 ///
 /// ```swift
-/// CoreDumps.disable()  // Call it first in `main`, before you read a key.
-/// let keys = try KeySource.file("keys.json").load()
-/// print(keys)
+/// // First in `main`, before a key is read:
+/// guard CoreDumps.disable() else { fatalError("the system keeps core files on") }
 /// ```
 public enum CoreDumps {
     /// Turns off core files and Swift's crash report for this process. The `signet` tool calls it

@@ -147,7 +147,7 @@ import Testing
                 "services.a.protocol": "rest", "services.a.commonParameters": ["v": 1, "w": 2],
                 "app.userAgent": "shop/1",
             ], engine)
-        _ = try await system.call("a", RPCCall("GET", .object(["w": 3])), path: "/x")
+        _ = try await system.call("a", RPCCall("GET", parameters: .object(["w": 3])), path: "/x")
         _ = try await system.call("a", RPCCall("GET"), path: "/x")
         #expect(
             engine.requests.map(\.request.path) == [
@@ -156,7 +156,7 @@ import Testing
         )
         #expect(engine.requests[0].request.headerFields[.userAgent] == "shop/1")
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("POST", .array([1])))
+            try await system.call("a", RPCCall("POST", parameters: .array([1])))
         }
         #expect(error?.code.name == "invalid-params")
         #expect(engine.count == 2)

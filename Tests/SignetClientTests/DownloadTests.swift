@@ -247,7 +247,7 @@ import Testing
 
     private func leavePart(of url: String, _ tag: String, in place: TemporaryDirectory) throws {
         let name = ".file.signet-\(getuid()).part"
-        let source = Base64.encode(try Digest.of(Array("GET \(url)".utf8)), .url)
+        let source = Base64.encode(try Digest.of(Array("GET \(url)".utf8)), as: .url)
         try place.write(Self.whole[..<120_000], to: name)
         let quoted = tag.replacingOccurrences(of: "\"", with: "\\\"")
         try place.write(

@@ -62,10 +62,10 @@ struct PythonServerTests {
             ], policy: .allowingAll())
 
         let text = JSONValue.string("é😀\u{0}\n")
-        let echoed = try await system.call("a", RPCCall("echo", .array([text])))
+        let echoed = try await system.call("a", RPCCall("echo", parameters: .array([text])))
         #expect(echoed.result?.value == text)
         let named = try await system.call(
-            "a", RPCCall("add", .object(["b": 1, "a": 9_007_199_254_740_992])))
+            "a", RPCCall("add", parameters: .object(["b": 1, "a": 9_007_199_254_740_992])))
         #expect(named.result?.value == 9_007_199_254_740_993)
         #expect(try await system.call("a", RPCCall("null")).result?.value == .null)
         let note = try await system.call("a", RPCCall("null", isNotification: true))
@@ -73,7 +73,7 @@ struct PythonServerTests {
         #expect(note.warnings.isEmpty)
 
         for (call, code) in [
-            (RPCCall("missing"), -32601), (RPCCall("add", .array([1])), -32602),
+            (RPCCall("missing"), -32601), (RPCCall("add", parameters: .array([1])), -32602),
             (RPCCall("fail"), 4),
         ] as [(RPCCall, Int64)] {
             do throws(ClientError) {
@@ -88,8 +88,8 @@ struct PythonServerTests {
         let batch = try await system.batch(
             "a",
             [
-                RPCCall("add", .array([1, 2])), RPCCall("null", isNotification: true),
-                RPCCall("fail"), RPCCall("echo", .object(["text": "x"])),
+                RPCCall("add", parameters: .array([1, 2])), RPCCall("null", isNotification: true),
+                RPCCall("fail"), RPCCall("echo", parameters: .object(["text": "x"])),
             ])
         #expect(batch.warnings.isEmpty)
         guard case .result(let sum) = batch.outcomes[0], case .notified = batch.outcomes[1],
@@ -131,23 +131,23 @@ struct PythonServerTests {
             services: ["one": service(.jsonRPC1), "two": service(.jsonRPC2)], policy: .allowingAll()
         )
         let values: [JSONValue] = ["é😀\n", 1.5, .null, ["a": []]]
-        let echoed = try await system.call("one", RPCCall("echo", .array(values)))
+        let echoed = try await system.call("one", RPCCall("echo", parameters: .array(values)))
         #expect(echoed.result?.value == .array(values))
         #expect(echoed.warnings.isEmpty)
-        let sum = try await system.call("one", RPCCall("add", .array([9_007_199_254_740_992, 1])))
+        let sum = try await system.call("one", RPCCall("add", parameters: .array([9_007_199_254_740_992, 1])))
         #expect(sum.result?.value == 9_007_199_254_740_993)
         #expect(try await system.call("one", RPCCall("null")).result?.value == .null)
         let note = try await system.call("one", RPCCall("null", isNotification: true))
         #expect(note.result == nil && note.warnings.isEmpty)
         for (call, code) in [
-            (RPCCall("missing"), -32601), (RPCCall("add", .array([1])), -32602),
+            (RPCCall("missing"), -32601), (RPCCall("add", parameters: .array([1])), -32602),
         ] as [(RPCCall, Int64)] {
             let failure = await Self.failure(of: "one", call, in: system)
             #expect(failure?.code.name == "rpc-error")
             #expect(failure?.serverError?.code.int64 == code)
         }
         // It answers a call of 2.0 in 1.0's form, which nobody takes for a reply of 2.0.
-        let other = await Self.failure(of: "two", RPCCall("add", .array([1, 2])), in: system)
+        let other = await Self.failure(of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
         #expect(other?.code.name == "malformed-reply")
         await system.shutdown()
         try await server.stop()
@@ -215,7 +215,7 @@ struct PythonServerTests {
                 let service: Service = number.isMultiple(of: 2) ? "old" : "new"
                 group.addTask {
                     let text = JSONValue.string("\(service) \(number) é")
-                    let reply = try await system.call(service, RPCCall("echo", .array([text, 1])))
+                    let reply = try await system.call(service, RPCCall("echo", parameters: .array([text, 1])))
                     #expect(reply.result?.value == .array([text, 1]))
                     #expect(reply.warnings.isEmpty)
                 }
@@ -235,10 +235,10 @@ struct PythonServerTests {
         #expect(old?.serverError?.data == ["reason": "no"])
         let new = await Self.failure(of: "new", RPCCall("fail"), in: system)
         #expect(new?.serverError?.code.int64 == 4)
-        let named = RPCCall("echo", .object(["a": 1]))
+        let named = RPCCall("echo", parameters: .object(["a": 1]))
         #expect(await Self.failure(of: "old", named, in: system)?.code.name == "invalid-params")
 
-        let stranger = RPCCall("echo", .array([1]))
+        let stranger = RPCCall("echo", parameters: .array([1]))
         let lax = await Self.failure(of: "2.0 at 1.0", stranger, in: system)
         #expect(lax?.code.name == "malformed-reply")
         let strict = await Self.failure(of: "1.0 at 2.0", stranger, in: system)

@@ -10,10 +10,10 @@ import Testing
     @Test(arguments: try VectorFile.load("rfc4648"))
     func agreesWithTheRFC(_ vector: JSONObject) {
         let plain = bytes(vector.text("plain"))
-        #expect(Base64.encode(plain, .standard) == vector.text("standard"))
-        #expect(Base64.encode(plain, .url) == vector.text("url"))
-        #expect(Base64.decode(vector.text("standard"), .standard) == plain)
-        #expect(Base64.decode(vector.text("url"), .url) == plain)
+        #expect(Base64.encode(plain, as: .standard) == vector.text("standard"))
+        #expect(Base64.encode(plain, as: .url) == vector.text("url"))
+        #expect(Base64.decode(vector.text("standard"), from: .standard) == plain)
+        #expect(Base64.decode(vector.text("url"), from: .url) == plain)
     }
 
     /// Every length around the sixteen letters that are taken at once, every byte in every place.
@@ -22,16 +22,16 @@ import Testing
             for seed in 0..<8 {
                 let plain = (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 37) ^ (seed &* 83)) }
                 let wanted = Data(plain).base64EncodedString()
-                #expect(Base64.encode(plain, .standard) == wanted)
+                #expect(Base64.encode(plain, as: .standard) == wanted)
                 let url = wanted.replacing("+", with: "-").replacing("/", with: "_")
                     .replacing("=", with: "")
-                #expect(Base64.encode(plain, .url) == url)
-                #expect(Base64.encodeBytes(plain.span, .url) == bytes(url))
+                #expect(Base64.encode(plain, as: .url) == url)
+                #expect(Base64.encodeBytes(plain.span, as: .url) == bytes(url))
                 var text = bytes("x.")
-                Base64.append(plain.span, .url, to: &text)
+                Base64.append(plain.span, as: .url, to: &text)
                 #expect(text == bytes("x." + url))
-                #expect(Base64.decode(wanted, .standard) == plain)
-                #expect(Base64.decode(url, .url) == plain)
+                #expect(Base64.decode(wanted, from: .standard) == plain)
+                #expect(Base64.decode(url, from: .url) == plain)
             }
         }
     }
@@ -39,16 +39,16 @@ import Testing
     @Test func machinesWithoutWideRegistersAgree() {
         for count in 0...130 {
             let plain = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 89 &+ count) }
-            let url = bytes(Base64.encode(plain, .url))
-            #expect(Base64.encodeInWords(plain, .url) == url)
+            let url = bytes(Base64.encode(plain, as: .url))
+            #expect(Base64.encodeInWords(plain, as: .url) == url)
             #expect(
-                Base64.encodeInWords(plain, .standard) == bytes(Base64.encode(plain, .standard)))
-            #expect(Base64.decodeInWords(url, .url) == plain)
+                Base64.encodeInWords(plain, as: .standard) == bytes(Base64.encode(plain, as: .standard)))
+            #expect(Base64.decodeInWords(url, from: .url) == plain)
             for place in url.indices {
                 for letter in bytes("+/=[`{@:.\u{0}\u{7f}") + [0x80, 0xff] {
                     var changed = url
                     changed[place] = letter
-                    #expect(Base64.decodeInWords(changed, .url) == nil)
+                    #expect(Base64.decodeInWords(changed, from: .url) == nil)
                 }
             }
         }
@@ -60,7 +60,7 @@ import Testing
         "Zm8*",
     ])
     func standardRefuses(_ text: String) {
-        #expect(Base64.decode(text, .standard) == nil)
+        #expect(Base64.decode(text, from: .standard) == nil)
     }
 
     @Test(arguments: [
@@ -69,7 +69,7 @@ import Testing
         "Zm.9", "Zm9v=", "Z\u{0}8", "Zmé", "[m9v", "`m9v", "{m9v", "@m9v", ":m9v", "Zm9v,A",
     ])
     func urlRefuses(_ text: String) {
-        #expect(Base64.decode(text, .url) == nil)
+        #expect(Base64.decode(text, from: .url) == nil)
     }
 
     /// One foreign letter at each place of a text long enough for every way of reading.
@@ -77,14 +77,14 @@ import Testing
         let common = bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
         for (form, more) in [(Base64.Form.url, "-_"), (.standard, "+/")] {
             // Three times four steps of 32 letters, one step, words and the end.
-            var text = bytes(Base64.encode([UInt8](repeating: 0xa5, count: 348), form))
+            var text = bytes(Base64.encode([UInt8](repeating: 0xa5, count: 348), as: form))
             let letters = Set(common + bytes(more))
             var right = 0
             for place in text.indices {
                 let kept = text[place]
                 for letter in UInt8.min...UInt8.max {
                     text[place] = letter
-                    if (Base64.decode(text, form) != nil) == letters.contains(letter) {
+                    if (Base64.decode(text, from: form) != nil) == letters.contains(letter) {
                         right += 1
                     }
                 }
@@ -101,7 +101,7 @@ import Testing
                 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last)
             for turn in 0..<64 {
                 let text = (0..<320).map { alphabet[($0 * 7 + turn) % 64] }
-                let plain = Base64.decode(text, form)
+                let plain = Base64.decode(text, from: form)
                 #expect(plain?.count == 240)
                 for (index, letter) in text.enumerated() {
                     let bit = index * 6
@@ -126,8 +126,8 @@ import Testing
                 for c in letters {
                     for text in [[a], [a, b], [a, b, c], [a, b, c, a]] {
                         for form in [Base64.Form.url, .standard] {
-                            guard let plain = Base64.decode(text, form) else { continue }
-                            #expect(Base64.encodeBytes(plain.span, form) == text)
+                            guard let plain = Base64.decode(text, from: form) else { continue }
+                            #expect(Base64.encodeBytes(plain.span, as: form) == text)
                         }
                     }
                 }

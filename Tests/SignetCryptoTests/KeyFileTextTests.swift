@@ -9,7 +9,7 @@ import Testing
 @Suite struct KeyFileTextTests {
     static let root = [UInt8](repeating: 7, count: 32)
     static let old = String(repeating: "A", count: 43)
-    static let new = Base64.encode(root, .url)
+    static let new = Base64.encode(root, as: .url)
 
     func text(_ text: String) -> KeyFileText { KeyFileText(Array(text.utf8)) }
 

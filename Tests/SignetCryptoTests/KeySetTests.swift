@@ -22,7 +22,7 @@ import Testing
         #expect(set.keys.map(\.id) == ["a", "b", "c", "d", "e"])
         #expect(set.keys.map(\.kind) == [.hmac, .hmac, .vault, .ed25519, .p256])
         #expect(set.keys.map(\.isPrivate) == [true, true, true, false, false])
-        let wanted = try HMAC.tag(of: bytes("m").span, key: bytes("secret").span, .sha512)
+        let wanted = try HMAC.tag(of: bytes("m").span, key: bytes("secret").span, using: .sha512)
         #expect(try set.key(id: "b").hmacKey().tag(of: bytes("m")) == wanted)
         #expect(try set.key(id: "a").hmacKey() === set.key(id: "a").hmacKey())
         #expect(try set.key(id: "c").withVaultRoot { $0.count } == 32)
@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [0, 1, 16, 31, 33, 64])
     func refusesARootOfLength(_ count: Int) {
-        let k = Base64.encode([UInt8](repeating: 0x5a, count: count), .url)
+        let k = Base64.encode([UInt8](repeating: 0x5a, count: count), as: .url)
         let failure = error {
             try parse(#"{"keys":[{"kid":"a","kty":"oct","use":"enc","k":"\#(k)"}]}"#)
         }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func aSecretNeverPrints() throws {
-        let k = Base64.encode([UInt8](repeating: 0x5a, count: 32), .url)
+        let k = Base64.encode([UInt8](repeating: 0x5a, count: 32), as: .url)
         let set = try parse(
             #"{"keys":[{"kid":"a","kty":"oct","alg":"HS256","k":"\#(k)"},"#
                 + #"{"kid":"b","kty":"oct","use":"enc","k":"\#(k)"},"#

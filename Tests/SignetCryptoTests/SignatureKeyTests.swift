@@ -13,7 +13,7 @@ import Testing
             var bytes = key.hex(name)
             while bytes.count > width, bytes.first == 0 { bytes.removeFirst() }
             while bytes.count < width { bytes.insert(0, at: 0) }
-            return .string(Base64.encode(bytes.span, .url))
+            return .string(Base64.encode(bytes.span, as: .url))
         }
         switch algorithm {
         case .ed25519:

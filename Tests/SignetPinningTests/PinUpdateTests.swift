@@ -99,14 +99,14 @@ import Testing
 
     /// A document of these parts, signed with our own key by OpenSSL's program through the crypto module.
     private func forged(header: String, payload: String) throws -> [UInt8] {
-        let protected = Base64.encode(Array(header.utf8), .url)
-        let body = Base64.encode(Array(payload.utf8), .url)
+        let protected = Base64.encode(Array(header.utf8), as: .url)
+        let body = Base64.encode(Array(payload.utf8), as: .url)
         let (signer, algorithm) = try keys.keys[0].signatureKey()
         let message = Array("\(protected).\(body)".utf8)
         let signature = try signer.sign(message.span, by: algorithm)
         return Array(
             (#"{"payload":"\#(body)","protected":"\#(protected)","#
-                + #""signature":"\#(Base64.encode(signature, .url))"}"#).utf8)
+                + #""signature":"\#(Base64.encode(signature, as: .url))"}"#).utf8)
     }
 
     private static let header = #"{"alg":"EdDSA","kid":"pins-2026","typ":"signet-pins"}"#

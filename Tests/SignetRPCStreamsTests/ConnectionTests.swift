@@ -3,7 +3,6 @@ import SignetRPC
 import TestSupport
 import Testing
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// Calls over a stream of bytes: both directions, cancellation, deadlines and the end.
@@ -15,8 +14,8 @@ struct ConnectionTests {
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
     func answersComeInAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
-        async let one = connection.call("a", .array([1]))
-        async let two = connection.call("b", .object(["x": "y\n"]))
+        async let one = connection.call("a", parameters: .array([1]))
+        async let two = connection.call("b", parameters: .object(["x": "y\n"]))
         async let three = connection.call("c")
         var ids: [String: String] = [:]
         for _ in 0..<3 {
@@ -52,7 +51,7 @@ struct ConnectionTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<count {
                 group.addTask {
-                    let result = try await connection.call("echo", .array([.number(.init(number))]))
+                    let result = try await connection.call("echo", parameters: .array([.number(.init(number))]))
                     return result.value == [.number(.init(number))]
                 }
             }
@@ -233,7 +232,7 @@ struct ConnectionTests {
         let (connection, peer) = HostilePeer.pair(options)
         let text = JSONValue.string(String(repeating: "x", count: 100))
         #expect(
-            await outcome { try await connection.call("a", .array([text])) }
+            await outcome { try await connection.call("a", parameters: .array([text])) }
                 == "message-too-large")
         let call = Task { await outcome { try await connection.call("a") } }
         _ = try await peer.message()

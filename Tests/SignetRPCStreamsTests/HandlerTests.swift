@@ -2,7 +2,6 @@ import SignetJSON
 import SignetRPC
 import Testing
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// The peer's own requests and notifications, as a handler serves them.

@@ -3,7 +3,6 @@ import SignetRPC
 import Synchronization
 import TestSupport
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// The other end of a stream, which says byte for byte what a test tells it to.

@@ -3,7 +3,6 @@ import SignetRPC
 import TestSupport
 import Testing
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// python-lsp-jsonrpc at the other end of a child's standard input and output.
@@ -30,7 +29,7 @@ struct LanguageServerTests {
     private func started(_ handler: RPCHandler = .none) async throws -> (RPCConnection, ChildStream)
     {
         let child = try ChildStream(
-            await PythonPeer.path, ["-I", "-W", "ignore", "-c", Self.script])
+            await PythonPeer.path, arguments: ["-I", "-W", "ignore", "-c", Self.script])
         var options = RPCConnection.Options.languageServer
         options.timeout = .seconds(600)  // a busy machine starts Python slowly
         return (RPCConnection(child, options: options, handler: handler), child)
@@ -39,7 +38,7 @@ struct LanguageServerTests {
     @Test func callsAndErrors() async throws {
         let (connection, child) = try await started()
         let values: JSONObject = ["text": "é😀\u{0}\n", "big": 9_007_199_254_740_993, "list": [nil]]
-        #expect(try await connection.call("echo", .object(values)).value == .object(values))
+        #expect(try await connection.call("echo", parameters: .object(values)).value == .object(values))
         #expect(try await connection.call("null").value == nil)
         #expect(await outcome { try await connection.call("missing") } == "rpc-error")
         do {
@@ -50,7 +49,7 @@ struct LanguageServerTests {
             #expect(!"\(error)".contains("traceback"))
         }
         // By position it takes nothing, and answers so.
-        #expect(await outcome { try await connection.call("echo", .array([1])) } == "rpc-error")
+        #expect(await outcome { try await connection.call("echo", parameters: .array([1])) } == "rpc-error")
         connection.close()
         _ = await child.ended()
     }
@@ -64,7 +63,7 @@ struct LanguageServerTests {
                     "text": .string(String(repeating: "é", count: number * 10)),
                 ]
                 group.addTask {
-                    try await connection.call("echo", .object(members)).value == .object(members)
+                    try await connection.call("echo", parameters: .object(members)).value == .object(members)
                 }
             }
             for try await isOwn in group { #expect(isOwn) }
@@ -83,8 +82,8 @@ struct LanguageServerTests {
                 }
             ], notification: { call, _ in notes.add(call.parameters?.json.text ?? "") })
         let (connection, child) = try await started(handler)
-        #expect(try await connection.call("ask", .object(["number": 21])).value == 42)
-        try await connection.notify("told", .object(["text": "é"]))
+        #expect(try await connection.call("ask", parameters: .object(["number": 21])).value == 42)
+        try await connection.notify("told", parameters: .object(["text": "é"]))
         // What it answers behind the notification came behind it.
         #expect(try await connection.call("null").value == nil)
         #expect(try await eventually { notes.all == [#"{"text":"é"}"#] })
@@ -102,7 +101,7 @@ struct LanguageServerTests {
             await outcome { try await connection.call("slow", timeout: .milliseconds(50)) }
                 == "timeout")
         #expect(try await connection.call("open").value == nil)
-        #expect(try await connection.call("echo", .object(["a": 1])).value == ["a": 1])
+        #expect(try await connection.call("echo", parameters: .object(["a": 1])).value == ["a": 1])
         connection.close()
         _ = await child.ended()
     }

@@ -1,3 +1,4 @@
+import SignetRPCStreams
 import SignetJSON
 import SignetRPC
 import TestSupport

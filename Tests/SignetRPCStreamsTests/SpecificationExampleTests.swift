@@ -52,7 +52,7 @@ struct SpecificationExampleTests {
         try example.calls.map { call in
             RPCCall(
                 RPCMethod(call.method),
-                try call.params.map { try RPCParameters(parsing: bytes($0)) },
+                parameters: try call.params.map { try RPCParameters(parsing: bytes($0)) },
                 isNotification: call.id == nil)
         }
     }

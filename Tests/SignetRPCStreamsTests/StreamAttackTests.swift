@@ -3,7 +3,6 @@ import SignetRPC
 import TestSupport
 import Testing
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// A hostile peer on a stream: no bytes make a call hang, end twice, or be taken for another's answer.

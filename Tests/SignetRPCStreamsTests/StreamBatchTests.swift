@@ -4,12 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import SignetPinFormats
 @testable import SignetRPCStreams
 
 /// Batches over a stream, from both sides.
 struct StreamBatchTests {
-    private static let three = [RPCCall("a"), RPCCall("b", .array([1])), RPCCall("c")]
+    private static let three = [RPCCall("a"), RPCCall("b", parameters: .array([1])), RPCCall("c")]
 
     private func result(_ id: String, _ value: String = "1") -> String {
         #"{"jsonrpc":"2.0","id":\#(id),"result":\#(value)}"#
@@ -44,7 +43,7 @@ struct StreamBatchTests {
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
     func repliesInAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
-        let calls = Self.three + [RPCCall("n", .object(["x": 1]), isNotification: true)]
+        let calls = Self.three + [RPCCall("n", parameters: .object(["x": 1]), isNotification: true)]
         async let found = outcomes { try await connection.batch(calls) }
         let message = try await peer.message()
         #expect(
@@ -229,7 +228,7 @@ struct StreamBatchTests {
             ([RPCCall("rpc.x")], "reserved-method"),
             (Array(repeating: RPCCall("a"), count: 101), "batch-too-large"),
             (
-                [RPCCall("a", .array([.string(String(repeating: "x", count: 400))]))],
+                [RPCCall("a", parameters: .array([.string(String(repeating: "x", count: 400))]))],
                 "message-too-large"
             ),
         ] {
@@ -274,7 +273,7 @@ struct StreamBatchTests {
                 for number in Int64(0)..<20 {
                     group.addTask {
                         let calls = [
-                            RPCCall("echo", .array([.number(JSONNumber(number))])),
+                            RPCCall("echo", parameters: .array([.number(JSONNumber(number))])),
                             RPCCall("note", isNotification: true), RPCCall("fail"),
                         ]
                         let found = await outcomes { try await connection.batch(calls) }

@@ -34,7 +34,7 @@ struct StreamTests {
 
     /// No SIGPIPE reaches the program.
     @Test func aChildThatHasGoneTakesNothing() async throws {
-        let child = try ChildStream("sh", ["-c", "exit 3"])
+        let child = try ChildStream("sh", arguments: ["-c", "exit 3"])
         #expect(await child.ended() == 3)
         #expect(try await child.read(atMost: 10).isEmpty)
         let error = await #expect(throws: RPCStreamError.self) { try await child.write([1]) }
@@ -49,7 +49,7 @@ struct StreamTests {
         let inheritable = dup(STDERR_FILENO)
         defer { close(inheritable) }
         let child = try ChildStream(
-            "sh", ["-c", "[ -e /proc/$$/fd/2 ] && [ ! -e /proc/$$/fd/\(inheritable) ]"])
+            "sh", arguments: ["-c", "[ -e /proc/$$/fd/2 ] && [ ! -e /proc/$$/fd/\(inheritable) ]"])
         #expect(await child.ended() == 0)
         child.close()
     }
@@ -67,12 +67,12 @@ struct StreamTests {
 
     @Test func aChildThatDoesNotEndIsMadeTo() async throws {
         let stubborn = try ChildStream(
-            "sh", ["-c", "trap '' TERM; while :; do sleep 0.1; done"],
+            "sh", arguments: ["-c", "trap '' TERM; while :; do sleep 0.1; done"],
             gracePeriod: .milliseconds(100))
         stubborn.close()
         #expect(await stubborn.ended() == 137)
         let willing = try ChildStream(
-            "sh", ["-c", "while :; do sleep 0.1; done"], gracePeriod: .milliseconds(100))
+            "sh", arguments: ["-c", "while :; do sleep 0.1; done"], gracePeriod: .milliseconds(100))
         willing.close()
         #expect([137, 143].contains(await willing.ended()))
     }
@@ -133,7 +133,7 @@ struct StreamTests {
         for number in Int64(0)..<50 {
             let value = JSONValue.number(JSONNumber(number))
             let found = try await connection.batch([
-                RPCCall("a", .array([value])), RPCCall("b", .array(["x"])),
+                RPCCall("a", parameters: .array([value])), RPCCall("b", parameters: .array(["x"])),
             ])
             #expect(found == [.result(RPCResult(.array([value]))), .result(RPCResult(["x"]))])
         }

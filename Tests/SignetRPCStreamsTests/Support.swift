@@ -12,6 +12,6 @@ extension JSONRPCAdapter {
     }
 }
 
-extension RawReply {
+extension RawResponse {
     init(_ text: String, status: Int = 200) { self.init(status: status, body: bytes(text)) }
 }

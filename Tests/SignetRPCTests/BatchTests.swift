@@ -7,7 +7,8 @@ import Testing
 struct BatchTests {
     let adapter = JSONRPCAdapter.fromSeven()
     let calls = [
-        RPCCall("a"), RPCCall("b", .array([1])), RPCCall("n", isNotification: true), RPCCall("c"),
+        RPCCall("a"), RPCCall("b", parameters: .array([1])), RPCCall("n", isNotification: true),
+        RPCCall("c"),
     ]
 
     private func result(_ id: String, _ value: String = "1") -> String {

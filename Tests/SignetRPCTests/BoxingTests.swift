@@ -11,7 +11,9 @@ struct BoxingTests {
     @Test func aCallIsAPostOfOneObject() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(
-            RPCCall("orders.create", .object(["item": "tea", "exact": .number(JSONNumber(1))])))
+            RPCCall(
+                "orders.create",
+                parameters: .object(["item": "tea", "exact": .number(JSONNumber(1))])))
         #expect(request.method == .post)
         #expect(request.query == nil)
         #expect(request.fields[.contentType] == "application/json")
@@ -25,14 +27,14 @@ struct BoxingTests {
 
     @Test func rule4ANotificationHasNoId() throws {
         let request = try JSONRPCAdapter.fromSeven().box(
-            RPCCall("log", .array([1]), isNotification: true))
+            RPCCall("log", parameters: .array([1]), isNotification: true))
         #expect(text(request.body) == #"{"jsonrpc":"2.0","method":"log","params":[1]}"#)
         #expect(request.expected == .init(ids: [nil]))
     }
 
     @Test(arguments: [nil, RPCParameters.array([]), .object([:])])
     func rule13EmptyParametersAreLeftOut(_ parameters: RPCParameters?) throws {
-        let request = try JSONRPCAdapter.fromSeven().box(RPCCall("a", parameters))
+        let request = try JSONRPCAdapter.fromSeven().box(RPCCall("a", parameters: parameters))
         #expect(text(request.body) == #"{"jsonrpc":"2.0","method":"a","id":7}"#)
     }
 
@@ -130,7 +132,7 @@ struct BoxingTests {
     @Test func version1() throws {
         let adapter = JSONRPCAdapter.fromSeven(.v1)
         #expect(
-            text(try adapter.box(RPCCall("a", .array([1]))).body)
+            text(try adapter.box(RPCCall("a", parameters: .array([1]))).body)
                 == #"{"method":"a","params":[1],"id":7}"#)
         #expect(
             text(try adapter.box(RPCCall("a")).body) == #"{"method":"a","params":[],"id":8}"#)
@@ -138,7 +140,7 @@ struct BoxingTests {
             text(try adapter.box(RPCCall("a", isNotification: true)).body)
                 == #"{"method":"a","params":[],"id":null}"#)
         let error = #expect(throws: RPCError.self) {
-            try adapter.box(RPCCall("a", .object(["x": 1])))
+            try adapter.box(RPCCall("a", parameters: .object(["x": 1])))
         }
         #expect(error?.code.name == "invalid-params")
         let batch = #expect(throws: RPCError.self) { try adapter.box(batch: [RPCCall("a")]) }

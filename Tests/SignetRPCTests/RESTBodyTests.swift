@@ -79,7 +79,7 @@ struct RESTBodyTests {
         #expect(body.contentType == "application/x-www-form-urlencoded")
         var adapter = RESTAdapter()
         adapter.bodyEncoding = .form
-        let boxed = try adapter.box(RPCCall("POST", .object(object(json))))
+        let boxed = try adapter.box(RPCCall("POST", parameters: .object(object(json))))
         #expect(text(boxed.body) == wanted)
         #expect(boxed.fields[.contentType] == "application/x-www-form-urlencoded")
     }
@@ -93,10 +93,10 @@ struct RESTBodyTests {
     @Test func parametersOfTheQueryDoNotJoinTheBody() throws {
         var adapter = RESTAdapter()
         adapter.queryParameters = ["page"]
-        let both = try adapter.box(RPCCall("POST", .object(["page": 2, "a": 1])))
+        let both = try adapter.box(RPCCall("POST", parameters: .object(["page": 2, "a": 1])))
         #expect(both.query == "page=2")
         #expect(text(both.body) == #"{"a":1}"#)
-        let one = try adapter.box(RPCCall("POST", .object(["page": 2])))
+        let one = try adapter.box(RPCCall("POST", parameters: .object(["page": 2])))
         #expect(one.query == "page=2" && one.body.isEmpty && one.fields[.contentType] == nil)
     }
 

@@ -14,7 +14,7 @@ struct RESTFieldTests {
     }
 
     private func boxed(_ method: RPCMethod, _ parameters: String) throws -> BoxedRequest {
-        try adapter.box(RPCCall(method, RPCParameters(parsing: bytes(parameters))))
+        try adapter.box(RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))))
     }
 
     @Test(arguments: ["GET", "POST", "GET /x", "PUT /x/{p}"] as [RPCMethod])
@@ -59,7 +59,7 @@ struct RESTFieldTests {
     @Test func aCallWithABodyOfItsOwn() throws {
         let call = RPCCall(
             "POST /a/{id}",
-            .object(["id": "x/y", "X-A": "1", "c": 2, "q": ["r", "s"]]))
+            parameters: .object(["id": "x/y", "X-A": "1", "c": 2, "q": ["r", "s"]]))
         var request = try adapter.request(for: call, body: .json("b"))
         let boxed = try adapter.box(request)
         #expect(boxed.path == "/a/x%2Fy" && boxed.query == "q=r&q=s" && text(boxed.body) == "\"b\"")
@@ -67,7 +67,7 @@ struct RESTFieldTests {
         request = try adapter.request(for: RPCCall("POST"))
         #expect(try adapter.box(request).path == nil)
         for wrong in [
-            RPCCall("POST", .array([1])), RPCCall("POST", isNotification: true),
+            RPCCall("POST", parameters: .array([1])), RPCCall("POST", isNotification: true),
             RPCCall("POST /{id}"), RPCCall("P ST"),
         ] {
             #expect(throws: RPCError.self) { try adapter.request(for: wrong) }

@@ -77,7 +77,7 @@ struct RESTPathTests {
         _ method: RPCMethod, _ parameters: String, _ path: String, _ query: String?, _ body: String
     ) throws {
         let boxed = try RESTAdapter().box(
-            RPCCall(method, RPCParameters(parsing: bytes(parameters))))
+            RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))))
         #expect(boxed.path == path)
         #expect(boxed.query == query)
         #expect(text(boxed.body) == body)
@@ -92,7 +92,7 @@ struct RESTPathTests {
     ])
     func methodsWithAPathThatCannotBeSent(_ method: String, _ code: String) {
         let error = #expect(throws: RPCError.self) {
-            try RESTAdapter().box(RPCCall(RPCMethod(method), .object(["x": 1])))
+            try RESTAdapter().box(RPCCall(RPCMethod(method), parameters: .object(["x": 1])))
         }
         #expect(error?.code.name == code)
     }

@@ -14,7 +14,7 @@ struct RESTTests {
     @Test(arguments: ["POST", "PUT", "PATCH"])
     func parametersBecomeTheBody(_ method: String) throws {
         let request = try adapter.box(
-            RPCCall(RPCMethod(method), try parameters(#"{"a":[null,{"b":1e400}]}"#)))
+            RPCCall(RPCMethod(method), parameters: try parameters(#"{"a":[null,{"b":1e400}]}"#)))
         #expect(request.method.rawValue == method)
         #expect(text(request.body) == #"{"a":[null,{"b":1e400}]}"#)
         #expect(request.fields[.contentType] == "application/json")
@@ -32,7 +32,7 @@ struct RESTTests {
     ])
     func parametersJoinTheQuery(_ json: String, _ query: String) throws {
         for method: RPCMethod in ["GET", "DELETE", "HEAD", "OPTIONS"] {
-            let request = try adapter.box(RPCCall(method, try parameters(json)))
+            let request = try adapter.box(RPCCall(method, parameters: try parameters(json)))
             #expect(request.query == query)
             #expect(request.body.isEmpty)
             #expect(request.fields[.contentType] == nil)
@@ -41,7 +41,7 @@ struct RESTTests {
 
     @Test(arguments: ["{}", #"{"a":[]}"#])
     func nothingJoinsTheQuery(_ json: String) throws {
-        #expect(try adapter.box(RPCCall("GET", try parameters(json))).query == nil)
+        #expect(try adapter.box(RPCCall("GET", parameters: try parameters(json))).query == nil)
     }
 
     @Test(arguments: [
@@ -50,13 +50,15 @@ struct RESTTests {
     ])
     func parametersThatTheQueryCannotSay(_ json: String) throws {
         let parameters = try parameters(json)
-        let error = #expect(throws: RPCError.self) { try adapter.box(RPCCall("GET", parameters)) }
+        let error = #expect(throws: RPCError.self) {
+            try adapter.box(RPCCall("GET", parameters: parameters))
+        }
         #expect(error?.code.name == "invalid-params")
     }
 
     @Test func parametersByPositionAreRefusedForABodyToo() throws {
         let error = #expect(throws: RPCError.self) {
-            try adapter.box(RPCCall("POST", .array([1])))
+            try adapter.box(RPCCall("POST", parameters: .array([1])))
         }
         #expect(error?.code.name == "invalid-params")
     }

@@ -56,7 +56,7 @@ struct DiscoveryTests {
         _ document: String, _ method: RPCMethod, _ parameters: String?
     ) throws -> RPCCall {
         try ServiceDescription(parsing: bytes(document)).checked(
-            RPCCall(method, parameters.map { try RPCParameters(parsing: bytes($0)) }))
+            RPCCall(method, parameters: parameters.map { try RPCParameters(parsing: bytes($0)) }))
     }
 
     @Test func listsMethods() throws {
@@ -260,7 +260,7 @@ struct DiscoveryTests {
         let description = try ServiceDescription(parsing: bytes(Self.fields))
         let error = #expect(throws: RPCError.self) {
             try description.checked(
-                RPCCall(method, RPCParameters(parsing: bytes(parameters))), fields: fields)
+                RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))), fields: fields)
         }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
         // What stands in a field may be a secret.

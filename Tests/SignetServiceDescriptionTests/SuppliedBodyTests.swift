@@ -36,7 +36,7 @@ struct SuppliedBodyTests {
     private func check(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) throws {
         let parameters: RPCParameters? = id ? .object(["id": 7]) : nil
         _ = try ServiceDescription(parsing: bytes(Self.document)).checked(
-            RPCCall(method, parameters), body: body)
+            RPCCall(method, parameters: parameters), body: body)
     }
 
     private static func body(_ text: String, _ type: String) throws -> SuppliedBody {
@@ -201,7 +201,7 @@ struct SuppliedBodyTests {
             ("order", ["id": 7, "dry": true], true), ("order", ["id": 7, "count": 1], false),
             ("order", ["dry": true], false), ("none", ["id": 7], false),
         ] as [(RPCMethod, JSONObject, Bool)] {
-            let call = RPCCall(method, .object(parameters))
+            let call = RPCCall(method, parameters: .object(parameters))
             if fits {
                 _ = try description.checked(call, body: body)
             } else {

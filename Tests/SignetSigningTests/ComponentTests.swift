@@ -156,14 +156,14 @@ struct ComponentTests {
 
     @Test("equal whatever the order of parameters, other than by any other byte")
     func identity() throws {
-        let first = try ComponentIdentifier("x", [.sf, .key("a"), .tr, .req])
-        let second = try ComponentIdentifier("x", [.req, .tr, .key("a"), .sf])
+        let first = try ComponentIdentifier("x", parameters: [.sf, .key("a"), .tr, .req])
+        let second = try ComponentIdentifier("x", parameters: [.req, .tr, .key("a"), .sf])
         #expect(first == second)
         #expect(first.hashValue == second.hashValue)
         #expect(first.description == #""x";sf;key="a";tr;req"#)
         #expect(second.listed == #""x";req;tr;key="a";sf"#)
-        #expect(try first != ComponentIdentifier("x", [.sf, .key("b"), .tr, .req]))
-        #expect(try first != ComponentIdentifier("x", [.sf, .key("a"), .tr]))
+        #expect(try first != ComponentIdentifier("x", parameters: [.sf, .key("b"), .tr, .req]))
+        #expect(try first != ComponentIdentifier("x", parameters: [.sf, .key("a"), .tr]))
         #expect(try ComponentIdentifier("x").listed == "x")
     }
 

@@ -83,7 +83,7 @@ struct CoverageLimitTests {
         let wanted = [
             "\"x-7\": \(joined(7))", "\"x-0\": \(joined(0))", "\"x-39\": \(joined(39))",
             "\"host\": h",
-            "\"x-1\";bs: \(joined(1) { ":\(Base64.encode(Array("\($0)".utf8), .standard)):" })",
+            "\"x-1\";bs: \(joined(1) { ":\(Base64.encode(Array("\($0)".utf8), as: .standard)):" })",
             "\"x-3\";sf: \(joined(3))",
         ]
         let base = text(result.base).split(separator: "\n").dropLast().map(String.init)

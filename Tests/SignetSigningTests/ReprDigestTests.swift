@@ -153,7 +153,7 @@ struct ReprDigestTests {
         var message = try response([], body: "")
         try message.setRelatedRequest(request)
         let signed = try sign(message, covers)
-        let component = try ComponentIdentifier("content-digest", [.req])
+        let component = try ComponentIdentifier("content-digest", parameters: [.req])
         #expect(try verify(signed, covers)[component].map(text) == Self.sha256)
         request.setBody(Array("other".utf8))
         var other = signed

@@ -225,8 +225,8 @@ struct StreamingTests {
         #expect(
             try Sample.signer(.saltedHMAC, key: "orders-512").bodyDigests(for: message) == [.sha512]
         )
-        #expect(code { _ = try BodyDigests(byteCount: 1, [.sha256: [0]]) } == "malformed-digest")
-        #expect(code { _ = try BodyDigests(byteCount: 1, [:]) } == "malformed-digest")
+        #expect(code { _ = try BodyDigests(byteCount: 1, digests: [.sha256: [0]]) } == "malformed-digest")
+        #expect(code { _ = try BodyDigests(byteCount: 1, digests: [:]) } == "malformed-digest")
     }
 
     @Test("files and sequences are digested as arrays are")
@@ -236,15 +236,15 @@ struct StreamingTests {
         try Data(Self.body).write(to: URL(filePath: path))
         let all = Set(BodyDigest.allCases)
         let wanted = try Self.digests(all)
-        #expect(try BodyDigests(ofFile: path, all) == wanted)
+        #expect(try BodyDigests(ofFile: path, algorithms: all) == wanted)
         let chunks = AsyncStream { continuation in
             for piece in Self.pieces { continuation.yield(piece) }
             continuation.finish()
         }
-        #expect(try await BodyDigests(of: chunks, all) == wanted)
+        #expect(try await BodyDigests(of: chunks, algorithms: all) == wanted)
         #expect(
-            try ContentDigest.field(of: wanted, .sha512)
-                == ContentDigest.field(of: Self.body, .sha512))
+            try ContentDigest.field(of: wanted, algorithm: .sha512)
+                == ContentDigest.field(of: Self.body, algorithm: .sha512))
         #expect(code { _ = try BodyDigests(ofFile: path + "-gone") } == "unreadable-body")
         #expect(code { _ = try BodyDigests(ofFile: folder.url.path) } == "unreadable-body")
     }

@@ -186,7 +186,7 @@ import Testing
 
     @Test func aLivingWritersTemporaryIsWaitedFor() throws {
         try folder.write("half a fi", to: stale)
-        let held = try Descriptor(opening: folder.path(stale), O_RDONLY)
+        let held = try Descriptor(opening: folder.path(stale), flags: O_RDONLY)
         try #require(try held.tryLock() == .acquired)
         let path = folder.path("file")
         let outcome = Mutex<Result<Void, any Error>?>(nil)
@@ -211,7 +211,7 @@ import Testing
     @Test func aLongNameHasATemporaryToo() throws {
         let name = String(repeating: "é", count: 127)
         try PrivateFile.writeAtomically(bytes("new"), to: folder.path(name))
-        try PrivateFile.createNew(bytes("new"), folder.path(name + "x"))
+        try PrivateFile.createNew(bytes("new"), at: folder.path(name + "x"))
         #expect(try folder.contents().count == 2)
     }
 

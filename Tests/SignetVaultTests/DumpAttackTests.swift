@@ -81,7 +81,7 @@ import Testing
             var longer = parts
             longer[part] += parts[part]
             // A ciphertext of twice the length is one as well, where its last letter's spare bits are 0.
-            let isCiphertext = part == 3 && Base64.decode(longer[3], .url) != nil
+            let isCiphertext = part == 3 && Base64.decode(longer[3], from: .url) != nil
             #expect(part == 1 || refused(longer) == (isCiphertext ? "tampered" : "malformed-dump"))
             var shorter = parts
             shorter.remove(at: part)
@@ -143,7 +143,7 @@ import Testing
         init(_ dump: SealedDump, _ keys: KeySet) throws {
             parts = Parts(dump)
             let text = try #require(dump.exportKey(with: keys, now: noon)["k"]?.string)
-            key = try #require(Base64.decode(text, .url))
+            key = try #require(Base64.decode(text, from: .url))
         }
 
         func header() throws -> JSONObject {
@@ -161,7 +161,7 @@ import Testing
         }
 
         func sealed(header: [UInt8], inside: [UInt8]? = nil) throws -> [UInt8] {
-            let protected = Base64.encode(header, .url)
+            let protected = Base64.encode(header, as: .url)
             let associated = Array(protected.utf8)
             let nonce = try parts.decoded(2)
             let plaintext = try inside ?? self.inside()
@@ -169,8 +169,8 @@ import Testing
                 plaintext.span, key: key.span, nonce: nonce.span, authenticating: associated.span)
             var copy = parts
             copy.parts[0] = protected
-            copy.parts[3] = Base64.encode(ciphertext, .url)
-            copy.parts[4] = Base64.encode(tag, .url)
+            copy.parts[3] = Base64.encode(ciphertext, as: .url)
+            copy.parts[4] = Base64.encode(tag, as: .url)
             return copy.bytes
         }
     }
@@ -241,7 +241,7 @@ import Testing
         ]
         for part in [1, 4, 5, 6, 7] {
             var parts = kid.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            parts[part] = Base64.encode(Array(names[part].utf8), .url)
+            parts[part] = Base64.encode(Array(names[part].utf8), as: .url)
             var header = try forger.header()
             header["kid"] = .string(parts.joined(separator: "."))
             let opened = try shopDump().open(with: keys, for: shop, now: noon)

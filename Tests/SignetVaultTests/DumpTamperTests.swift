@@ -20,9 +20,9 @@ import Testing
         let parts = try Parts(shopDump())
         for bit in 0..<256 {
             let changed = try parts.withKid(part) { text in
-                var bytes = try #require(Base64.decode(text, .url))
+                var bytes = try #require(Base64.decode(text, from: .url))
                 bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-                return Base64.encode(bytes, .url)
+                return Base64.encode(bytes, as: .url)
             }
             #expect(try refusal(changed) == "wrong-key")
         }
@@ -36,7 +36,7 @@ import Testing
     ])
     func namesThatWereChangedAreNamed(_ part: Int, _ name: String, _ wanted: String) throws {
         let changed = try Parts(shopDump()).withKid(part) { _ in
-            Base64.encode(Array(name.utf8), .url)
+            Base64.encode(Array(name.utf8), as: .url)
         }
         #expect(try refusal(changed) == wanted)
     }
@@ -44,7 +44,7 @@ import Testing
     @Test func aChangedNameThatIsDemandedDoesNotFitItsKey() throws {
         let keys = try keySet()
         let changed = try Parts(shopDump()).withKid(5) { _ in
-            Base64.encode(Array("1.4.3".utf8), .url)
+            Base64.encode(Array("1.4.3".utf8), as: .url)
         }
         let binding = VersionBinding(
             app: "com.example.shop", version: "1.4.3", systemVersion: "0.1.0")
@@ -78,7 +78,7 @@ import Testing
     func saltsAndCommitmentsOfOtherLengthsAreMalformed(_ count: Int) throws {
         for part in [2, 3] {
             let changed = try Parts(shopDump()).withKid(part) { _ in
-                Base64.encode([UInt8](repeating: 1, count: count), .url)
+                Base64.encode([UInt8](repeating: 1, count: count), as: .url)
             }
             #expect(try refusal(changed) == "malformed-dump")
         }

@@ -16,7 +16,7 @@ struct DumpVector: Sendable, CustomTestStringConvertible {
 
     func text(_ name: String) throws -> String { try #require(json[name]?.string) }
     func bytes(_ name: String) throws -> [UInt8] {
-        try #require(Base64.decode(text(name), .url))
+        try #require(Base64.decode(text(name), from: .url))
     }
 
     var dump: [UInt8] { get throws { Array(try text("dump").utf8) } }
@@ -43,7 +43,7 @@ func keySet(
     more: JSONObject = [:]
 ) throws -> KeySet {
     var key: JSONObject = [
-        "kty": "oct", "kid": .string(id), "use": "enc", "k": .string(Base64.encode(root, .url)),
+        "kty": "oct", "kid": .string(id), "use": "enc", "k": .string(Base64.encode(root, as: .url)),
     ]
     for (name, value) in more { key[name] = value }
     let set: JSONValue = ["keys": [.object(key)]]
@@ -87,7 +87,7 @@ struct Parts {
     /// This dump with one part's bytes replaced.
     func with(_ index: Int, _ bytes: [UInt8]) -> [UInt8] {
         var copy = self
-        copy.parts[index] = Base64.encode(bytes, .url)
+        copy.parts[index] = Base64.encode(bytes, as: .url)
         return copy.bytes
     }
 
@@ -99,7 +99,7 @@ struct Parts {
     }
 
     func decoded(_ index: Int) throws -> [UInt8] {
-        try #require(Base64.decode(parts[index], .url))
+        try #require(Base64.decode(parts[index], from: .url))
     }
 
     /// This dump with a part of its kid changed: 0 the scheme, 1 the key's id, 2 the salt, ….

@@ -13,7 +13,7 @@ import Testing
     /// A set with a root, and what other programs keep beside it.
     static let set = """
         { "x-note" : "kept",
-          "keys" : [ {"kty":"oct","kid":"vault-2026","use":"enc","k":"\(Base64.encode(root, .url))",
+          "keys" : [ {"kty":"oct","kid":"vault-2026","use":"enc","k":"\(Base64.encode(root, as: .url))",
                       "x-member" : [1.0]},
                      \(others) ] }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(
             text
                 == Self.set.replacing(
-                    Base64.encode(Self.root, .url), with: Base64.encode(root, .url)
+                    Base64.encode(Self.root, as: .url), with: Base64.encode(root, as: .url)
                 )
                 .replacing("\"vault-2026\"", with: "\"vault-2026+1\""))
         let mode = try FileManager.default.attributesOfItem(atPath: keysPath)

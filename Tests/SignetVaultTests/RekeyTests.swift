@@ -162,11 +162,11 @@ import Testing
             "keys": [
                 [
                     "kty": "oct", "kid": "vault-2026", "use": "enc",
-                    "k": .string(Base64.encode([UInt8](repeating: 0x5a, count: 32), .url)),
+                    "k": .string(Base64.encode([UInt8](repeating: 0x5a, count: 32), as: .url)),
                 ],
                 [
                     "kty": "oct", "kid": "vault-2027", "use": "enc",
-                    "k": .string(Base64.encode([UInt8](repeating: 0x33, count: 32), .url)),
+                    "k": .string(Base64.encode([UInt8](repeating: 0x33, count: 32), as: .url)),
                 ],
             ]
         ]

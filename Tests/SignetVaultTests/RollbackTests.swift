@@ -278,7 +278,7 @@ import Testing
         let text: [UInt8] =
             [0, 0, 0, 0, 0, 0, 0, 1] + lp("com.example.shop") + lp("signet")
             + [0, 0, 0, 0, 0, 0, 0, 2]
-        let mac = try HMAC.tag(of: text.span, key: key.bytes, .sha256)
+        let mac = try HMAC.tag(of: text.span, key: key.bytes, using: .sha256)
         #expect(state.seals[0].mac == mac)
     }
 }

@@ -64,7 +64,7 @@ import Testing
                 "keys": [
                     [
                         "kty": "oct", "kid": credentials["access_key_id"] ?? "",
-                        "k": .string(Base64.encode(secret, .url)),
+                        "k": .string(Base64.encode(secret, as: .url)),
                     ]
                 ]
             ]
