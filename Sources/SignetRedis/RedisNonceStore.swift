@@ -37,7 +37,7 @@
         private let prefix: [UInt8]
         private let pool: RedisConnectionPool
 
-        /// Creates a store; it connects at the first nonce or ``check()``.
+        /// Creates a store; it connects at the first nonce or at `check()`.
         ///
         /// - Parameters:
         ///   - options: The address of Redis, and how to connect to it.
