@@ -80,7 +80,7 @@ internal import SignetBase
 
         private static func bytes(_ text: String) -> [UInt8]? {
             let encoded = Array(text.utf8)
-            return Base64.decode(encoded.span, .standard)
+            return Base64.decode(encoded.span, from: .standard)
         }
     }
 #endif

@@ -37,7 +37,7 @@
         private let prefix: [UInt8]
         private let pool: RedisConnectionPool
 
-        /// Creates a store; it connects at the first nonce or ``check()``.
+        /// Creates a store; it connects at the first nonce or at `check()`.
         ///
         /// - Parameters:
         ///   - options: The address of Redis, and how to connect to it.
@@ -59,22 +59,23 @@
         /// - Parameters:
         ///   - nonce: 1 to 256 bytes of ASCII.
         ///   - keyID: The key's id. Two keys can use the same nonce.
-        ///   - expiry: The last second, since 1970, at which a verifier could accept the signature
-        ///     again.
+        ///   - expiration: The last second, since 1970, at which a verifier could accept the
+        ///     signature again.
         ///   - now: The time, in seconds since 1970.
         /// - Throws: `SigningError` with `replayed-nonce` if Redis remembers the nonce, or
         ///   `nonce-store-unavailable` if Redis doesn't confirm that it does now.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) throws(SigningError) {
-            try pool.call(try command(for: nonce, of: keyID, until: expiry, now: now)).wait().get()
+            try pool.call(try command(for: nonce, of: keyID, until: expiration, now: now))
+                .wait().get()
         }
 
         /// Remembers a key's nonce like the method above, but suspends the task instead.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) async throws(SigningError) {
-            try await pool.call(try command(for: nonce, of: keyID, until: expiry, now: now))
+            try await pool.call(try command(for: nonce, of: keyID, until: expiration, now: now))
                 .outcome().get()
         }
 
@@ -107,7 +108,7 @@
             let text = Array("signet-nonce 1\n\(keyID.utf8.count):\(keyID)\(nonce)".utf8)
             do throws(CryptoFailure) {
                 let digest = try Digest.of(text)
-                return prefix + Base64.encodeBytes(digest.span, .url)
+                return prefix + Base64.encodeBytes(digest.span, as: .url)
             } catch {
                 throw SigningError(.cryptoFailed, error.description)
             }

@@ -36,9 +36,7 @@ public struct EngineResponse: Sendable {
     public var peerChain: [SeenCertificate]
     private let record: TimingsRecord?
 
-    /// Creates a response.
-    ///
-    /// - Parameter record: Where the engine stores the timings while the body arrives.
+    /// Creates a response. The engine stores the timings in `record` while the body arrives.
     public init(
         response: HTTPResponse, body: ResponseBody, httpVersion: HTTPVersion,
         timings: Timings = Timings(), verdict: PinVerdict? = nil, peerChain: [SeenCertificate] = [],
