@@ -1,17 +1,18 @@
-// How Swift's Mutex waits, where ThreadSanitizer can see it.
+// The waiting functions of Swift's Mutex, written so that ThreadSanitizer can see them.
 //
-// The standard library's own way (Swift 6.3, Linux) stands in a library that is not instrumented: what one
-// thread wrote before it let a lock go seems to be a race with what the next thread does, whenever that had
-// to wait. `Scripts/check-threads` links the tests with these functions in the place of the library's, by
-// the same names. A lock that is taken at once, and is let go with nobody waiting, is in the caller's code,
-// which is instrumented; so nobody is ever known to wait here, and letting go is always of that kind.
+// The standard library's own functions (Swift 6.3, Linux) are in a library that is not instrumented. So if a
+// thread had to wait for a lock, ThreadSanitizer reports a race between its accesses and those of the thread
+// that released the lock. `Scripts/check-threads` links the tests with these functions, which replace the
+// library's because they have the same names. Locking without waiting, and unlocking without waiting threads,
+// are inlined in the caller, which is instrumented. The functions here never register a waiting thread, so
+// every unlocking is of that kind.
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// The thread that holds the lock, or zero.
+// The thread that has the lock, or zero.
 typedef _Atomic(uint32_t) lock_word;
 
 #define SWIFT __attribute__((swiftcall))

@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which test shows what of the attacks on pinning, so that a renamed or lost test is missed.
+/// Names the tests of each attack on pinning, so that a renamed or removed test is noticed.
 ///
-/// The rows of the first table are what libcurl 7.88 was measured to do (the numbers are those of the
-/// measurements that the engine was designed by); the second names servers and callers that misbehave.
+/// The rows of the first table are behaviours of libcurl 7.88 that were measured before the engine
+/// was designed, with the numbers of those measurements. The second table names faulty servers and
+/// callers.
 @Suite struct AttackTableTests {
     private static let libcurl: [(row: Int, what: String, tests: [String])] = [
         (

@@ -5,7 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Servers that stall, cut, drip and send garbage; and callers that leave.
+/// Servers that stall, cut the connection, send slowly or send garbage, and callers that cancel
+/// their calls.
 @Suite struct BadServerTests {
     private static let replies: [(String, String, TransportError.Code)] = [
         ("nothing", "pass", .cutOff),

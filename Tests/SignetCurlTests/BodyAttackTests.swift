@@ -4,7 +4,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Bodies out of measure: what is not read is not sent, and what is too large is not taken.
+/// Bodies that are far too large: the server is held back while the caller does not read, and a
+/// body over the limit is refused.
 @Suite struct BodyAttackTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let gigabyte = 1 << 30

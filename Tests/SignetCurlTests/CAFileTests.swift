@@ -6,7 +6,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// CA files that change while an engine runs: the new file decides from the next call on.
+/// CA files that change while an engine runs: from the next call on, only the new file counts.
 @Suite struct CAFileTests {
     private let authority: TestAuthority
     private let other: TestAuthority

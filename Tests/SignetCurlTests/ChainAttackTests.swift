@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Certificates made to look like the pinned ones, and chains out of measure.
+/// Certificates made to look like the pinned ones, and chains of excessive length.
 @Suite struct ChainAttackTests {
     private let authority: TestAuthority
 
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// The same text with the case of one letter changed, so that it is a pin again.
+/// Returns the pin with the case of one letter changed, so that it is still a valid pin.
 func otherCase(_ pin: String) -> String? {
     var bytes = Array(pin.utf8)
     // Not the last digit, of which some bits must be zero.

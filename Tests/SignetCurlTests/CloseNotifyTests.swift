@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Bodies that end with their connection: only TLS's close_notify says that all of it came.
+/// Bodies that end with their connection: only TLS's close_notify shows that the body is complete.
 @Suite struct CloseNotifyTests {
     private let authority: TestAuthority
 

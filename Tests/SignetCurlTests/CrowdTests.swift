@@ -7,9 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Very many calls at once, and callers that leave at any moment. `SIGNET_SOAK` makes it the whole
-/// ten thousand, with the limit of memory; how soon each ends is measured of optimised code, by the
-/// benchmarks `cancel-h1` and `cancel-h2` (`make soak` does both).
+/// Thousands of calls at once, and callers that cancel at any moment.
+///
+/// With `SIGNET_SOAK` set there are 10,000 calls, and memory is limited. The time from a
+/// cancellation to the call's end is measured with optimised code, by the benchmarks `cancel-h1`
+/// and `cancel-h2`. `make soak` runs both.
 @Suite(.serialized) struct CrowdTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 600
@@ -167,7 +169,7 @@ import Testing
     }
 }
 
-/// A line of `/proc/self/status`, in bytes.
+/// Returns a line of `/proc/self/status` in bytes.
 private func memory(_ name: String) throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
@@ -175,7 +177,7 @@ private func memory(_ name: String) throws -> Int {
     return try #require(number) << 10
 }
 
-/// Makes the peak of resident memory the present one (proc(5), `clear_refs`).
+/// Sets the peak of resident memory to the present value (proc(5), `clear_refs`).
 private func forgetPeakMemory() throws {
     let file = try FileHandle(forWritingTo: URL(filePath: "/proc/self/clear_refs"))
     try file.write(contentsOf: Data("5".utf8))

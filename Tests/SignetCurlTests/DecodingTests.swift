@@ -4,7 +4,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Content codings: what Python's and nginx's compressors make is decoded, and everything else refused.
+/// Content codings: the output of the compressors of Python and nginx is decoded, and everything
+/// else is refused.
 @Suite struct DecodingTests {
     private func response(_ coding: String?, status: Int = 200) -> HTTPResponse {
         var fields: HTTPFields = [:]

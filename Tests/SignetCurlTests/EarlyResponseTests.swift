@@ -4,7 +4,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Servers that answer completely before the request's body has ended, and read no more of it.
+/// Servers that send a complete response before the request's body has ended, and read no more of
+/// it.
 @Suite struct EarlyResponseTests {
     private static func head(_ fields: String) -> String {
         "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"

@@ -5,6 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
+/// The basic behaviour of the engine: pins, exact bytes on the wire, bodies, simultaneous calls and
+/// host names.
 @Suite struct EngineTests {
     private let authority: TestAuthority
 

@@ -4,7 +4,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Servers that send without end what holds nothing of a response.
+/// Servers that endlessly send bytes that contain nothing of a response.
 @Suite struct FloodTests {
     private static let whole = 400 << 20
     /// What sockets may hold on the way is added to what the engine takes.

@@ -5,7 +5,8 @@ import Testing
 
 @testable import SignetCurl
 
-/// Bodies that nobody reads, uploads that nobody reads, and the calls beside them.
+/// Bodies that no caller reads, uploads that no server reads, and the other calls on their
+/// connections.
 @Suite struct FlowTests {
     private static let mebibyte = 1 << 20
 

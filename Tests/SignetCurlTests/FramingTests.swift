@@ -4,7 +4,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Responses whose fields say in more than one way, or in none, how long the body is.
+/// Responses whose fields give the body's length in contradictory ways, or not at all.
 @Suite struct FramingTests {
     private static func answer(_ fields: String, _ body: String) -> String {
         "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(fields) + b'\\r\\n' + \(body))"

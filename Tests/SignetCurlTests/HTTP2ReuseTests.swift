@@ -4,7 +4,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// HTTP/2 connections that the server ends, between two calls and in the middle of one.
+/// HTTP/2 connections that the server ends between two calls or during one.
 @Suite struct HTTP2ReuseTests {
     private let authority: TestAuthority
 

@@ -1,10 +1,11 @@
 import TestSupport
 
-/// A server that speaks HTTP/2 over TLS in frames that a few lines of `run(c)` write themselves, so that a
-/// test decides what the server reads, sends and leaves out.
+/// Starts an HTTP/2 server over TLS whose frames are written by a few lines of Python, the body of
+/// `run(c)`, so that a test decides what the server reads, sends and omits.
 ///
-/// It has `begin(c, window)` (the handshake of HTTP/2; `window` is each stream's at first), `frames(c)`,
-/// `frame(kind, flags, stream, payload)` and `answer(stream, body, ends, length)`.
+/// The script can use `begin(c, window)`, which does the handshake of HTTP/2 (`window` is the
+/// initial window of each stream), `frames(c)`, `frame(kind, flags, stream, payload)` and
+/// `answer(stream, body, ends, length)`.
 func http2Server(_ script: String) async throws -> ScriptedServer {
     try await ScriptedServer(
         script, tls: TestAuthority.trusted.get().leaf,

@@ -4,8 +4,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Servers that go wrong before, in and right after the handshake. Not one byte of a refused request may
-/// come to them, and the engine serves the next call.
+/// Servers that fail before, during or right after the handshake. They get no byte of a refused
+/// request, and the engine performs the next call.
 @Suite struct HandshakeAttackTests {
     private let authority: TestAuthority
 

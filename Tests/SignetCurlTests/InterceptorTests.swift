@@ -5,7 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// mitmproxy between engine and host, its authority trusted by the engine: what pins are for.
+/// mitmproxy between the engine and the host, with a CA that the engine trusts: the attack that
+/// pins prevent.
 @Suite struct InterceptorTests {
     private let authority: TestAuthority
 

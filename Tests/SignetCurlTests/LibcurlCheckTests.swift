@@ -2,7 +2,8 @@ import Testing
 
 @testable import SignetCurl
 
-/// Which libcurl is refused, and that the refusal names it and the package to install.
+/// The versions of libcurl that are refused, and the refusal, which names the version and the
+/// package to install.
 @Suite struct LibcurlCheckTests {
     @Test(
         arguments: [

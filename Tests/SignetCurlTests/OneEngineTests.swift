@@ -8,8 +8,9 @@ import Testing
 
 /// Every row of the attack table through one engine: in order, in other orders, and all at once.
 ///
-/// What a row's call may do must not depend on what the engine's pool, its TLS sessions and its CA stores
-/// have seen before. `AttackTableTests` names the tests that look at each row more closely.
+/// The outcome of a row's call must not depend on what the engine's pool, its TLS sessions and its
+/// CA stores contain from earlier calls. `AttackTableTests` names the tests that examine each row
+/// more closely.
 @Suite struct OneEngineTests {
     /// A call, where it goes, and what must become of it.
     private struct Step: Sendable, CustomStringConvertible {
@@ -303,7 +304,7 @@ import Testing
     }
 }
 
-/// Other orders, the same in each run (Vigna's SplitMix64).
+/// Random numbers for other orders, the same in each run (SplitMix64 by Vigna).
 private struct Shuffler: RandomNumberGenerator {
     private var state: UInt64 = 35
 

@@ -4,24 +4,24 @@ import SignetPinning
 import SignetTransport
 import TestSupport
 
-/// A request to a loopback port by a host name.
+/// Returns a request to a port of this machine, by a host name.
 func get(_ port: Int, _ path: String = "/", host: String = "localhost", scheme: String = "https")
     -> HTTPRequest
 {
     HTTPRequest(method: .get, scheme: scheme, authority: "\(host):\(port)", path: path)
 }
 
-/// A policy of one rule for localhost.
+/// Returns a policy with one rule, for localhost.
 func pinned(_ pins: String..., mode: PinRule.Mode = .enforce) throws -> PinPolicy {
     try PinPolicy(rules: [
         PinRule(host: "localhost", pins: pins.map { try Pin(parsing: $0) }, mode: mode)
     ])
 }
 
-/// A pin of no key.
+/// A pin that belongs to no key.
 let wrongPin = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
-/// An engine that trusts the tests' authority.
+/// Returns an engine that trusts the tests' CA.
 func engine(http2: Bool = true) throws -> CurlEngine {
     var configuration = CurlEngine.Configuration()
     configuration.caFile = try TestAuthority.trusted.get().caFile
@@ -49,9 +49,10 @@ extension CurlEngine {
     }
 }
 
-/// A server of Python's own, over TCP or TLS, whose behaviour is a few lines of `serve(c)`.
+/// A server in Python, over TCP or TLS, whose behaviour is a few lines: the body of `run(c)`.
 ///
-/// What comes in is printed as hexadecimal, so that a test sees whether a byte of a request came.
+/// It prints the bytes that it receives in hexadecimal, so that a test sees whether a byte of a
+/// request arrived.
 final class ScriptedServer: Sendable {
     let port: Int
     let server: ServerProcess
@@ -87,10 +88,10 @@ final class ScriptedServer: Sendable {
     }
 }
 
-/// What a `ScriptedServer` needs to speak HTTP/2 frame by frame: its `setup`.
+/// The `setup` with which a `ScriptedServer` speaks HTTP/2 frame by frame.
 ///
-/// `h2_request(c)` reads up to a request's header and returns its stream; `h2_frame` makes a frame, and
-/// `literal` a field of a header block.
+/// `h2_request(c)` reads up to the end of a request's header and returns its stream. `h2_frame`
+/// makes a frame, and `literal` makes a field of a header block.
 let http2Server = """
     context.set_alpn_protocols(['h2'])
     def h2_frame(kind, flags, stream, payload=b''):

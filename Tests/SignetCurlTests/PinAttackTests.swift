@@ -6,7 +6,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// The rows of what libcurl 7.88 really does, each inside one process with one engine.
+/// The measured behaviours of libcurl 7.88 that pinning must withstand, each in one process with
+/// one engine.
 @Suite struct PinAttackTests {
     private let authority: TestAuthority
 

@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Connections and sessions of one call that another call, with other pins, could ride on.
+/// Connections and sessions of one call that another call with other pins could use.
 @Suite struct PoolAttackTests {
     private let authority: TestAuthority
 

@@ -5,8 +5,10 @@ import Testing
 
 @testable import SignetCurl
 
-/// Which calls share connections and sessions, judged where it is decided: a libcurl that tells
-/// proxy logins apart by itself (CVE-2026-3784) hides a mistake of ours from every test on the wire.
+/// Which calls share connections and sessions.
+///
+/// The tests examine the key that decides this. A libcurl that separates proxy logins itself
+/// (CVE-2026-3784) would hide a mistake of ours from every test on the wire.
 @Suite struct PoolKeyTests {
     private func key(
         _ proxy: String?, login: String? = nil, caFile: String? = nil,

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A body that is made while it is sent; counts what was asked of it.
+/// A body that is made while it is sent. It counts the chunks that were requested of it.
 struct Producer: AsyncSequence, Sendable {
     final class Log: Sendable {
         private let counts = Mutex((asked: 0, bytes: 0, hasEnded: false))

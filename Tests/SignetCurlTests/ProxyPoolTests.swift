@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Ways that a proxy has opened, and who may go them.
+/// Tunnels that a proxy has opened, and the calls that may use them.
 @Suite struct ProxyPoolTests {
     private let authority: TestAuthority
 

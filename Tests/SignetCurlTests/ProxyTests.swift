@@ -5,7 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Proxies of every kind: the pin stays on the origin, and nothing of ours goes to the proxy.
+/// Proxies of every kind: the pins are still checked against the origin, and no field of the
+/// request goes to the proxy.
 @Suite struct ProxyTests {
     private let authority: TestAuthority
 

@@ -4,7 +4,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// The bytes that timings tell of, beside those that a server and a test saw.
+/// The numbers of bytes in timings, compared with the bytes that the server and the test counted.
 @Suite struct TimingsTests {
     private static let reply = "200 OK\r\nX-Field: value\r\n\r\nthe body"
 

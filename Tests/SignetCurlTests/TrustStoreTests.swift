@@ -6,9 +6,9 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Rules that bring CAs of their own, for their hosts and for no other.
+/// Rules with CAs of their own, which count only for their hosts.
 ///
-/// The engine trusts one authority; a second one vouches for the same names at another port.
+/// The engine trusts one CA. A second CA issued certificates for the same names at another port.
 @Suite struct TrustStoreTests {
     private let authority: TestAuthority
     private let other: TestAuthority

@@ -7,7 +7,8 @@ import Testing
 
 @testable import SignetCurl
 
-/// Reads a request's whole body, however it is framed, and prints its length, sum and whether it ended.
+/// Python functions that read a request's whole body in any framing, and print its length, its
+/// checksum and whether it was complete.
 private let readingBodies = """
     import zlib
     threading.go = threading.Event()
@@ -74,6 +75,8 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: count)
 }
 
+/// Request bodies from streams and files: their lengths, their pace, their failures, and when they
+/// are sent again.
 @Suite struct UploadTests {
     private let answering =
         "while True:\n    top, ended = whole(c)\n    if not ended: break\n    reply(c, top)"

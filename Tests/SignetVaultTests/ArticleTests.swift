@@ -8,7 +8,7 @@ extension ConfigurationKey where Value == Duration, Visibility == Public {
     static let ordersTimeout = Self("services.orders.timeout")
 }
 
-/// The code of the article "Sealing a configuration", as it stands there.
+/// The code of the article "Sealing a configuration", exactly as the article shows it.
 @Suite struct ArticleTests {
     private static func blocks(in language: String) throws -> [[Substring]] {
         try Article("Sources/SignetVault/SignetVault.docc/Sealing-a-configuration.md")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetVault
 
-/// No secret can be had by interpolation, reflection, `dump` or errors.
+/// No type and no error shows a secret: not by interpolation, by reflection or by `dump`.
 @Suite struct CanaryTests {
     func prints(_ value: Any) -> String {
         var text = "\(value)" + String(reflecting: value)

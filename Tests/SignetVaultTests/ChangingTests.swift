@@ -3,7 +3,8 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// A configuration that is changed: the checks of merging, the same precedence, a new value.
+/// Changes of a configuration: the same checks and the same precedence as for merging, and a new
+/// value as the result.
 @Suite struct ChangingTests {
     static let keys = """
         {"host":{"type":"string","visibility":"public","pattern":"[a-z.]+"},
@@ -91,6 +92,7 @@ import Testing
     }
 }
 
+/// A configuration that several tasks change and read.
 @Suite struct LiveConfigurationTests {
     func live() throws -> LiveConfiguration {
         LiveConfiguration(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetVault
 
-/// What an attacker makes of dumps without a key, and with one dump's content key.
+/// Dumps made by an attacker without a key, and by one who has a dump's content key.
 @Suite struct DumpAttackTests {
     /// The code with which a dump is refused, or `opened`.
     func refusal(_ bytes: [UInt8], _ keys: KeySet, _ binding: VersionBinding = shop) -> String {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetVault
 
-/// One changed bit anywhere, and the one code that its place allows.
+/// Dumps with one changed bit, and the one code with which each is refused.
 ///
-/// What a change comes to is worked out here from the dump's form and with Foundation's base64, not
-/// with the code that is tested.
+/// The expected code is computed from the dump's format with Foundation's base64, not with the code
+/// under test.
 @Suite struct DumpBitFlipTests {
     /// A dump whose salt is fixed, so that each run changes the same bits.
     static func dump(_ configuration: GlobalConfiguration, _ keys: KeySet) throws -> SealedDump {
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-/// Where the parts of a dump stand, and what its kid says, by counting.
+/// The positions of the parts of a dump and of its kid, found by counting.
 struct DumpForm {
     private let original: [UInt8]
     private let points: [Int]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetVault
 
-/// Contents from `key: value` pairs of one origin.
+/// Returns contents of `key: value` pairs with one origin.
 private func contents(
     _ values: JSONObject, _ origin: ConfigurationOrigin = .defaults
 ) -> DumpContents {
@@ -13,9 +13,10 @@ private func contents(
     return contents
 }
 
-/// 1 as another text, which is another value here.
+/// The number 1 in another spelling, which is another value here.
 private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .null
 
+/// The values and origins in a dump, and their changes by hand.
 @Suite struct DumpContentsTests {
     @Test func keepsTheOrderAndEachNameOnce() {
         var some = contents(["b": 1, "a": 2])
@@ -108,6 +109,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     }
 }
 
+/// The differences between two dumps.
 @Suite struct DumpDiffTests {
     @Test func tellsEachKindOfChange() {
         var before = contents(["same": 1, "gone": 1, "value": 1, "moved": 1, "both": 1])
@@ -130,6 +132,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     }
 }
 
+/// Three-way merges of dumps.
 @Suite struct DumpMergeTests {
     let base = contents(["a": 1, "b": 1, "c": 1])
 
@@ -231,6 +234,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
     }
 }
 
+/// Fingerprints that show whether a secret value changed.
 @Suite struct ValueFingerprintTests {
     private func fingerprint(
         _ value: JSONValue, _ name: String = "token", root: UInt8 = 0x5a,

@@ -6,6 +6,7 @@ import Testing
 
 @testable import SignetVault
 
+/// Dumps in files: writing, sequences and errors.
 @Suite struct DumpFileTests {
     let folder: TemporaryDirectory
     let keys: KeySet

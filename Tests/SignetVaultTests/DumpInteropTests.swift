@@ -7,8 +7,8 @@ import Testing
 @testable import SignetBase
 @testable import SignetVault
 
-/// Dumps across implementations: joserfc and jwcrypto (Python), `jose` (C), and a peer in Python that
-/// follows CONTRACT section 3 by itself.
+/// Dumps that other implementations open or make: joserfc and jwcrypto (Python), `jose` (C), and
+/// `Vectors/dump-peer.py`, which derives the keys itself.
 @Suite struct DumpInteropTests {
     /// Names and values beyond ASCII, control characters, a number that others write in another way.
     static let values = """
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// Whether `PATH` finds a program.
+/// Returns whether `PATH` contains a program.
 private func isInstalled(_ program: String) -> Bool {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
         FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")

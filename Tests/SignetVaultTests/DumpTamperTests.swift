@@ -4,6 +4,7 @@ import Testing
 
 @testable import SignetVault
 
+/// Dumps with changed parts or of another format, and the codes with which they are refused.
 @Suite struct DumpTamperTests {
     /// The code with which a changed dump is refused, or nil where it opens.
     func refusal(_ bytes: [UInt8]) throws -> String? {

@@ -7,6 +7,7 @@ import Testing
 @testable import SignetBase
 @testable import SignetVault
 
+/// Dumps that Python made (`Vectors/dumps.json`): 16 that must open and 129 that must be refused.
 @Suite struct DumpVectorTests {
     @Test func noVectorIsMissing() throws {
         #expect(try DumpVector.all("accepted").count == 16)

@@ -37,7 +37,7 @@ struct DumpVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { json["name"]?.string ?? "" }
 }
 
-/// A key set with one vault root.
+/// Returns a key set with one vault root.
 func keySet(
     _ id: String = "vault-2026", root: [UInt8] = [UInt8](repeating: 0x5a, count: 32),
     more: JSONObject = [:]
@@ -55,7 +55,7 @@ let noon: Int64 = 1_795_262_400
 
 let shop = VersionBinding(app: "com.example.shop", version: "1.4.2", systemVersion: "0.1.0")
 
-/// A small configuration with a secret in it.
+/// Returns a small configuration with a secret in it.
 func shopConfiguration(_ token: String = "ZZZZZZcanaryZZZZZZ") throws -> GlobalConfiguration {
     try GlobalConfiguration(
         schema: schema(
@@ -64,7 +64,7 @@ func shopConfiguration(_ token: String = "ZZZZZZcanaryZZZZZZ") throws -> GlobalC
         defaults: .values(["orders.host": "orders.example.com", "token": .string(token)]))
 }
 
-/// A dump of the small configuration.
+/// Returns a dump of the small configuration.
 func shopDump(
     _ binding: VersionBinding = shop, keys: KeySet? = nil, sequence: Int64 = 1
 ) throws -> SealedDump {
@@ -73,7 +73,7 @@ func shopDump(
         with: keys.key(id: "vault-2026"), for: binding, sequence: sequence, now: noon)
 }
 
-/// The five parts of a compact string, to be put together again in other ways.
+/// The five parts of a compact string, which can be changed and joined again.
 struct Parts {
     var parts: [String]
 

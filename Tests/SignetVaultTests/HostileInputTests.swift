@@ -2,7 +2,8 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// Inputs made to be slow, to be misread, or to be read in two ways. What hangs fails the test run.
+/// Inputs made to be slow, to be misread, or to be read in two ways. An input that hangs fails the
+/// test run.
 @Suite struct HostileInputTests {
     static let keys = #"""
         {"text":{"type":"string","visibility":"public","pattern":"[a-z ]*"},"plain":{"type":"string"},

@@ -3,6 +3,7 @@ import SignetVault
 import TestSupport
 import Testing
 
+/// Merging of the three inputs: precedence, origins, checks and errors.
 @Suite struct MergeTests {
     static let shop = """
         {"host":{"type":"string","visibility":"public","pattern":"^[a-z.]+$"},

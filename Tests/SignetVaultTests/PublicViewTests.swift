@@ -2,7 +2,7 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// The public part as a type of the program's own, as JSON, and as a list for tools.
+/// The public part as a program's own type, as JSON, and as a list for tools.
 @Suite struct PublicViewTests {
     func configuration(_ more: String = "") throws -> GlobalConfiguration {
         try GlobalConfiguration(

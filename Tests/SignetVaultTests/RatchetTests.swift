@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetVault
 
-/// An upgrade under a root made of the last one, which is then forgotten.
+/// Upgrades to a root that is derived from the current one, which is then removed.
 @Suite struct RatchetTests {
     static let root = [UInt8](repeating: 0x5a, count: 32)
     static let others = #"{"kid":"other","kty":"oct","use":"sig","alg":"HS256","k":"c2VjcmV0"}"#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetVault
 
-/// A dump brought under another root.
+/// Sealing a dump under another root.
 @Suite struct RekeyTests {
     let folder: TemporaryDirectory
     let old: VaultKeys

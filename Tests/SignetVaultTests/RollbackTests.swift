@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetVault
 
-/// The file of the highest sequences seen.
+/// The state file, which keeps the highest sequences seen.
 @Suite struct RollbackTests {
     let folder: TemporaryDirectory
     let keys: VaultKeys

@@ -2,7 +2,7 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// Rules of elements, lengths and counts; and reading what they let through.
+/// Rules for elements, lengths and counts, and the types that accepted values are read as.
 @Suite struct RuleTests {
     static let keys = #"""
         {"pauses":{"type":"array","visibility":"public","minItems":1,"maxItems":3,

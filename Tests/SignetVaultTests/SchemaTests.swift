@@ -2,6 +2,7 @@ import SignetJSON
 import SignetVault
 import Testing
 
+/// Schemas that are accepted and schemas that are refused.
 @Suite struct SchemaTests {
     @Test(arguments: [
         "{}",

@@ -6,6 +6,7 @@ import Testing
 
 @testable import SignetVault
 
+/// Sealing and opening: versions, names, sequences, keys and passphrases.
 @Suite struct SealingTests {
     func binding(_ version: String) -> VersionBinding {
         VersionBinding(app: "com.example.shop", version: version, systemVersion: "0.1.0")

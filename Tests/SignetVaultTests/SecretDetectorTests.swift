@@ -3,6 +3,8 @@ import SignetJSON
 import SignetVault
 import Testing
 
+/// Public values that are refused because they look like secrets, and harmless ones that are
+/// accepted.
 @Suite struct SecretDetectorTests {
     /// Whether a value is refused as a public one and accepted as a secret one.
     func isRefused(_ value: JSONValue) throws -> Bool {
@@ -181,7 +183,7 @@ import Testing
     }
 }
 
-/// SplitMix64: the same numbers in every run.
+/// SplitMix64, with the same numbers in every run.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

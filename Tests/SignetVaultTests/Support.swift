@@ -4,20 +4,20 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// A schema from its keys' JSON.
+/// Returns a schema with keys in JSON.
 func schema(_ keys: String) throws -> Schema {
     try Schema(parsing: Array(#"{"keys":\#(keys)}"#.utf8))
 }
 
-/// An input from its JSON.
+/// Returns an input in JSON.
 func json(_ text: String) -> ConfigurationInput { .json(Array(text.utf8)) }
 
-/// The code of the error that the work throws, or nil where it throws none of ours.
+/// Returns the code of the error that the work throws, or nil if it throws no `VaultError`.
 func code(of work: () throws -> Void) -> String? {
     error(of: work)?.code.name
 }
 
-/// The error that the work throws.
+/// Returns the error that the work throws.
 func error(of work: () throws -> Void) -> VaultError? {
     do {
         try work()
@@ -27,7 +27,7 @@ func error(of work: () throws -> Void) -> VaultError? {
     }
 }
 
-/// A file of this target's vectors.
+/// Reads a file of this target's vectors.
 func vector(_ name: String) throws -> JSONValue {
     let url = Bundle.module.url(forResource: "Vectors/\(name)", withExtension: nil)
     return try JSONValue(parsing: [UInt8](Data(contentsOf: try #require(url))))

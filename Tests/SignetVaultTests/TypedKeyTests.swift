@@ -63,6 +63,8 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
     static let level = Self("attempts")
 }
 
+/// Typed keys: each type is read, and a key that cannot be read is refused when the configuration
+/// is made.
 @Suite struct TypedKeyTests {
     let configuration: GlobalConfiguration
 
