@@ -118,13 +118,15 @@ let package = Package(
             name: "CSignetHiredis", dependencies: ["CSignetOpenSSL"],
             cSettings: [.define("SIGNET_REDIS", .when(traits: ["Redis"]))],
             linkerSettings: [.linkedLibrary("hiredis", .when(traits: ["Redis"]))]),
-        module("SignetRedis", ["CSignetHiredis", "SignetCrypto", "SignetSigning"]),
+        module(
+            "SignetRedis",
+            ["CSignetHiredis", "SignetBase", "SignetCrypto", "SignetSigning", "SignetSystem"]),
         module("SignetVault", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         // Empty without the trait Configuration; its tests are a package of their own, which sets it.
         module(
             "SignetConfiguration",
             [
-                "SignetCrypto", "SignetJSON", "SignetVault",
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetVault",
                 .product(
                     name: "Configuration", package: "swift-configuration",
                     condition: .when(traits: ["Configuration"])),
@@ -178,8 +180,7 @@ let package = Package(
             ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes],
             hasVectors: false),
         tests(
-            "SignetPinning",
-            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetSystem"]),
+            "SignetPinning", ["SignetCrypto", "SignetJSON", "SignetPinFormats", "SignetPinning"]),
         tests(
             "SignetPinFormats",
             ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinFormats", "SignetPinning"]),

@@ -334,7 +334,7 @@ void signet_flow_step(signet_loop *loop) {
         if (flow->is_stopped) schedule(loop, now + FLOW_PAUSE);
     }
     for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
-        if (each->flow.is_timed) schedule(loop, each->time.deadline);
+        if (each->flow.is_timed && !each->is_done) schedule(loop, each->time.deadline);
         if (!each->flow.early_since || each->is_done) continue;
         signet_transfer_make_ready(each);
         schedule(loop, now + FLOW_PAUSE);

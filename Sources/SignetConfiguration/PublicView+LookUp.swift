@@ -1,7 +1,6 @@
-internal import SignetBase
-
 #if Configuration
     import Configuration
+    import SignetBase
     import SignetCrypto
     import SignetJSON
     import SignetVault

@@ -1,5 +1,5 @@
-internal import SignetSystem
 internal import SignetCrypto
+internal import SignetSystem
 public import SignetTransport
 
 extension RequestBody {

@@ -1,7 +1,7 @@
-internal import SignetSystem
 internal import CSignetCurl
 internal import SignetCrypto
 internal import SignetPinning
+internal import SignetSystem
 internal import SignetTransport
 
 /// A safe wrapper of one of the C code's transfers.

@@ -1,4 +1,3 @@
-internal import SignetBase
 import FoundationEssentials
 
 /// Foundation's types that have a JSON form of their own.

@@ -1,5 +1,3 @@
-internal import SignetBase
-
 /// A JSON value as a tree (RFC 8259).
 ///
 /// ```swift

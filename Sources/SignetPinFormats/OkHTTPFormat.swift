@@ -1,5 +1,5 @@
-internal import SignetPinning
 internal import SignetJSON
+internal import SignetPinning
 
 /// Code that builds OkHttp's `CertificatePinner` (square.github.io/okhttp, CertificatePinner).
 ///

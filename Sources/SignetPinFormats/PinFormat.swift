@@ -1,6 +1,6 @@
-public import SignetPinning
 internal import SignetBase
 internal import SignetCrypto
+public import SignetPinning
 
 /// A file format for pins, of this package or of another program.
 public struct PinFormat: Sendable, Hashable, CustomStringConvertible {

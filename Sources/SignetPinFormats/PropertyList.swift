@@ -1,5 +1,5 @@
-internal import SignetPinning
 internal import SignetJSON
+internal import SignetPinning
 
 /// Reads Apple's property lists as JSON values.
 enum PropertyList {

@@ -1,5 +1,5 @@
-internal import SignetPinning
 internal import SignetJSON
+internal import SignetPinning
 
 /// TrustKit's configuration, as the project's TSKTrustKitConfig.h documents its keys.
 ///

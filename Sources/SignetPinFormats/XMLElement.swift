@@ -1,5 +1,5 @@
-internal import SignetPinning
 internal import SignetBase
+internal import SignetPinning
 
 /// An element of an XML document, with its attributes and children.
 ///

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 import Synchronization
 
 /// Messages from the peer.
@@ -81,7 +81,9 @@ extension ConnectionCore {
                 method = value
             } else if reader.isString(name, equalTo: "id") {
                 hasID = true
-            } else if reader.isString(name, equalTo: "result") || reader.isString(name, equalTo: "error") {
+            } else if reader.isString(name, equalTo: "result")
+                || reader.isString(name, equalTo: "error")
+            {
                 isResponse = true
             }
         }

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 import Synchronization
 
 /// The state that a connection's tasks share. It lives until the stream has ended.

@@ -1,5 +1,5 @@
-internal import SignetRPC
 internal import CSignetStreams
+internal import SignetRPC
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,4 +1,3 @@
-internal import SignetBase
 internal import SignetRPC
 
 /// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 import Synchronization
 
 /// The peer's requests and notifications, in order, until the handler receives them. If the peer

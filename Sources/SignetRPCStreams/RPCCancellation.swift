@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 
 /// The way in which one side tells the other that it cancelled a request.
 public struct RPCCancellation: Sendable, Hashable {

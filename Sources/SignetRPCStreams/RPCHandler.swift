@@ -1,5 +1,5 @@
-public import SignetRPC
 public import SignetJSON
+public import SignetRPC
 
 /// A program's handler of the peer's requests and notifications.
 ///

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 import Synchronization
 
 /// A response to a request of the peer.

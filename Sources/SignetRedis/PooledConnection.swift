@@ -1,5 +1,6 @@
 #if Redis
     internal import Dispatch
+    internal import SignetBase
     internal import SignetCrypto
     internal import SignetSigning
     internal import Synchronization

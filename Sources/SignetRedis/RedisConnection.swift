@@ -1,8 +1,7 @@
-internal import SignetBase
-internal import SignetSystem
-
 #if Redis
     internal import CSignetHiredis
+    internal import SignetBase
+    internal import SignetSystem
     internal import SignetCrypto
 
     /// The reason why Redis did not execute a command.

@@ -1,6 +1,6 @@
-public import SignetRPC
 public import HTTPTypes
 public import SignetJSON
+public import SignetRPC
 
 /// A service's description of one of its methods.
 public struct MethodDescription: Sendable, Hashable {

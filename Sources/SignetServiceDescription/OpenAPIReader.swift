@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 
 /// Reads the operations of an OpenAPI 3 document.
 struct OpenAPIReader {

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 
 /// Reads the methods of an OpenRPC document.
 struct OpenRPCReader {

@@ -1,5 +1,5 @@
-internal import SignetRPC
 import SignetJSON
+internal import SignetRPC
 
 extension ParameterSchema {
     /// Returns the first mismatch of a form; nil if it fits, or may fit. The mismatch repeats no

@@ -1,5 +1,5 @@
-internal import SignetRPC
 public import SignetJSON
+internal import SignetRPC
 
 /// The common core of JSON Schema, as service descriptions use it, to find a wrong parameter before
 /// it is sent.

@@ -1,6 +1,6 @@
-public import SignetRPC
 public import HTTPTypes
 public import SignetJSON
+public import SignetRPC
 
 /// A service's description of its methods: an OpenRPC document (1.x) or an OpenAPI document (3.x)
 /// in JSON.

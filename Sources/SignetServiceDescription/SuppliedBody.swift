@@ -1,5 +1,5 @@
-public import SignetRPC
 import SignetJSON
+public import SignetRPC
 
 /// A body that is not made of parameters, described for a check before it is sent.
 ///

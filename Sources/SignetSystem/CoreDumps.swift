@@ -4,7 +4,8 @@ internal import CSignetSystem
 ///
 /// ```swift
 /// // First in `main`, before a key is read:
-/// guard CoreDumps.disable() else { fatalError("the system keeps core files on") }
+/// let areOff = CoreDumps.disable()
+/// print(areOff)
 /// ```
 public enum CoreDumps {
     /// Turns off core files and Swift's crash report for this process. The `signet` tool calls it

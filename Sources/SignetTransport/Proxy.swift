@@ -1,6 +1,6 @@
-internal import SignetSystem
 internal import SignetCrypto
 public import SignetPinning
+internal import SignetSystem
 
 /// A proxy: its protocol, host, port and credentials.
 ///

@@ -33,7 +33,8 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let call = RPCCall(
-            "orders.create", parameters: .object(["item": "tea", "quantity": 1]), isNotification: true)
+            "orders.create", parameters: .object(["item": "tea", "quantity": 1]),
+            isNotification: true)
         #expect(try await system.call("orders", call).result == nil)
         await system.shutdown()
         try await host.stop()

@@ -134,7 +134,8 @@ struct PythonServerTests {
         let echoed = try await system.call("one", RPCCall("echo", parameters: .array(values)))
         #expect(echoed.result?.value == .array(values))
         #expect(echoed.warnings.isEmpty)
-        let sum = try await system.call("one", RPCCall("add", parameters: .array([9_007_199_254_740_992, 1])))
+        let sum = try await system.call(
+            "one", RPCCall("add", parameters: .array([9_007_199_254_740_992, 1])))
         #expect(sum.result?.value == 9_007_199_254_740_993)
         #expect(try await system.call("one", RPCCall("null")).result?.value == .null)
         let note = try await system.call("one", RPCCall("null", isNotification: true))
@@ -147,7 +148,8 @@ struct PythonServerTests {
             #expect(failure?.serverError?.code.int64 == code)
         }
         // It answers a call of 2.0 in 1.0's form, which nobody takes for a reply of 2.0.
-        let other = await Self.failure(of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
+        let other = await Self.failure(
+            of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
         #expect(other?.code.name == "malformed-reply")
         await system.shutdown()
         try await server.stop()
@@ -215,7 +217,8 @@ struct PythonServerTests {
                 let service: Service = number.isMultiple(of: 2) ? "old" : "new"
                 group.addTask {
                     let text = JSONValue.string("\(service) \(number) é")
-                    let reply = try await system.call(service, RPCCall("echo", parameters: .array([text, 1])))
+                    let reply = try await system.call(
+                        service, RPCCall("echo", parameters: .array([text, 1])))
                     #expect(reply.result?.value == .array([text, 1]))
                     #expect(reply.warnings.isEmpty)
                 }

@@ -42,7 +42,8 @@ import Testing
             let url = bytes(Base64.encode(plain, as: .url))
             #expect(Base64.encodeInWords(plain, as: .url) == url)
             #expect(
-                Base64.encodeInWords(plain, as: .standard) == bytes(Base64.encode(plain, as: .standard)))
+                Base64.encodeInWords(plain, as: .standard)
+                    == bytes(Base64.encode(plain, as: .standard)))
             #expect(Base64.decodeInWords(url, from: .url) == plain)
             for place in url.indices {
                 for letter in bytes("+/=[`{@:.\u{0}\u{7f}") + [0x80, 0xff] {

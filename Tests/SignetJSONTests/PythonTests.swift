@@ -1,5 +1,4 @@
 import Foundation
-import SignetBase
 import SignetJSON
 import TestSupport
 import Testing

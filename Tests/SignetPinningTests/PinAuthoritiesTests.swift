@@ -1,10 +1,9 @@
 import Foundation
 import SignetCrypto
+import SignetPinFormats
 import SignetPinning
 import TestSupport
 import Testing
-
-@testable import SignetPinFormats
 
 /// CA files that a policy names.
 @Suite struct PinAuthoritiesTests {

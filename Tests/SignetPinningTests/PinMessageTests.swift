@@ -1,7 +1,6 @@
+import SignetPinFormats
 import SignetPinning
 import Testing
-
-@testable import SignetPinFormats
 
 /// What is said about a file that somebody else wrote.
 @Suite struct PinMessageTests {

@@ -1,9 +1,8 @@
 import Foundation
+import SignetPinFormats
 import SignetPinning
 import TestSupport
 import Testing
-
-@testable import SignetPinFormats
 
 /// The pin cases that OkHttp, TrustKit and curl publish, read from those programs' formats and judged.
 @Suite struct PublishedPinTests {

@@ -51,7 +51,8 @@ struct ConnectionTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<count {
                 group.addTask {
-                    let result = try await connection.call("echo", parameters: .array([.number(.init(number))]))
+                    let result = try await connection.call(
+                        "echo", parameters: .array([.number(.init(number))]))
                     return result.value == [.number(.init(number))]
                 }
             }

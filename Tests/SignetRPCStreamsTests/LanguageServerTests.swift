@@ -38,7 +38,8 @@ struct LanguageServerTests {
     @Test func callsAndErrors() async throws {
         let (connection, child) = try await started()
         let values: JSONObject = ["text": "é😀\u{0}\n", "big": 9_007_199_254_740_993, "list": [nil]]
-        #expect(try await connection.call("echo", parameters: .object(values)).value == .object(values))
+        #expect(
+            try await connection.call("echo", parameters: .object(values)).value == .object(values))
         #expect(try await connection.call("null").value == nil)
         #expect(await outcome { try await connection.call("missing") } == "rpc-error")
         do {
@@ -49,7 +50,9 @@ struct LanguageServerTests {
             #expect(!"\(error)".contains("traceback"))
         }
         // By position it takes nothing, and answers so.
-        #expect(await outcome { try await connection.call("echo", parameters: .array([1])) } == "rpc-error")
+        #expect(
+            await outcome { try await connection.call("echo", parameters: .array([1])) }
+                == "rpc-error")
         connection.close()
         _ = await child.ended()
     }
@@ -63,7 +66,8 @@ struct LanguageServerTests {
                     "text": .string(String(repeating: "é", count: number * 10)),
                 ]
                 group.addTask {
-                    try await connection.call("echo", parameters: .object(members)).value == .object(members)
+                    try await connection.call("echo", parameters: .object(members)).value
+                        == .object(members)
                 }
             }
             for try await isOwn in group { #expect(isOwn) }

@@ -29,7 +29,8 @@ struct PeerReplyTests {
             let note = RPCCall("nothing", isNotification: true)
             let calls =
                 vector.request == "batch"
-                ? [RPCCall("add", parameters: .array([1, 2])), note, RPCCall("missing")] : [note, note]
+                ? [RPCCall("add", parameters: .array([1, 2])), note, RPCCall("missing")]
+                : [note, note]
             let reply = try adapter.unboxBatch(raw, to: adapter.box(batch: calls))
             let answers = reply.outcomes.compactMap { outcome in
                 switch outcome {

@@ -1,6 +1,6 @@
-import SignetRPCStreams
 import SignetJSON
 import SignetRPC
+import SignetRPCStreams
 import TestSupport
 import Testing
 

@@ -4,8 +4,6 @@ import SignetRPC
 import TestSupport
 import Testing
 
-@testable import SignetServiceDescription
-
 /// What goes out for a call, and what never does.
 struct BoxingTests {
     @Test func aCallIsAPostOfOneObject() throws {

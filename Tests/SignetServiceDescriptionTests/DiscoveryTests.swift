@@ -260,7 +260,8 @@ struct DiscoveryTests {
         let description = try ServiceDescription(parsing: bytes(Self.fields))
         let error = #expect(throws: RPCError.self) {
             try description.checked(
-                RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))), fields: fields)
+                RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))),
+                fields: fields)
         }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
         // What stands in a field may be a secret.

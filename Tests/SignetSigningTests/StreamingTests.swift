@@ -225,7 +225,9 @@ struct StreamingTests {
         #expect(
             try Sample.signer(.saltedHMAC, key: "orders-512").bodyDigests(for: message) == [.sha512]
         )
-        #expect(code { _ = try BodyDigests(byteCount: 1, digests: [.sha256: [0]]) } == "malformed-digest")
+        #expect(
+            code { _ = try BodyDigests(byteCount: 1, digests: [.sha256: [0]]) }
+                == "malformed-digest")
         #expect(code { _ = try BodyDigests(byteCount: 1, digests: [:]) } == "malformed-digest")
     }
 

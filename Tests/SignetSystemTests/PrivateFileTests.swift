@@ -132,13 +132,15 @@ import Testing
         try PrivateFile.createNew(bytes("one"), at: folder.path("file"))
         #expect(try mode("file") == 0o600)
         #expect(
-            kind { try PrivateFile.createNew(bytes("two"), at: folder.path("file")) } == .alreadyExists)
+            kind { try PrivateFile.createNew(bytes("two"), at: folder.path("file")) }
+                == .alreadyExists)
         try link("broken", to: "nowhere")
         #expect(
             kind { try PrivateFile.createNew(bytes("two"), at: folder.path("broken")) }
                 == .alreadyExists)
         #expect(
-            kind { try PrivateFile.createNew(bytes("two"), at: folder.path("no/file")) } == .notFound)
+            kind { try PrivateFile.createNew(bytes("two"), at: folder.path("no/file")) }
+                == .notFound)
         #expect(try folder.read("file") == bytes("one"))
         #expect(try folder.contents() == ["broken", "file"])
     }

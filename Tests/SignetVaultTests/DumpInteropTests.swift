@@ -113,7 +113,8 @@ import Testing
         guard let passphrase else {
             let root = try RandomBytes.bytes(32)
             return (
-                .keys(try keySet("ключ e\u{301}", root: root)), "root", Base64.encode(root, as: .url)
+                .keys(try keySet("ключ e\u{301}", root: root)), "root",
+                Base64.encode(root, as: .url)
             )
         }
         let bytes = Array(passphrase.utf8)

@@ -261,7 +261,7 @@ import Testing
         _ = consume locked
         let refusal = error { try ratchet() }
         #expect(refusal?.code == .malformedInput)
-        #expect(refusal?.message.contains("another key of the id \"vault-2026+1\"") == true)
+        #expect(refusal?.message.contains("another key with the id \"vault-2026+1\"") == true)
         #expect(try ratchet(keyID: "vault-2026+1b").dump.sequence == 2)
     }
 

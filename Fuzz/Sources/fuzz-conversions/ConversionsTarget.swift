@@ -1,4 +1,5 @@
 import FuzzSupport
+import SignetPinFormats
 import SignetPinning
 
 /// The file of another program is refused with a message, or is a policy: in signet's format it is the same
@@ -8,8 +9,11 @@ import SignetPinning
 @_cdecl("LLVMFuzzerInitialize")
 public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt {
     var seeds = Seeds.texts(["\u{5}sha256//d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="])
-    for file in ["formats", "formats-refused", "published"] {
-        for seed in Seeds.values(in: "Tests/SignetPinFormatsTests/Vectors/\(file).json") {
+    for file in [
+        "SignetPinFormatsTests/Vectors/formats", "SignetPinFormatsTests/Vectors/formats-refused",
+        "SignetPinningTests/Vectors/published",
+    ] {
+        for seed in Seeds.values(in: "Tests/\(file).json") {
             // A file's format shows at its start, more or less.
             for number in formats(fitting: seed.bytes) {
                 seeds.append(("\(seed.name)-\(number)", [UInt8(number)] + seed.bytes))

@@ -1,6 +1,7 @@
 import FuzzSupport
 import SignetJSON
 import SignetRPC
+import SignetServiceDescription
 
 /// An OpenRPC or OpenAPI document is refused with a message, or each of its methods says of any parameters
 /// whether they fit. Behind a zero byte are parameters.

@@ -1,6 +1,7 @@
 import FuzzSupport
 
 @testable import SignetRPC
+@testable import SignetRPCStreams
 
 /// A stream of messages is cut in the same places whatever pieces it comes in, within the limits, and a
 /// message that is written is the one that is read. The first byte says how messages are framed.

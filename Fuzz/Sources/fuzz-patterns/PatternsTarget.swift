@@ -1,6 +1,6 @@
 import FuzzSupport
 
-@testable import SignetVault
+@testable import SignetBase
 
 /// A pattern and a text, a zero byte between them: the pattern is refused with a message that does not repeat
 /// it, or matches the text as a whole exactly where it is found in it between the text's ends.
@@ -27,10 +27,10 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let parts = parts(of: input, 2)
     let (written, subject) = (text(parts[0]), text(parts[1]))
     let pattern: ValuePattern
-    do throws(VaultError) {
+    do throws(PatternFailure) {
         pattern = try ValuePattern(written)
     } catch {
-        checkMessage(error.message, of: "a pattern")
+        checkMessage(error.reason, of: "a pattern")
         return 0
     }
     let matches = pattern.matches(subject)

@@ -1,4 +1,3 @@
-
 /// A compiled pattern of a schema. The whole value must match it.
 ///
 /// Values and patterns may be untrusted, so matching reads the text once for any pattern: nested

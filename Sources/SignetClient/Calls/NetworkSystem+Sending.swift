@@ -307,6 +307,7 @@ extension PreparedService {
                 .processing, ClientError.Code("invalid-params"),
                 "parameters by position cannot be joined with commonParameters, which are by name")
         }
-        return RPCCall(call.method, parameters: .object(joined), isNotification: call.isNotification)
+        return RPCCall(
+            call.method, parameters: .object(joined), isNotification: call.isNotification)
     }
 }

@@ -107,7 +107,8 @@ final class KeyFileText {
         }
         let replaced = reader.members(of: keys[index]).compactMap { name, value in
             let isID = reader.isString(name, equalTo: "kid")
-            return isID || reader.isString(name, equalTo: "k") ? (range: value.range, isID: isID) : nil
+            return isID || reader.isString(name, equalTo: "k")
+                ? (range: value.range, isID: isID) : nil
         }
         return Found(
             keys: keys.map(\.range), start: set.range.lowerBound, index: index, replaced: replaced)

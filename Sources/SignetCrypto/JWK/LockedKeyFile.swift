@@ -1,5 +1,5 @@
-internal import SignetSystem
 internal import SignetBase
+internal import SignetSystem
 
 /// A key file that this process has locked, to add and remove vault roots.
 ///

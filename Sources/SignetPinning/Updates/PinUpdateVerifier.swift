@@ -138,8 +138,11 @@ public struct PinUpdateVerifier: Sendable {
                 members: ["payload", "protected", "signature"])
             guard let payload = members["payload"]?.string,
                 let protected = members["protected"]?.string,
-                let signature = members["signature"]?.string.flatMap({ Base64.decode($0, from: .url) }),
-                let header = Base64.decode(protected, from: .url), let body = Base64.decode(payload, from: .url)
+                let signature = members["signature"]?.string.flatMap({
+                    Base64.decode($0, from: .url)
+                }),
+                let header = Base64.decode(protected, from: .url),
+                let body = Base64.decode(payload, from: .url)
             else {
                 throw SignedPinPolicy.malformed(
                     "its members must be strings of canonical base64url")

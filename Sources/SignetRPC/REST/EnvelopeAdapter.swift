@@ -97,7 +97,9 @@ extension JSONReader {
     fileprivate func element(at path: [String]) -> Element? {
         var element = root
         for name in path {
-            guard let member = members(of: element).first(where: { isString($0.name, equalTo: name) }) else {
+            guard
+                let member = members(of: element).first(where: { isString($0.name, equalTo: name) })
+            else {
                 return nil
             }
             element = member.value

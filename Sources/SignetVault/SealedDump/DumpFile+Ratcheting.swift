@@ -93,7 +93,9 @@ extension DumpFile {
     ) throws(VaultError) {
         var others: [String] = []
         do throws(FileFailure) {
-            for file in try Folder.firstBytes(ofFilesBeside: path, count: SealedDump.headerLimit + 1) {
+            for file in try Folder.firstBytes(
+                ofFilesBeside: path, count: SealedDump.headerLimit + 1)
+            {
                 if let header = SealedDump.header(beginning: file.bytes), header.scheme == .root,
                     sameBytes(header.keyID, keyID)
                 {

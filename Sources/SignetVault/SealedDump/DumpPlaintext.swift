@@ -101,7 +101,8 @@ struct DumpPlaintext: Sendable {
             reader.allMembers(
                 of: origins,
                 { _, origin in
-                    reader.isString(origin, equalTo: "defaults") || reader.isString(origin, equalTo: "launch")
+                    reader.isString(origin, equalTo: "defaults")
+                        || reader.isString(origin, equalTo: "launch")
                         || reader.isString(origin, equalTo: "fetched")
                 })
         else { return false }
@@ -123,7 +124,8 @@ struct DumpPlaintext: Sendable {
         // Names are unique, so an object of two members can't have any other.
         return members.count == 2
             && members.contains {
-                reader.isString($0.name, equalTo: "id") && reader.isString($0.value, equalTo: identity.id)
+                reader.isString($0.name, equalTo: "id")
+                    && reader.isString($0.value, equalTo: identity.id)
             }
             && members.contains {
                 reader.isString($0.name, equalTo: "version")

@@ -1,5 +1,5 @@
-internal import SignetSystem
 import SignetCrypto
+internal import SignetSystem
 
 /// The secret that one dump's keys are derived from.
 enum DumpRoot: Sendable {

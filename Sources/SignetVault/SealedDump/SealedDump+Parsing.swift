@@ -1,7 +1,7 @@
-internal import SignetSystem
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 
 extension SealedDump {
     /// Reads a dump from a file.

@@ -26,7 +26,8 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// The maximum size of the header's base64url text, in bytes.
     static let headerLimit = 8 << 10
     /// The maximum size of a dump, in bytes: header, nonce, plaintext, tag and four dots.
-    static let sizeLimit = headerLimit + 16 + Base64.encodedCount(of: plaintextLimit, as: .url) + 22 + 4
+    static let sizeLimit =
+        headerLimit + 16 + Base64.encodedCount(of: plaintextLimit, as: .url) + 22 + 4
 
     /// The compact string, exactly as in a file.
     public let bytes: [UInt8]

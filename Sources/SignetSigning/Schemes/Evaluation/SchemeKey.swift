@@ -96,7 +96,8 @@ final class SchemeKey: Sendable {
                 let mark = Array("whsec_".utf8)
                 if decoding == .whsec, bytes.starts(with: mark) {
                     guard
-                        let decoded = Base64.decode(Array(bytes.dropFirst(mark.count)), from: .standard),
+                        let decoded = Base64.decode(
+                            Array(bytes.dropFirst(mark.count)), from: .standard),
                         !decoded.isEmpty
                     else {
                         throw KeyError(

@@ -32,7 +32,8 @@ enum BatchFile {
             }
             calls.append(
                 RPCCall(
-                    RPCMethod(method), parameters: try object["params"].map { try RPCParameters($0) },
+                    RPCMethod(method),
+                    parameters: try object["params"].map { try RPCParameters($0) },
                     isNotification: isNotification))
         }
         return calls

@@ -116,7 +116,8 @@ struct VaultDiffCommand: ParsableCommand {
             with: keys,
             for: VersionBinding(
                 app: .init(
-                    id: appID ?? app.id, version: wanted(dump.binding.app.version, appVersion, app.version)),
+                    id: appID ?? app.id,
+                    version: wanted(dump.binding.app.version, appVersion, app.version)),
                 system: .init(
                     id: system.id,
                     version: wanted(dump.binding.system.version, systemVersion, system.version))))

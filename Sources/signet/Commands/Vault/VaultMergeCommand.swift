@@ -148,7 +148,8 @@ struct VaultMergeCommand: ParsableCommand {
                     with: keys,
                     for: VersionBinding(
                         app: .init(id: binding.app.id, version: dump.binding.app.version),
-                        system: .init(id: binding.system.id, version: dump.binding.system.version))))
+                        system: .init(id: binding.system.id, version: dump.binding.system.version)))
+            )
         } catch {
             throw VaultError(error.code, "\(shownName), ancestor: \(error.message)")
         }
