@@ -173,7 +173,7 @@ let package = Package(
         tests("SignetSystem", ["SignetBase", "SignetSystem"], hasVectors: false),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
-        tests("SignetRPC", ["SignetJSON", "SignetRPC", httpTypes]),
+        tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(
             "SignetServiceDescription",

@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetJSON
 import SignetRPC
+import SignetServiceDescription
 import TestSupport
 import Testing
 
