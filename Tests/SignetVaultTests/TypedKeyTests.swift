@@ -141,14 +141,16 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
                 configuration.public[.partnerToken]
             }
             """, to: "read.swift")
-        let modules = SignetTool.url.deletingLastPathComponent().appending(path: "Modules").path
-        let map = PackageLayout.url("Sources/CSignetOpenSSL/module.modulemap").path
+        let build = SignetTool.url.deletingLastPathComponent()
+        let modules = build.appending(path: "Modules").path
+        let maps = [
+            PackageLayout.url("Sources/CSignetOpenSSL/module.modulemap").path,
+            build.appending(path: "CSignetSystem.build/module.modulemap").path,
+        ]
         return try await ChildProcess.run(
             "swiftc",
-            [
-                "-typecheck", "-swift-version", "6", "-I", modules, "-Xcc",
-                "-fmodule-map-file=\(map)", source,
-            ])
+            ["-typecheck", "-swift-version", "6", "-I", modules]
+                + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + [source])
     }
 
     @Test func aSecretKeyInThePublicViewDoesNotCompile() async throws {

@@ -254,7 +254,7 @@ import Testing
         arguments: [
             (["photo", "--file", "f=/dev/null"], "\"X-Version\": found nothing"),
             (["photo", "--param", "X-Version=7-one"], "neither JSON nor a form"),
-            (["photo", "--file", "f=/dev/null", "--header", "X-Version: 9"], "header is found"),
+            (["photo", "--file", "f=/dev/null", "--header", "X-Version: 9"], "invalid value in its header"),
             (
                 ["photo", "--file", "f=/dev/null", "--param", "X-Version=9"],
                 "found 9, expected one of \"7-one\""
@@ -304,7 +304,7 @@ import Testing
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-header", "X-Version=env:SECRET"],
-                "header is found"
+                "invalid value in its header"
             ),
         ] as [([String], String)])
     func aDescriptionRefuses(_ arguments: [String], _ words: String) async throws {

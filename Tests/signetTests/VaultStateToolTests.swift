@@ -98,7 +98,7 @@ import Testing
                 let output = try await fixture.vault(
                     arguments + Self.key + Self.state + ["--accept-rollback", "--json"])
                 try fixture.expect(output, exit: 1, code: "state-tampered")
-                #expect(output.text.contains("state: it was changed"))
+                #expect(output.text.contains("state: the file was changed"))
                 #expect(output.text.contains("remove this file"))
             }
         }
