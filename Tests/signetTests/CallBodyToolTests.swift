@@ -254,7 +254,10 @@ import Testing
         arguments: [
             (["photo", "--file", "f=/dev/null"], "\"X-Version\": found nothing"),
             (["photo", "--param", "X-Version=7-one"], "neither JSON nor a form"),
-            (["photo", "--file", "f=/dev/null", "--header", "X-Version: 9"], "invalid value in its header"),
+            (
+                ["photo", "--file", "f=/dev/null", "--header", "X-Version: 9"],
+                "invalid value in its header"
+            ),
             (
                 ["photo", "--file", "f=/dev/null", "--param", "X-Version=9"],
                 "found 9, expected one of \"7-one\""
