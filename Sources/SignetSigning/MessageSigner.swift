@@ -264,7 +264,7 @@ public struct MessageSigner: Sendable {
         guard case .rfc9421(let signer) = engine, signer.key != nil else {
             throw SigningError(
                 .unsupportedOption,
-                "only rfc9421 with a local key can sign in trailers")
+                "\(scheme.name): only rfc9421 with a local key can sign in trailers")
         }
         return try StreamedSigning(signer: self, engine: signer, head: head)
     }

@@ -34,10 +34,11 @@ extension Verifier {
         try policy.check(claims, now: now)
         try requireNonce(claims)
         let key = try key(claims.keyID, now: now).signingHMACKey()
-        guard signature.algorithm == SaltedHMACText.name(of: key.algorithm) else {
+        let name = SaltedHMACText.name(of: key.algorithm)
+        guard signature.algorithm == name else {
             throw SigningError(
                 .algorithmMismatch,
-                "found another alg than the key's, \(key.algorithm == .sha256 ? "HS256" : "HS512")")
+                "found another alg than the key's, \(name ?? "which is neither HS256 nor HS512")")
         }
         return (signature, key)
     }
