@@ -11,7 +11,8 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
 struct VaultRows {
     private static let now: Int64 = 1_795_228_551
     private static let binding = VersionBinding(
-        app: .init("com.example.shop", "1.4.2"), system: .init("signet", "0.1.0"))
+        app: .init(id: "com.example.shop", version: "1.4.2"),
+        system: .init(id: "signet", version: "0.1.0"))
 
     static func rows() throws -> [Row] {
         let raw = (0..<32).map { UInt8($0) }

@@ -151,7 +151,8 @@ enum BadDump: String, CaseIterable, Sendable {
 
     func reader() throws -> ConfigReader {
         func app(_ id: String, _ version: String, system: String = "signet") -> VersionBinding {
-            VersionBinding(app: .init(id, version), system: .init(system, "0.1.0"))
+            VersionBinding(
+                app: .init(id: id, version: version), system: .init(id: system, version: "0.1.0"))
         }
         let dump = try shopDump()
         switch self {
