@@ -62,23 +62,23 @@ int64_t csignet_redis_now(void);
 
 // Connects. Writes the reason of a failure to `reason`: at most `room` bytes, ending with 0. Looking up a
 // host name can outlast the deadline.
-CSIGNET_MUST_CHECK int csignet_redis_connect(
+SIGNET_MUST_CHECK int csignet_redis_connect(
     const csignet_redis_server *server, int64_t deadline, csignet_redis **connection,
     char *reason, size_t room);
 
 // Adds a command of `count` parts, at most 8. `bytes` holds the parts one after another.
-CSIGNET_MUST_CHECK int csignet_redis_add(
+SIGNET_MUST_CHECK int csignet_redis_add(
     csignet_redis *connection, const unsigned char *bytes, const size_t *lengths, size_t count);
 
 // Sends the added commands, and wipes them.
-CSIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
+SIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
 
 // Reads the next response.
-CSIGNET_MUST_CHECK int csignet_redis_read(
+SIGNET_MUST_CHECK int csignet_redis_read(
     csignet_redis *connection, int64_t deadline, csignet_redis_response *response);
 
 // Returns 1 if the connection is open and has received no unexpected bytes, otherwise 0.
-CSIGNET_MUST_CHECK int csignet_redis_is_reusable(csignet_redis *connection);
+SIGNET_MUST_CHECK int csignet_redis_is_reusable(csignet_redis *connection);
 
 void csignet_redis_close(csignet_redis *connection);
 
