@@ -67,7 +67,7 @@ private func inside(_ input: [UInt8], _ binding: VersionBinding) {
             broken("a value without an origin, or the other way round")
         }
         let bytes = DumpPlaintext.bytes(
-            binding, sequence: inside.sequence, sealedAt: inside.sealedAt,
+            for: binding, sequence: inside.sequence, sealedAt: inside.sealedAt,
             tail: DumpPlaintext.tail(values: inside.values, origins: inside.origins))
         guard let again = try? DumpPlaintext(parsing: bytes, expecting: binding),
             again.values == inside.values, again.origins == inside.origins
