@@ -29,6 +29,12 @@ package struct ImportedKey: Sendable {
         }
     }
 
+    /// Returns whether bytes are PEM without a private key.
+    package static func isPublicPEM(_ bytes: [UInt8]) -> Bool {
+        let words = Array("PRIVATE KEY-----".utf8)
+        return isPEM(bytes) && !bytes.indices.contains { bytes[$0...].starts(with: words) }
+    }
+
     /// Reads a key.
     ///
     /// Of several PEM blocks, the only private key is taken, or else the only public key, or else

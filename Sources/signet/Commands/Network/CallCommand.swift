@@ -33,9 +33,8 @@ struct CallCommand: AsyncParsableCommand {
     @Argument(help: "The method.")
     var method: String?
 
-    @Option(
-        name: .customLong("protocol"), help: "jsonrpc-2.0 (the default), jsonrpc-1.0 or rest.")
-    var protocolName = "jsonrpc-2.0"
+    @Option(name: .customLong("protocol"), help: "The form of requests and replies.")
+    var payloadProtocol = ServiceConfiguration.PayloadProtocol.jsonRPC2
 
     @Flag(name: .customLong("notify"), help: "Send a notification; no answer is wanted.")
     var isNotification = false
@@ -63,12 +62,8 @@ struct CallCommand: AsyncParsableCommand {
         if batchFile != nil && (!content.hasNoParameters || isNotification) {
             throw ValidationError("--params and --notify stand in the batch's file")
         }
-        guard let known = ServiceConfiguration.PayloadProtocol(rawValue: protocolName) else {
-            let known = ServiceConfiguration.PayloadProtocol.allCases.map(\.rawValue)
-            throw ValidationError("--protocol is one of \(known.joined(separator: ", "))")
-        }
-        try description.validate(for: known)
-        guard body.isEmpty || (known == .rest && method != nil && !isNotification) else {
+        try description.validate(for: payloadProtocol)
+        guard body.isEmpty || (payloadProtocol == .rest && method != nil && !isNotification) else {
             throw ValidationError(
                 "--body, --form, --secret-form and --file need a METHOD of --protocol rest")
         }
@@ -78,10 +73,6 @@ struct CallCommand: AsyncParsableCommand {
         guard readers + body.countOfStandardInputs <= 1 else {
             throw ValidationError("standard input can be read for one option alone")
         }
-    }
-
-    private var payloadProtocol: ServiceConfiguration.PayloadProtocol {
-        ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
     }
 
     func run() async throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetPinning
@@ -133,12 +134,20 @@ struct CallOptions: ParsableArguments {
 }
 
 extension KeySet {
-    /// The set's one key that signs, where no `--key-id` names one.
+    /// The set's only usable key that signs, if no `--key-id` names one.
     func onlySigningKey() throws(ToolError) -> Key {
-        let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
+        let all = keys.filter { $0.kind != .vault && $0.isPrivate }
+        let now = UnixTime.now()
+        let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
+        // Signing names what is wrong with the only key.
+        let candidates = usable.isEmpty ? all : usable
         guard let key = candidates.first, candidates.count == 1 else {
+            let ids = candidates.map { "\"\(printable($0.id))\"" }.joined(separator: ", ")
             throw .usage(
-                "the key set has \(candidates.count) keys that sign: name one with --key-id")
+                candidates.isEmpty
+                    ? "\(printable(source)): found no key that signs, expected one"
+                    : "\(printable(source)): found \(candidates.count) keys that sign (\(ids)), "
+                        + "expected one; choose one with --key-id ID")
         }
         return key
     }

@@ -18,13 +18,11 @@ struct PinsConvertCommand: ParsableCommand {
             """)
 
     @Option(
-        name: .customLong("from"), help: ArgumentHelp("What FILE is.", valueName: "format"),
-        transform: format(named:))
+        name: .customLong("from"), help: ArgumentHelp("The format of FILE.", valueName: "format"))
     var from: PinFormat
 
     @Option(
-        name: .customLong("to"), help: ArgumentHelp("What to write.", valueName: "format"),
-        transform: format(named:))
+        name: .customLong("to"), help: ArgumentHelp("The format to write.", valueName: "format"))
     var to: PinFormat
 
     @Option(
@@ -82,13 +80,4 @@ struct PinsConvertCommand: ParsableCommand {
         object["notes"] = .array(notes.map { .string($0) })
         return object
     }
-}
-
-/// The format of a name, as an option gives it.
-private func format(named name: String) throws -> PinFormat {
-    guard let format = PinFormat(name: name) else {
-        throw ValidationError(
-            "a format is one of \(PinFormat.all.map(\.name).joined(separator: ", "))")
-    }
-    return format
 }
