@@ -13,7 +13,8 @@ extension CommandConfiguration {
     ///   - defaultSubcommand: The command that runs if none is named.
     init(
         commandName: String, abstract: String, discussion: String = "", examples: [String],
-        shouldDisplay: Bool = true, subcommands: [any ParsableCommand.Type] = [],
+        version: String = "", shouldDisplay: Bool = true,
+        subcommands: [any ParsableCommand.Type] = [],
         defaultSubcommand: (any ParsableCommand.Type)? = nil
     ) {
         let shown = examples.map { "  \($0)" }.joined(separator: "\n")
@@ -21,7 +22,7 @@ extension CommandConfiguration {
             commandName: commandName, abstract: abstract,
             discussion: (discussion.isEmpty ? "" : discussion + "\n\n")
                 + (examples.count == 1 ? "EXAMPLE:" : "EXAMPLES:") + "\n" + shown,
-            shouldDisplay: shouldDisplay, subcommands: subcommands,
+            version: version, shouldDisplay: shouldDisplay, subcommands: subcommands,
             defaultSubcommand: defaultSubcommand)
     }
 }
