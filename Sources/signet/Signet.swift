@@ -44,7 +44,7 @@ enum Signet {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
-            // Swift finds the arguments by /proc/self/maps. If that fails there are none, not even the
+            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not even the
             // program's name, and a command that was not seen must not end as done.
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
@@ -59,7 +59,7 @@ enum Signet {
             }
             var command = try parse(arguments)
             if let asynchronous = command as? any AsyncParsableCommand {
-                try run(asynchronous, terminal)
+                try run(asynchronous, on: terminal)
             }
             try command.run()
             terminal.exit(.done)
@@ -88,7 +88,7 @@ enum Signet {
 
     /// Runs a command on Swift's threads while this one waits, and ends the process with it.
     private static func run(
-        _ command: sending any AsyncParsableCommand, _ terminal: Terminal
+        _ command: sending any AsyncParsableCommand, on terminal: Terminal
     ) throws(ToolError) -> Never {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(

@@ -8,22 +8,28 @@ public import SignetSigning
 // completion scripts offer them.
 
 extension Key.Kind: ExpressibleByArgument {
+    /// Reads a name.
     public init?(argument: String) { self.init(name: argument) }
 
+    /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
 }
 
 extension ImportedKey.Encoding: ExpressibleByArgument {}
 
 extension PinFormat: ExpressibleByArgument {
+    /// Reads a name.
     public init?(argument: String) { self.init(name: argument) }
 
+    /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
 }
 
 extension HTTPSignatureAlgorithm: ExpressibleByArgument {
+    /// Reads a name.
     public init?(argument: String) { self.init(name: argument) }
 
+    /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
 }
 

@@ -18,7 +18,7 @@ struct UsageAdvice {
         while !command.commands.isEmpty, let word = rest.first, word != "--" {
             if word.hasPrefix("-") { return nil }
             guard let next = command[word] else {
-                return unknown("command", word, among: command.commands, of: command)
+                return unknown("command", named: word, among: command.commands, of: command)
             }
             command = next
             rest = rest.dropFirst()
@@ -31,7 +31,7 @@ struct UsageAdvice {
         var command = tool
         for name in names where !name.hasPrefix("-") {
             guard let next = command[name] else {
-                return unknown("command", name, among: command.commands, of: command)
+                return unknown("command", named: name, among: command.commands, of: command)
             }
             command = next
         }
@@ -50,7 +50,8 @@ struct UsageAdvice {
                 // A number may begin with a dash.
                 guard isLong || word.dropFirst().allSatisfy(\.isLetter) else { continue }
                 return unknown(
-                    "option", name, amongNames: command.arguments.flatMap(\.names), of: command)
+                    "option", named: name, amongNames: command.arguments.flatMap(\.names),
+                    of: command)
             }
             guard option.kind == .option else { continue }
             var value: String?
@@ -73,15 +74,15 @@ struct UsageAdvice {
     }
 
     private func unknown(
-        _ kind: String, _ word: String, among commands: [CommandTree], of command: CommandTree
+        _ kind: String, named word: String, among commands: [CommandTree], of command: CommandTree
     ) -> ToolError {
         unknown(
-            kind, word, amongNames: commands.filter { !$0.isHidden }.map(\.name) + ["help"],
+            kind, named: word, amongNames: commands.filter { !$0.isHidden }.map(\.name) + ["help"],
             of: command)
     }
 
     private func unknown(
-        _ kind: String, _ word: String, amongNames names: [String], of command: CommandTree
+        _ kind: String, named word: String, amongNames names: [String], of command: CommandTree
     ) -> ToolError {
         let suggestion = Self.suggestion(for: word, among: names)
         return .usage(

@@ -36,7 +36,7 @@ struct KeysRemoveCommand: ParsableCommand {
     }
 }
 
-/// `signet keys revoke`: a key that nobody may use from now on.
+/// `signet keys revoke`: a key that is refused from now on.
 struct KeysRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Mark a key as revoked, so that it is refused at once.",
