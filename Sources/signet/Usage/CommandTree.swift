@@ -51,7 +51,9 @@ struct CommandTree {
         discussion = command["discussion"]?.string ?? ""
         isHidden = command["shouldDisplay"]?.bool == false
         arguments = command["arguments"]?.array?.compactMap(Argument.init) ?? []
-        commands = command["subcommands"]?.array?.map(CommandTree.init) ?? []
+        let commands = command["subcommands"]?.array?.map(CommandTree.init) ?? []
+        // The parser's own command.
+        self.commands = commands.filter { $0.name != "help" }
     }
 
     /// Returns the subcommand with a name, or nil.

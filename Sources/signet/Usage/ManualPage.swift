@@ -13,7 +13,7 @@ struct ManualPage {
             ".TH \(Self.quoted(name.uppercased())) 1 \"\" "
                 + Self.quoted("signet \(VersionReport.tool)") + " \"Signet manual\"",
             ".SH NAME", "\(Self.escaped(name)) \\- \(Self.escaped(Self.summary(of: command)))",
-            ".SH SYNOPSIS", ".nf", Self.escaped(Self.synopsis(of: command)), ".fi",
+            ".SH SYNOPSIS", Self.escaped(Self.synopsis(of: command)),
         ]
         lines += Self.description(of: command)
         let commands = command.commands.filter { !$0.isHidden }
@@ -57,7 +57,7 @@ struct ManualPage {
         var words = [command.words]
         let arguments = command.arguments.filter { !$0.isHidden }
         for option in arguments where option.kind == .option && !option.isOptional {
-            words.append(option.usage)
+            words.append("\(option.names.last ?? "") \(option.valueName.uppercased())")
         }
         words.append("[OPTION]...")
         for argument in arguments where argument.kind == .positional {
@@ -72,9 +72,11 @@ struct ManualPage {
         var lines = [".SH DESCRIPTION", escaped(command.abstract)]
         var isExample = false
         for line in command.discussion.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line == "EXAMPLE:" || line == "EXAMPLES:" {
+            if line == "EXAMPLE:" || line == "EXAMPLES:" || line.hasPrefix("Example: ") {
                 lines += [".SH EXAMPLES", ".nf"]
                 isExample = true
+                let rest = line.drop { $0 != " " }.dropFirst()
+                if !rest.isEmpty { lines.append(escaped(String(rest))) }
             } else if line.isEmpty {
                 lines.append(isExample ? "" : ".PP")
             } else {
@@ -82,7 +84,7 @@ struct ManualPage {
             }
         }
         if isExample { lines.append(".fi") }
-        // A paragraph that nothing follows is an error of its own to man's checks.
+        // The checks of man(1) refuse a paragraph without text.
         lines.removeAll { $0.isEmpty }
         return zip(lines, lines.dropFirst() + [""]).filter { line, next in
             line != ".PP" || !(next.isEmpty || next.hasPrefix(".SH"))

@@ -16,7 +16,7 @@ struct UsageAdvice {
         var command = tool
         var rest = arguments[...]
         while !command.commands.isEmpty, let word = rest.first, word != "--" {
-            if word.hasPrefix("-") { return nil }
+            if word.hasPrefix("-") || word == "help" { return nil }
             guard let next = command[word] else {
                 return unknown("command", named: word, among: command.commands, of: command)
             }
