@@ -8,6 +8,11 @@ struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
         abstract: "Merge, seal and open the configuration.",
+        examples: [
+            "signet vault inspect shop.dump",
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ],
         subcommands: [
             VaultPublicCommand.self, VaultSealCommand.self, VaultOpenCommand.self,
             VaultInspectCommand.self, VaultRebindCommand.self, VaultExportKeyCommand.self,
@@ -50,6 +55,7 @@ struct VaultInputOptions: ParsableArguments {
 /// Where the root comes from: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
+        name: [.customShort("k"), .long],
         help: ArgumentHelp(
             "The key set: a file, env:NAME, fd:N, credential:NAME or command:LINE.",
             valueName: "SOURCE"))

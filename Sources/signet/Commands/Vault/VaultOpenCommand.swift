@@ -9,7 +9,11 @@ struct VaultOpenCommand: ParsableCommand {
         discussion: """
             With --json the whole inside: versions, sequence, time, values and origins; with --state \
             also "rollback". Dumps of older versions on a list are read, and never changed.
-            """)
+            """,
+        examples: [
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
     var file: String?

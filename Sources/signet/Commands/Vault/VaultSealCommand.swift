@@ -11,7 +11,11 @@ struct VaultSealCommand: ParsableCommand {
         discussion: """
             The file is written beside the old one and renamed over it, with mode 0600. Over a \
             dump of the same app that the same keys open, the sequence goes on by one.
-            """)
+            """,
+        examples: [
+            "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2 -o shop.dump",
+        ])
 
     @OptionGroup var inputs: VaultInputOptions
     @OptionGroup var key: VaultKeyOptions
@@ -24,7 +28,9 @@ struct VaultSealCommand: ParsableCommand {
 
     @OptionGroup var binding: VaultBindingOptions
 
-    @Option(help: ArgumentHelp("Where the dump is written.", valueName: "FILE"))
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
     var out: String
 
     @OptionGroup var state: VaultStateOptions
