@@ -260,16 +260,14 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let wanted = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let producer = Producer { $0 < wanted.count ? [wanted[$0]] : nil }
         let feed = UploadFeed(.stream(producer), capacity: 20_000) { news.continuation.yield() }
-        var found: [UInt8] = []
-        var arrived = news.stream.makeAsyncIterator()
-        taking: while true {
+        var (found, arrived) = ([UInt8](), news.stream.makeAsyncIterator())
+        while true {
             switch feed.next() {
             case .chunk(let chunk): found += chunk
             case .pending: await arrived.next()
-            case .end, .failed: break taking
+            case .end, .failed: return #expect(found == wanted)
             }
         }
-        #expect(found == wanted)
     }
 
     @Test(arguments: [false, true])
