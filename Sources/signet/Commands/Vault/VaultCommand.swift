@@ -136,7 +136,7 @@ struct VaultStateOptions: ParsableArguments {
     }
 }
 
-/// What a dump is bound to.
+/// The app and the versions that a dump is bound to.
 struct VaultBindingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
     var appID: String

@@ -139,7 +139,7 @@ struct VaultEditCommand: ParsableCommand {
     }
 }
 
-/// What is being edited: a dump, and the text of its values.
+/// A dump that is being edited, and the text of its values.
 private struct Draft {
     let opened: OpenedDump
     let base: DumpContents
@@ -152,7 +152,7 @@ private struct Draft {
         self.text = JSONValue.object((contents ?? base).values).serialized(.pretty) + [0x0A]
     }
 
-    /// What the text says.
+    /// Returns the values of the text.
     ///
     /// - Throws: `malformed-input`, naming the line.
     func contents(_ schema: Schema) throws(VaultError) -> DumpContents {

@@ -138,7 +138,7 @@ struct VaultMergeCommand: ParsableCommand {
         (dump.isPassphraseSealed ? "a passphrase, as " : "key ") + quoted(dump.keyID)
     }
 
-    /// The ancestor, which is only read and may be of any version of the app; empty where there is none.
+    /// Opens the ancestor, which may be of any version of the app and empty.
     private func openBase(
         _ binding: VersionBinding, _ keys: VaultKeys
     ) throws -> DumpContents {

@@ -97,7 +97,7 @@ struct VaultRebindCommand: ParsableCommand {
     }
 }
 
-/// What is told of a dump that was changed.
+/// The report of a dump that was changed.
 enum DumpReport {
     static func object(_ opened: OpenedDump, _ file: String) -> JSONObject {
         let app = opened.binding.app
