@@ -84,9 +84,11 @@ struct CallCommand: AsyncParsableCommand {
 
     func run() async throws {
         let described = try description.read(for: payloadProtocol)
+        if content.readsStandardInput { common.terminal.awaitInput("parameters", from: "-") }
         let given = try content.given()
         if description.lists { return try await list(described, with: given) }
         if let batchFile {
+            common.terminal.awaitInput("a batch", from: batchFile)
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
             for call in calls { _ = try described?.checked(call) }
             let (reply, more) = try await sent(given, describedBy: described, through: adapter()) {

@@ -79,6 +79,7 @@ struct SignCommand: ParsableCommand {
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
         common.terminal.awaitInput("a message", from: signing.file)
         var message = try signing.message()
+        if let file = signing.body { common.terminal.awaitInput("a body", from: file) }
         var body = try signing.openedBody(of: message)
         let writesBody = show == .message && !common.json
         if body != nil {

@@ -75,6 +75,7 @@ struct VerifyCommand: ParsableCommand {
             nonces: nonces.store())
         common.terminal.awaitInput("a message", from: signing.file)
         var message = try signing.message()
+        if let file = signing.body { common.terminal.awaitInput("a body", from: file) }
         var body = try signing.openedBody(of: message)
         let verified: VerifiedMessage
         do {
