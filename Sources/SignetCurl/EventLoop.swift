@@ -25,8 +25,6 @@ final class EventLoop: Sendable {
 
     /// The interval in which the watching thread checks the deadlines, in milliseconds.
     private static let watchInterval: Int32 = 50
-    /// The interval in which queued calls are checked for their deadlines, in milliseconds.
-    private static let queueInterval: Int32 = 100
     /// The number of times that a busy loop polls before it sleeps, because waking it costs more.
     private static let pollLimit = 10
     /// The time that libcurl may spend on one socket before it counts as stuck, in milliseconds.
@@ -272,7 +270,6 @@ final class EventLoop: Sendable {
         }
 
         mutating func run() {
-            var nextQueueCheck: Int64 = 0
             var idlePolls = 0
             var commands: [Command] = []
             while loop.receiveCommands(into: &commands, removing: driver.drainFinished()) {
@@ -292,14 +289,11 @@ final class EventLoop: Sendable {
                 let hadEvents = loop.handle.step(
                     mayWait: !polls && !driver.hasFinished
                         && !loop.hasCommands.load(ordering: .sequentiallyConsistent),
-                    atMost: driver.queued > 0 ? EventLoop.queueInterval : nil)
+                    until: driver.nextCheck)
                 idlePolls = hadEvents ? 0 : idlePolls + 1
                 driver.handleReady()
                 driver.deliver()
-                if driver.queued > 0, Clock.milliseconds >= nextQueueCheck {
-                    nextQueueCheck = Clock.milliseconds + Int64(EventLoop.queueInterval)
-                    driver.endOverdue(now: Clock.milliseconds)
-                }
+                driver.endOverdue(now: Clock.milliseconds)
             }
             driver.cancelAll()
             loop.threadEnded()

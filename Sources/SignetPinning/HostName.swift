@@ -27,9 +27,6 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// The text for a URL, with brackets around an IPv6 address.
     public var uriText: String { kind == .ipv6 ? "[\(text)]" : text }
 
-    /// The labels of a name; empty for an address.
-    public var labels: [Substring] { kind == .name ? text.split(separator: ".") : [] }
-
     /// The canonical text.
     public var description: String { text }
 

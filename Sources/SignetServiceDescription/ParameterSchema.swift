@@ -351,13 +351,15 @@ extension JSONValue {
                 bytes.append(byte)
                 continue
             }
-            guard let escaped = UInt8(String(Substring(rest.prefix(2))), radix: 16), rest.count >= 2
-            else {
-                return nil
-            }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
+            guard let high = rest.popFirst().flatMap(hexValue(of:)),
+                let low = rest.popFirst().flatMap(hexValue(of:))
+            else { return nil }
+            bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexValue(of byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

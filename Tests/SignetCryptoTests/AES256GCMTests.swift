@@ -73,6 +73,7 @@ import Testing
                     inPlace: &text, key: [UInt8](repeating: 1, count: keyCount).span,
                     nonce: [UInt8](repeating: 1, count: nonceCount).span, authenticating: Span())
             }
+            #expect(text.isEmpty, "the plaintext was not wiped")
         }
     }
 

@@ -176,6 +176,23 @@ struct ServerVerifierTests {
         #expect(reason(barred, try signed(set, "b")) == "algorithm-not-allowed")
     }
 
+    @Test("a scheme without algorithms to choose refuses a policy that names some")
+    func algorithmsOfOtherSchemes() throws {
+        let set = try keys(key("a"))
+        var policies = [VerificationPolicy](repeating: VerificationPolicy(), count: 3)
+        policies[0].allow([], forKey: "a")
+        policies[1].allow([.hmacSHA256], forKey: "another")
+        policies[2].algorithms = []
+        for scheme in [.saltedHMAC, try SigningScheme(named: "stripe")] {
+            for policy in policies {
+                #expect(
+                    code { _ = try Verifier(scheme: scheme, keys: set, policy: policy) }
+                        == "unsupported-option")
+            }
+            #expect(code { _ = try Verifier(scheme: scheme, keys: set) } == "no error")
+        }
+    }
+
     // MARK: Nonces
 
     @Test("a nonce that the signature does not cover protects nothing and is refused beforehand")

@@ -60,7 +60,8 @@ private func host(_ text: String) -> HostName? {
     else { broken("a character that no host holds: \(host.text.debugDescription)") }
     switch host.kind {
     case .name:
-        let isShort = host.labels.allSatisfy { (1...63).contains($0.utf8.count) }
+        let labels = host.text.split(separator: ".", omittingEmptySubsequences: false)
+        let isShort = labels.allSatisfy { (1...63).contains($0.utf8.count) }
         guard isShort, host.text.utf8.count <= 253, host.addressBytes == nil else {
             broken("a name of wrong lengths: \(host)")
         }

@@ -44,8 +44,8 @@ package struct LockedKeyFile: ~Copyable {
                     message: "\(printable(path)) has another key with the id "
                         + "\"\(printable(id))\"; choose another id for the new one")
             }
-            // Writes it again: the process that added it may have been killed before the disk
-            // confirmed.
+            // The process that added the root may have been killed before the disk had the file, so
+            // write it again.
             return try write()
         }
         try text.add(root: root, as: id, after: old)
@@ -53,7 +53,7 @@ package struct LockedKeyFile: ~Copyable {
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
                 code: .unwritable,
-                message: "\(printable(path)): the file read back differs from the one written")
+                message: "\(printable(path)): the new root is missing after the file was written")
         }
     }
 

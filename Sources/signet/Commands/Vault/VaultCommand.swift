@@ -79,15 +79,15 @@ struct VaultKeyOptions: ParsableArguments {
     }
 }
 
-/// The highest sequence seen, and what becomes of an older dump.
+/// The file with the highest sequence seen, and whether an older dump is accepted.
 struct VaultStateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the highest sequence seen is kept; an older dump is then refused.",
+            "The file with the highest sequence seen; an older dump is refused.",
             valueName: "FILE"))
     var state: String?
 
-    @Flag(help: "Let a dump with a lower sequence than one that was seen pass, and say so.")
+    @Flag(help: "Accept a dump with a lower sequence than the highest one seen, with a note.")
     var acceptRollback = false
 
     func validate() throws {
@@ -101,16 +101,19 @@ struct VaultStateOptions: ParsableArguments {
         DumpFile(path ?? "-", state: state, rollback: acceptRollback ? .report : .refuse)
     }
 
-    /// Says on standard error what a person should know.
+    /// Writes a note to standard error if the dump is older than one seen before, or if the state
+    /// file has no sequence for its app.
     func note(_ opened: OpenedDump, _ terminal: Terminal) {
         guard let check = opened.rollback, let state else { return }
         if check.isRolledBack {
             terminal.note(
-                "the dump has sequence \(check.sequence), and \(check.highestSeen ?? 0) was seen "
-                    + "before: an older dump was put back (accepted)")
+                "found a dump with sequence \(check.sequence), older than sequence "
+                    + "\(check.highestSeen ?? 0) that was seen before; accepted because of "
+                    + "--accept-rollback")
         } else if check.isFirstUse {
             terminal.note(
-                "\(state) knew nothing of this app: its first use, or somebody took it away")
+                "\(state) had no sequence for this app: this is its first use, or somebody removed "
+                    + "the file")
         }
     }
 
