@@ -74,7 +74,7 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
             credentials = try Self.credentials(rest[..<at])
             rest = rest[(at + 1)...]
         }
-        do throws(PinError) {
+        do throws(HostError) {
             let authority = try Authority(parsing: String(decoding: rest, as: UTF8.self))
             host = authority.host
             port = authority.writtenPort ?? (kind == .https ? 443 : 1080)

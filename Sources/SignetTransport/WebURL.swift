@@ -27,7 +27,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
             throw TransportError(
                 code: .invalidRequest, message: "unknown URL scheme, expected http or https")
         }
-        do throws(PinError) {
+        do throws(HostError) {
             let parsed = try Authority(parsing: authority)
             self.init(
                 isSecure: isSecure, host: parsed.host,

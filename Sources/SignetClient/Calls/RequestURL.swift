@@ -1,4 +1,4 @@
-internal import SignetPinning
+internal import SignetBase
 
 /// An absolute http or https URL, split for a request; no user info, no fragment.
 struct RequestURL: Sendable, Hashable {
@@ -22,7 +22,7 @@ struct RequestURL: Sendable, Hashable {
             throw .refusedURL("the URL contains a character that is not ASCII")
         }
         let parts: URLParts
-        do throws(PinError) {
+        do throws(HostError) {
             parts = try URLParts(parsing: text)
         } catch {
             throw .refusedURL(error.message)
