@@ -43,11 +43,16 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             self.writtenPort = nil
             return
         }
-        guard port.count <= 5,
-            port.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = Int(String(decoding: port, as: UTF8.self)), (1...65535).contains(number)
+        self.writtenPort = try Self.port(port)
+    }
+
+    /// Returns the port of decimal digits.
+    package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
+        guard digits.count <= 5,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(number)
         else { throw HostError("invalid port, expected a number from 1 to 65535") }
-        self.writtenPort = number
+        return number
     }
 
     /// Returns the written port, or the default of the scheme: 80 for `http`, 443 for any other.
