@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 internal import SignetRPC
 import Synchronization
@@ -224,7 +225,8 @@ final class ConnectionCore: Sendable {
     private static func cutOff(_ operation: String, by error: any Error) -> RPCError {
         RPCError(
             code: .cutOff,
-            message: "\(operation) the stream failed: \(Printable.text(String(describing: error)))")
+            message: "\(operation) the stream failed: "
+                + printable(String(describing: error), limit: 200))
     }
 
     // MARK: The end

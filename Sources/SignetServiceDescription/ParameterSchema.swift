@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 internal import SignetRPC
 
@@ -46,7 +47,7 @@ public struct ParameterSchema: Sendable, Hashable {
     public var typeName: String {
         let schema = Check(document: document, repeatsValues: false).resolved(value)
         if let types = Check.types(schema) {
-            return types.map { Printable.text($0, limit: 40) }.joined(separator: "|")
+            return types.map { printable($0, limit: 40) }.joined(separator: "|")
         }
         return schema["enum"] == nil ? "any" : "enum"
     }
@@ -54,7 +55,7 @@ public struct ParameterSchema: Sendable, Hashable {
 
 extension ParameterSchema {
     /// Returns a member's name as a step of a mismatch's place.
-    static func step(_ name: String) -> String { "." + Printable.text(name, limit: 64) }
+    static func step(_ name: String) -> String { "." + printable(name, limit: 64) }
 }
 
 /// Checks one value.
@@ -71,7 +72,7 @@ private struct Check {
 
     /// Returns a value's text for a mismatch.
     private func shown(_ value: JSONValue, limit: Int) -> String {
-        repeatsValues ? Printable.text(value.text, limit: limit) : "another \(value.typeName)"
+        repeatsValues ? printable(value.text, limit: limit) : "another \(value.typeName)"
     }
 
     /// The number of schemas still to check, which ends those that refer to themselves several
@@ -132,10 +133,10 @@ private struct Check {
         guard !fits else { return nil }
         let found =
             value.number == nil || !repeatsValues
-            ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
+            ? value.typeName : "number \(printable(value.text, limit: 24))"
         return Mismatch(
             place: place, found: found,
-            expected: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
+            expected: types.map { printable($0, limit: 40) }.joined(separator: " or "))
     }
 
     /// A number without a fraction is an integer, even if written as `1.0` or `1e2`.
@@ -151,7 +152,7 @@ private struct Check {
         guard let allowed = rules["enum"]?.array ?? rules["const"].map({ [$0] }),
             !allowed.contains(where: { Self.mayEqual($0, value) })
         else { return nil }
-        let names = allowed.prefix(12).map { Printable.text($0.text, limit: 40) }
+        let names = allowed.prefix(12).map { printable($0.text, limit: 40) }
         return Mismatch(
             place: place, found: shown(value, limit: 40),
             expected: "one of " + names.joined(separator: ", ")
@@ -182,12 +183,12 @@ private struct Check {
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    expected: "at least \(Printable.text(least.text, limit: 24))")
+                    expected: "at least \(printable(least.text, limit: 24))")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    expected: "at most \(Printable.text(most.text, limit: 24))")
+                    expected: "at most \(printable(most.text, limit: 24))")
             }
         }
         if let text = value.string {

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 public import SignetRPC
 
@@ -138,7 +139,7 @@ extension MethodDescription {
         let closest = bodyTypes.map { $0.closeness(to: type) }.max() ?? 0
         guard closest > 0 else {
             throw .invalidParameters(
-                "found a body of the type \(Printable.text(type.essence, limit: 64)), expected "
+                "found a body of the type \(printable(type.essence, limit: 64)), expected "
                     + (bodyTypes.count == 1 ? "" : "one of ")
                     + Self.list(bodyTypes.map(\.name)))
         }

@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple
@@ -108,13 +109,13 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     private func expandedValues(of values: JSONObject) throws(RPCError) -> String {
         try expanded { (name) throws(RPCError) -> [String] in
             guard let value = values[name] else {
-                throw .invalidParameters("the path's \(Printable.name(name)) has no value")
+                throw .invalidParameters("the path's \(quoted(name)) has no value")
             }
             var texts: [String] = []
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "the path's \(Printable.name(name)) is of type \(element.typeName), expected "
+                        "the path's \(quoted(name)) is of type \(element.typeName), expected "
                             + "a string, number or boolean")
                 }
                 texts.append(text)

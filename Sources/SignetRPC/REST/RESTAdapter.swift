@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 import SignetJSON
 
 /// An adapter that also boxes whole REST requests, not only calls with parameters by name.
@@ -202,7 +203,7 @@ public struct RESTAdapter: RESTBoxing {
                     !owner.utf8.elementsEqual(name.utf8)
                 {
                     throw .invalidParameters(
-                        "two parameters have the name \(Printable.name(pair.name)) in the query")
+                        "two parameters have the name \(quoted(pair.name)) in the query")
                 }
                 pairs.append(PercentEncoding.encode(pair.name) + "=" + pair.value.encoded)
             }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 
 /// The body of a REST request: bytes and their media type.
@@ -43,7 +44,7 @@ public struct RESTBody: Sendable, Hashable {
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "\(Printable.name(name)) of the form is of type \(element.typeName), expected "
+                        "\(quoted(name)) of the form is of type \(element.typeName), expected "
                             + "a string, number or boolean")
                 }
                 if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
