@@ -324,7 +324,9 @@ extension JSONValue {
     /// elsewhere or has no target.
     func target(ofReference reference: String) -> JSONValue? {
         guard reference.utf8.first == UInt8(ascii: "#") else { return nil }
-        guard let pointer = Self.undoingPercent(reference.utf8.dropFirst()) else { return nil }
+        guard let bytes = PercentCoding.decoded(Array(reference.utf8.dropFirst())[...]),
+            let pointer = String(validating: bytes, as: UTF8.self)
+        else { return nil }
         if pointer.isEmpty { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
         var value = self
@@ -342,23 +344,5 @@ extension JSONValue {
             value = next
         }
         return value
-    }
-
-    private static func undoingPercent(_ text: Substring.UTF8View) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let escaped = UInt8(String(Substring(rest.prefix(2))), radix: 16), rest.count >= 2
-            else {
-                return nil
-            }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

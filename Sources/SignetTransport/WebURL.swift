@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetPinning
 
 /// A URL's origin: scheme, host and port in canonical form (RFC 6454, section 4).
@@ -274,16 +275,11 @@ extension WebURL {
         }
     }
 
+    private static let kept = ASCIISet(allExcept: "\"<>^`{|}")
+
     private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
-        for byte in bytes {
-            if byte >= 0x80 || "\"<>^`{|}".utf8.contains(byte) {
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            } else {
-                text.append(byte)
-            }
-        }
+        PercentCoding.append(bytes, keeping: kept, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -119,19 +119,8 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         guard bytes.contains(UInt8(ascii: "%")) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%") {
-                guard index + 2 < bytes.count, let high = hexDigit(bytes[index + 1]),
-                    let low = hexDigit(bytes[index + 2])
-                else { throw HostError("the host has a \"%\" without two hexadecimal digits") }
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
+        guard let decoded = PercentCoding.decoded(bytes[...]) else {
+            throw HostError("the host has a \"%\" without two hexadecimal digits")
         }
         guard let text = String(validating: decoded, as: UTF8.self) else {
             throw HostError("the host's percent escapes aren't UTF-8")
@@ -183,15 +172,5 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         guard count <= maximumLabelLength else {
             throw HostError("the host has a label of \(count) characters, at most 63 are allowed")
         }
-    }
-}
-
-/// Returns the value of a hexadecimal digit, or nil for any other byte.
-package func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

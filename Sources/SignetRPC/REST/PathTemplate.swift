@@ -143,13 +143,12 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         return try path.encoded()
     }
 
+    private static let nameCharacters = ASCIISet(lettersDigitsAnd: "_.-")
+
     private static func names(_ expression: Substring) throws(RPCError) -> [String] {
         var names: [String] = []
         for name in expression.split(separator: ",", omittingEmptySubsequences: false) {
-            let isName = name.utf8.allSatisfy {
-                PercentEncoding.isAlphanumeric($0) || "_.-".utf8.contains($0)
-            }
-            guard !name.isEmpty, isName else {
+            guard !name.isEmpty, name.utf8.allSatisfy({ nameCharacters.contains($0) }) else {
                 throw .invalidPath(
                     "found an expression of other characters than letters, digits, _, . and - in the "
                         + "template; operators and modifiers are not supported")

@@ -83,7 +83,7 @@ public struct QueryStyle: Sendable, Hashable {
         }
 
         var encoded: String {
-            pieces.map(PercentEncoding.encode).joined(separator: delimiter)
+            pieces.map { PercentCoding.encoded($0) }.joined(separator: delimiter)
         }
     }
 
