@@ -44,13 +44,6 @@ struct MemberNames {
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
-    /// Removes all names but keeps the memory. Returns false if that is too much to keep.
-    mutating func reset() -> Bool {
-        guard entries.count <= 1024, scratch.isEmpty, tables.isEmpty else { return false }
-        used = 0
-        return true
-    }
-
     func open() -> Scope {
         Scope(
             firstEntry: UInt32(truncatingIfNeeded: used),

@@ -20,17 +20,7 @@ final class EncodingState {
     /// - Parameter isStreaming: Whether to write a compact text while encoding.
     init(userInfo: [CodingUserInfoKey: any Sendable], isStreaming: Bool) {
         self.userInfo = userInfo
-        let spare = isStreaming ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
-        self.written = spare ?? [EncodingStorage(isStreaming: isStreaming)]
-    }
-
-    /// The memory of a finished text, without its values, which saves the next text five
-    /// allocations.
-    private static let spare = Mutex<[EncodingStorage]?>(nil)
-
-    deinit {
-        guard var text = written.take(), text[0].reset() else { return }
-        _ = Self.spare.withLockIfAvailable { $0 = text }
+        self.written = [EncodingStorage(isStreaming: isStreaming)]
     }
 
     /// Moves the storage out, changes it and moves it back.

@@ -14,9 +14,6 @@ struct EncodingStorage {
         self.tree = tree
     }
 
-    /// Clears everything but keeps the memory. Returns false if a new value is better.
-    mutating func reset() -> Bool { isStreaming && text.reset() }
-
     mutating func set(_ value: JSONScalar, at place: Int) {
         if isStreaming, text.set(value, at: place) { return }
         switchToTree()

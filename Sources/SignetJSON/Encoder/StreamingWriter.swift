@@ -47,18 +47,6 @@ struct StreamingWriter {
         places.append(Place(start: 0))
     }
 
-    /// Clears everything but keeps the memory. Returns false if that is more than most texts need.
-    mutating func reset() -> Bool {
-        guard places.capacity <= 1024, outer.capacity <= 64, names.reset() else { return false }
-        known.reset()
-        outer.removeAll(keepingCapacity: true)
-        places.removeAll(keepingCapacity: true)
-        text = UTF8Buffer()
-        top = Open(place: 0, names: names.open())
-        places.append(Place(start: 0))
-        return true
-    }
-
     // MARK: Places
 
     /// Starts a member and returns the place of its value, or nil if it is out of order.
