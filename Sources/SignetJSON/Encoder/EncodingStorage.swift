@@ -52,9 +52,6 @@ struct EncodingStorage {
         return nodeOfPlace.count - 1
     }
 
-    /// Whether the newest place already is an object.
-    var isObject: Bool { isStreaming && text.isObject }
-
     mutating func member(_ name: String, of parent: Int) -> Int {
         if isStreaming, let place = text.openMember(name, of: parent) { return place }
         switchToTree()
