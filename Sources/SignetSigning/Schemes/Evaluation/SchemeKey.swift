@@ -15,14 +15,8 @@ final class SchemeKey: Sendable {
     let key: Key
     private let form: Form
     private let scheme: CompiledScheme
-    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a
-    /// key.
-    private let stripes = (0..<8).map { _ in Stripe() }
-
-    private final class Stripe: Sendable {
-        /// The derived keys with the links of their chains, the newest last.
-        let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
-    }
+    /// The derived keys with the links of their chains, the newest last.
+    private let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
 
     /// Prepares a key.
     ///
@@ -194,8 +188,7 @@ final class SchemeKey: Sendable {
             if index > 0 { name.append(0) }
             try evaluator.append(link, to: &name)
         }
-        let stripe = stripes[ThreadStripe.index(of: stripes.count)]
-        if let known = stripe.derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
+        if let known = derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
             return known
         }
         var links: [[UInt8]] = []
@@ -211,7 +204,7 @@ final class SchemeKey: Sendable {
             wipe(&current)
             return made
         }
-        stripe.derived.withLock { derived in
+        derived.withLock { derived in
             // Enough for one day and a few regions; a key that is dropped can be derived again.
             if derived.count >= 8 { derived.removeFirst() }
             derived.append((name, key))
