@@ -195,21 +195,6 @@ struct JSONScanner {
         guard start < bytes.count, bytes[start] == ASCII.quote else {
             throw .malformed(bytes, at: start, expected: "a member name")
         }
-        // Most names have fewer than eight bytes: one word holds the end and the fingerprint.
-        if let word = word(bytes, at: start &+ 1) {
-            let special = specialBytes(word)
-            let length = special.trailingZeroBitCount &>> 3
-            if special != 0, bytes[start &+ 1 &+ length] == ASCII.quote {
-                let end = start &+ 2 &+ length
-                guard
-                    names.insertShort(
-                        word, count: length, of: bytes, at: start &+ 1, in: &scope)
-                else {
-                    throw .duplicateMember(at: start)
-                }
-                return end
-            }
-        }
         let end = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
         guard
             names.insert(
