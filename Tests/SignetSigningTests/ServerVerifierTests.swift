@@ -133,7 +133,7 @@ struct ServerVerifierTests {
             for round in 0..<16 {
                 let new = (round + 1) % 2
                 verifier.replaceKeys(with: [first, second][new])
-                // Each may run on another thread, with a stripe of its own.
+                // Each may run on another thread.
                 let outcomes = await withTaskGroup(of: [String].self) { inner in
                     for _ in 0..<4 {
                         inner.addTask {

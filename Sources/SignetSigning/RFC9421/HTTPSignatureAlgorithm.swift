@@ -83,29 +83,22 @@ enum RFC9421Key: Sendable {
     }
 
     func sign(_ base: [UInt8]) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
+        try convertingCryptoFailure { () throws(CryptoFailure) in
             switch self {
-            case .hmac(let key): return try key.tag(of: base.span)
-            case .asymmetric(let key, let algorithm):
-                return try key.sign(base.span, by: algorithm)
+            case .hmac(let key): try key.tag(of: base.span)
+            case .asymmetric(let key, let algorithm): try key.sign(base.span, by: algorithm)
             }
-        } catch {
-            throw SigningError(error)
         }
     }
 
     /// Whether a signature is valid for a base. Compares a MAC in constant time.
     func verifies(_ signature: [UInt8], of base: [UInt8]) throws(SigningError) -> Bool {
-        do throws(CryptoFailure) {
+        try convertingCryptoFailure { () throws(CryptoFailure) in
             switch self {
-            case .hmac(let key):
-                let expected = try key.tag(of: base.span)
-                return constantTimeEqual(signature.span, expected.span)
+            case .hmac(let key): constantTimeEqual(signature, try key.tag(of: base.span))
             case .asymmetric(let key, let algorithm):
-                return try key.verifies(signature.span, of: base.span, by: algorithm)
+                try key.verifies(signature.span, of: base.span, by: algorithm)
             }
-        } catch {
-            throw SigningError(error)
         }
     }
 }

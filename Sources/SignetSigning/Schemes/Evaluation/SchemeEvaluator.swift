@@ -150,10 +150,8 @@ struct SchemeEvaluator {
                     sum ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount))
             }
             let bytes = try evaluate(step)
-            do throws(CryptoFailure) {
-                return encoding.encode(try function.hash(bytes.span))
-            } catch {
-                throw SigningError(error)
+            return try convertingCryptoFailure { () throws(CryptoFailure) in
+                encoding.encode(try function.hash(bytes.span))
             }
         case .path(let normalize, let encodes):
             let request = try request()

@@ -93,12 +93,8 @@ struct SchemeSigner: Sendable {
             try scheme.requireReadable(nonce, as: .nonce, named: "the nonce")
             return nonce
         }
-        do throws(CryptoFailure) {
-            let random = try RandomBytes.bytes(compiled.nonce.byteCount)
-            return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
-        } catch {
-            throw SigningError(error)
-        }
+        let random = try RandomBytes.forSigning(compiled.nonce.byteCount)
+        return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
     }
 
     /// Writes a slot into the evaluator's message.
