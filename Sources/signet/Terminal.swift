@@ -10,10 +10,12 @@ internal import SignetSystem
     import Musl
 #endif
 
-/// All that the tool says, and all its exits.
+/// The tool's output and its exits.
 struct Terminal: Sendable {
     /// Whether results and failures are one JSON object on standard output.
     let json: Bool
+    /// Whether notes on standard error are left out.
+    var isQuiet = false
 
     /// Tells whether the raw arguments hold `--json`, also when they do not parse.
     static func asksForJSON(_ arguments: [String]) -> Bool {
@@ -55,8 +57,19 @@ struct Terminal: Sendable {
         }
     }
 
-    /// Says a line to the person on standard error; control characters are escaped.
+    /// Prints a line for the person on standard error, unless they want none; control characters
+    /// are escaped.
     func note(_ line: String) {
+        if !isQuiet { say(line) }
+    }
+
+    /// Says on a terminal what the command waits for, if it is about to read standard input.
+    func awaitInput(_ subject: String, from file: String?) {
+        guard file == nil || file == "-", StandardStreams.isInteractive else { return }
+        note("reading \(subject) from standard input; Ctrl-D ends it")
+    }
+
+    private func say(_ line: String) {
         _ = StandardStreams.write(
             Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
     }
@@ -79,7 +92,7 @@ struct Terminal: Sendable {
         Glibc.exit(status.rawValue)
     }
 
-    /// Tells a failure and ends the process; help and version that were asked for are no failure.
+    /// Prints a failure and ends the process. Help and version that were asked for are not failures.
     func exit(reporting error: any Error, as root: any ParsableCommand.Type) -> Never {
         if let status = error as? ExitStatus { exit(status) }
         if let error = error as? any CodedError { exit(reporting: ToolError(error)) }
@@ -103,10 +116,10 @@ struct Terminal: Sendable {
             var object = failure.beside
             object.append(["error": .object(told)])
             let reason = StandardStreams.write(object.close(), to: .standardOutput)
-            // Else nobody would be told why.
-            if reason != nil { note(failure.message) }
+            // Without standard output, standard error is left.
+            if reason != nil { say(failure.message) }
         } else {
-            note(failure.message)
+            say(failure.message)
         }
         exit(failure.status)
     }

@@ -4,7 +4,7 @@ import SignetJSON
 enum ExitStatus: Int32, Sendable {
     /// The work is done.
     case done = 0
-    /// The thing asked about says no: a bad signature, a wrong pin, a wrong key.
+    /// The check failed: a bad signature, a wrong pin, a wrong key.
     case refused = 1
     /// Wrong usage, or a file that is malformed or cannot be read or written.
     case usage = 2

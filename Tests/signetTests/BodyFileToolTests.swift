@@ -109,7 +109,10 @@ struct BodyFileToolTests {
         let input = Array("text".utf8)
         let cases: [([String], String)] = [
             (["--body", "-", "-"], "standard input"),
-            (["--body", body, try folder.write(Self.head + "x", to: "whole")], "body of its own"),
+            (
+                ["--body", body, try folder.write(Self.head + "x", to: "whole")],
+                "a body in the message"
+            ),
             (["--body", body + "-gone", head], "cannot open"),
             (["--body", folder.url.path, head], "folder"),
         ]

@@ -1,7 +1,7 @@
 internal import SignetBase
 internal import SignetSystem
 
-/// A key file that this process has locked, to add and remove vault roots.
+/// A key file that this process has locked, to add, remove and revoke keys.
 ///
 /// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
 /// far as the disk allows it (see `FileLock.write`).
@@ -62,6 +62,14 @@ package struct LockedKeyFile: ~Copyable {
     /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
     package mutating func remove(_ id: String) throws(KeyError) {
         try text.remove(id)
+        try write()
+    }
+
+    /// Marks a key as revoked.
+    ///
+    /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
+    package mutating func revoke(_ id: String) throws(KeyError) {
+        try text.revoke(id)
         try write()
     }
 
