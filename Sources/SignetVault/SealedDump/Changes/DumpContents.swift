@@ -197,24 +197,6 @@ extension DumpContents {
         return contents
     }
 
-    /// Returns these contents as a checked configuration.
-    ///
-    /// - Throws: As the merging initializer of `GlobalConfiguration`.
-    package func configuration(_ schema: Schema) throws(VaultError) -> GlobalConfiguration {
-        func input(_ origin: ConfigurationOrigin) -> ConfigurationInput {
-            .values(
-                JSONObject(
-                    names.compactMap { name in
-                        self[name].flatMap { entry in
-                            entry.origin == origin ? (name: name, value: entry.value) : nil
-                        }
-                    }))
-        }
-        return try GlobalConfiguration(
-            schema: schema, defaults: input(.defaults), launch: input(.launch),
-            fetched: input(.fetched))
-    }
-
     /// Returns these contents in the order of a schema. Keys that the schema lacks come last.
     package func ordered(by schema: Schema) -> DumpContents {
         var contents = DumpContents()
