@@ -51,6 +51,9 @@ struct Project {
     var keyID: String? { file.keyID }
     var passphrase: String? { file.passphrase }
     var systemVersion: String? { file.systemVersion }
+    var keySource: String? { file.keys }
+    var policy: String? { file.policy }
+    var scheme: String? { file.scheme }
     /// Whether the environment or the file names a key set.
     var namesKeys: Bool { keys(nil) != nil }
 

@@ -15,12 +15,14 @@ struct SigningOptions: ParsableArguments {
         help: ArgumentHelp(
             "How it is signed: a name of `signet schemes list`, or a scheme's document.",
             valueName: "name|file"))
-    var scheme: String
+    var scheme: String?
 
     @OptionGroup var options: SchemeOptions
 
     @Option(help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.")
-    var keys: String
+    var keys: String?
+
+    @OptionGroup var project: ProjectOptions
 
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
     var plainHTTP = false
@@ -47,7 +49,9 @@ struct SigningOptions: ParsableArguments {
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        try SigningScheme(nameOrFile: scheme, insecure: options.insecureSchemeOk)
+        let named = try scheme ?? project.loadNamed().scheme
+        guard let named else { throw Self.missing("--scheme NAME|FILE", "") }
+        return try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
     }
 
     /// What `--set` gives: for `rfc9421` the types of fields too.
@@ -57,7 +61,17 @@ struct SigningOptions: ParsableArguments {
         try scheme.split(options.settings())
     }
 
-    func loadKeys() throws -> KeySet { try KeySource(keys).load() }
+    func loadKeys() throws -> KeySet {
+        guard let source = try project.loadNamed().keys(keys) else {
+            throw Self.missing("--keys SOURCE", ", set SIGNET_KEYS")
+        }
+        return try KeySource(source).load()
+    }
+
+    /// Only a project that the option names chooses how a message is signed.
+    private static func missing(_ option: String, _ other: String) -> ToolError {
+        .usage("missing \(option): give it\(other), or a project that names it with --project FILE")
+    }
 
     /// The message, with its trailers and the request that it answers.
     func message() throws -> SignableMessage {
