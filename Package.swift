@@ -18,6 +18,8 @@ let structuredHeaders: Target.Dependency = .product(
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
@@ -67,6 +69,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // The parsers of `signet vault init`; no library uses them.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         // Fetched and built only with the trait Configuration.
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -156,7 +161,7 @@ let package = Package(
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
                 "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
                 "SignetServiceDescription", "SignetSigning", "SignetSystem", "SignetTransport",
-                "SignetVault", argumentParser, httpTypes, logging,
+                "SignetVault", argumentParser, httpTypes, logging, tomlKit, yams,
             ],
             swiftSettings: houseRules),
 

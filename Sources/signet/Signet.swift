@@ -25,6 +25,8 @@ struct SignetCommand: AsyncParsableCommand {
             SchemesCommand.self,
             PinsCommand.self,
             VaultCommand.self,
+            ExecCommand.self,
+            ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
             SelfCheckCommand.self,

@@ -40,6 +40,13 @@ struct Terminal: Sendable {
         try write(json ? JSONValue.object(object()).serialized() + [0x0A] : text())
     }
 
+    /// Prints a JSON Schema as it stands; it is one JSON object in itself.
+    func result(documentSchema text: String) throws {
+        let bytes = Array((text + "\n").utf8)
+        let object = try JSONValue(parsing: bytes).object ?? [:]
+        try result(object, text: bytes)
+    }
+
     /// Prints a result whose text is lines for people and for scripts; each gets its newline.
     func result(_ object: @autoclosure () -> JSONObject, lines: @autoclosure () -> [String])
         throws(ToolError)
@@ -118,6 +125,9 @@ struct Terminal: Sendable {
             let reason = StandardStreams.write(object.close(), to: .standardOutput)
             // Without standard output, standard error is left.
             if reason != nil { say(failure.message) }
+        } else if let errors = failure.details["errors"]?.array, errors.count > 1 {
+            for error in errors { say(error["message"]?.string ?? "") }
+            say("\(errors.count) errors\(failure.remedy.map { "; \($0)" } ?? "")")
         } else {
             say(failure.message)
         }

@@ -182,6 +182,28 @@ extension DumpFile {
             return try opened.reporting(check, of: file)
         }
 
+        /// Returns the contents of the dump, of any version of the app, for the changes in it; nil
+        /// if there is no dump.
+        ///
+        /// - Throws: `malformed-dump`, `wrong-app`, `wrong-system`, `rolled-back`, and as `open`.
+        func changes(
+            of binding: VersionBinding, with keys: VaultKeys, at now: Int64
+        ) throws(VaultError) -> DumpContents? {
+            if case .nothing = content { return nil }
+            let dump = try dump
+            do throws(VaultError) {
+                // Any version will do: only its changes are read.
+                try dump.requireBinding(
+                    to: VersionBinding(
+                        app: .init(id: binding.app.id, version: dump.binding.app.version),
+                        system: .init(
+                            id: binding.system.id, version: dump.binding.system.version)))
+                return DumpContents(try checked(try dump.open(with: keys, now: now)))
+            } catch {
+                throw error.code == .rolledBack ? error : error.naming(file.path)
+            }
+        }
+
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.
         func sequence(
             of app: VersionBinding.Identity, with keys: VaultKeys, at now: Int64

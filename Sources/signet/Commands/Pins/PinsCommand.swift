@@ -22,7 +22,7 @@ struct PinsCommand: ParsableCommand {
         subcommands: [
             PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
             PinsConvertCommand.self, PinsPlanCommand.self, PinsSignCommand.self,
-            PinsVerifyCommand.self,
+            PinsVerifyCommand.self, PinsSchemaCommand.self,
         ])
 }
 

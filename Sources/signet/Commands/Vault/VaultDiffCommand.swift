@@ -58,6 +58,7 @@ struct VaultDiffCommand: ParsableCommand {
     var textconv = false
 
     @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -76,7 +77,7 @@ struct VaultDiffCommand: ParsableCommand {
     func run() throws {
         let disclosure = try disclosure.load()
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load()
+        let keys = try key.load(project.load())
         let opened = try open(dump, like: dump, keys)
         if textconv { return try list(opened, keys, disclosure) }
         let diff = DumpDiff(

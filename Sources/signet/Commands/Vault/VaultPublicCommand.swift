@@ -10,10 +10,11 @@ struct VaultPublicCommand: ParsableCommand {
         commandName: "public", abstract: "Print the public part of the merged configuration.")
 
     @OptionGroup var inputs: VaultInputOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let configuration = try inputs.merged()
+        let configuration = try inputs.merged(project.load())
         let values = configuration.publicValues
         let origins = configuration.publicOrigins
         try common.terminal.result(
