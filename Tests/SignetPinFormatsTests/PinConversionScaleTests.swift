@@ -4,11 +4,11 @@ import Testing
 
 @testable import SignetPinFormats
 
-/// Files of many pins. With `SIGNET_SOAK` (`make soak`) a host has 60,000 pins, for which work that
+/// Files of many pins. With `SIGNET_SOAK` (`make soak`) a host has 95,000 pins, for which work that
 /// grows with the square of their number would take minutes.
 @Suite struct PinConversionScaleTests {
     private static let count =
-        ProcessInfo.processInfo.environment["SIGNET_SOAK"] == nil ? 10_000 : 60_000
+        ProcessInfo.processInfo.environment["SIGNET_SOAK"] == nil ? 10_000 : 95_000
 
     private static func pins(_ numbers: Range<Int>) throws -> [Pin] {
         try numbers.map { number in
