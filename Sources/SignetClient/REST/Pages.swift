@@ -7,8 +7,12 @@ extension NetworkSystem {
     /// The pages of a list, each asked for when the one before it was taken.
     ///
     /// ```swift
-    /// for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
-    ///     let orders = try page.result?.decode([Order].self)
+    /// struct Order: Decodable { var item: String }
+    ///
+    /// func printItems(with system: NetworkSystem) async throws {
+    ///     for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
+    ///         for order in try page.result?.decode([Order].self) ?? [] { print(order.item) }
+    ///     }
     /// }
     /// ```
     ///

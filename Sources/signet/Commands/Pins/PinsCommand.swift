@@ -95,7 +95,7 @@ struct PinsTarget {
     }
 }
 
-/// Certificates as the contract's `chain`.
+/// Returns certificates as the member `chain` of the JSON output.
 func pinsJSON(_ chain: [SeenCertificate]) -> JSONValue {
     .array(chain.map { ["subject": .string($0.subject), "pin": .string($0.pin.text)] })
 }
