@@ -61,7 +61,7 @@ private struct CStrings: ~Copyable {
         let copies = unsafe texts.map { text in
             unsafe text.withUnsafeBufferPointer { unsafe strdup($0.baseAddress!) }
         }
-        defer { for unsafecopy in unsafe copies { unsafe free(copy) } }
+        defer { unsafe copies.forEach { unsafe free($0) } }
         let pointers = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
         return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
     }
