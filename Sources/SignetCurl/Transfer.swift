@@ -1,4 +1,5 @@
 internal import CSignetCurl
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetPinning
 internal import SignetSystem
