@@ -1,6 +1,5 @@
 internal import CSignetCurl
 internal import SignetBase
-internal import SignetCrypto
 internal import SignetPinning
 internal import SignetSystem
 internal import SignetTransport
