@@ -108,8 +108,7 @@ let package = Package(
         module(
             "SignetServiceDescription", ["SignetBase", "SignetJSON", "SignetRPC", httpTypes]),
         module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
-        module(
-            "SignetPinFormats", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning"]),
+        module("SignetPinFormats", ["SignetBase", "SignetJSON", "SignetPinning"]),
         module(
             "SignetSigning",
             [
@@ -145,8 +144,8 @@ let package = Package(
         module(
             "SignetCurl",
             [
-                "CSignetCurl", "SignetBase", "SignetCrypto", "SignetPinning", "SignetSystem",
-                "SignetTransport", httpTypes,
+                "CSignetCurl", "SignetBase", "SignetPinning", "SignetSystem", "SignetTransport",
+                httpTypes,
             ]),
         module(
             "SignetClient",

@@ -1,5 +1,5 @@
 internal import CSignetCurl
-internal import SignetCrypto
+internal import SignetBase
 internal import SignetPinning
 internal import SignetSystem
 internal import SignetTransport

@@ -66,8 +66,7 @@ public final class ChildStream: RPCByteStream {
         guard let stream = stream.withLock({ $0.take() }) else { return }
         stream.close()
         let child = child
-        let grace = gracePeriod / .nanoseconds(1)
-        let pause = DispatchTimeInterval.nanoseconds(Int(min(max(grace, 0), 1e18)))
+        let pause = DispatchTimeInterval.milliseconds(Int(gracePeriod.wholeMilliseconds))
         DispatchQueue.global().asyncAfter(deadline: .now() + pause) { child.end(byForce: false) }
         DispatchQueue.global().asyncAfter(deadline: .now() + pause + pause) {
             child.end(byForce: true)

@@ -1,6 +1,5 @@
-internal import SignetBase
+public import SignetBase
 internal import SignetCrypto
-public import SignetPinning
 internal import SignetSystem
 
 /// A proxy: its protocol, host, port and credentials.

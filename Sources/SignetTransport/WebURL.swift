@@ -1,6 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
-public import SignetPinning
+public import SignetBase
 
 /// A URL's origin: scheme, host and port in canonical form (RFC 6454, section 4).
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
