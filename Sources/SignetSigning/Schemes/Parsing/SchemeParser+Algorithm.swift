@@ -137,13 +137,10 @@ extension SchemeParser {
             for source in template.sources where used.insert(source).inserted {
                 if case .value(let index) = source { gather(values[index].step, into: &used) }
             }
-        case .join(let steps, _): for step in steps { gather(step, into: &used) }
-        case .hash(_, let step, _): gather(step, into: &used)
         case .path: used.insert(.path)
-        case .parameters(let rule):
-            used.insert(rule.origins == [.query] ? .query : .body)
-            for (_, template) in rule.added { gather(.template(template), into: &used) }
-        case .choice(let choices): for (_, step) in choices { gather(step, into: &used) }
+        case .parameters(let rule): used.insert(rule.origins == [.query] ? .query : .body)
+        case .join, .hash, .choice: break
         }
+        for step in step.inner { gather(step, into: &used) }
     }
 }

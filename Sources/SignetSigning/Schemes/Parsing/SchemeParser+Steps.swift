@@ -125,11 +125,8 @@ extension SchemeParser {
     private func weight(of step: CompiledScheme.Step) -> Int {
         switch step {
         case .template(let template): return weight(of: template)
-        case .join(let steps, _): return steps.reduce(1) { $0 + weight(of: $1) }
-        case .hash(_, let step, _): return 1 + weight(of: step)
-        case .path: return 1
-        case .parameters(let rule): return rule.added.reduce(1) { $0 + weight(of: $1.value) }
         case .choice(let choices): return choices.reduce(1) { max($0, weight(of: $1.1)) }
+        default: return step.inner.reduce(1) { $0 + weight(of: $1) }
         }
     }
 
