@@ -26,7 +26,7 @@ extension DumpFile {
         acceptingEndedKey: Bool = false, _ make: (Current) throws(VaultError) -> Change
     ) throws(VaultError) -> OpenedDump {
         while true {
-            var lock = try lock()
+            var lock = try Self.lock(path)
             let current = try current(
                 openedWith: keys, at: now, alsoTrusting: root,
                 acceptingEndedKey: acceptingEndedKey)
@@ -71,11 +71,11 @@ extension DumpFile {
     }
 
     /// Waits until no other process is changing the file.
-    private func lock() throws(VaultError) -> FileLock {
+    static func lock(_ path: String) throws(VaultError) -> FileLock {
         do throws(FileFailure) {
             return try FileLock(guarding: path)
         } catch {
-            throw Self.unwritable(error)
+            throw unwritable(error)
         }
     }
 

@@ -164,7 +164,6 @@ struct DumpPlaintext: Sendable {
 
     /// Returns whether a text is a time of RFC 3339, section 5.6, in UTC or with an offset.
     private static func isTime(_ text: String) -> Bool {
-        if isUsualTime(text.utf8Span.span) { return true }
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T"),
             UnixTime.parseDate(String(decoding: bytes[..<10], as: UTF8.self)) != nil,
@@ -179,24 +178,6 @@ struct DumpPlaintext: Sendable {
         if rest.elementsEqual("Z".utf8) { return true }
         guard rest.count == 6, "+-".utf8.contains(rest.first!) else { return false }
         return isClock(rest.dropFirst(), limits: [23, 59])
-    }
-
-    /// The largest digit at each position.
-    private static let usualTime = Array("9999-19-29T29:59:59Z".utf8)
-
-    /// Returns whether a text is a time as Signet writes it, on one of the days 1 to 28.
-    private static func isUsualTime(_ text: Span<UInt8>) -> Bool {
-        guard text.count == usualTime.count else { return false }
-        for index in usualTime.indices {
-            let limit = usualTime[index]
-            let byte = text[index]
-            let isDigit = (0x30...0x39).contains(limit)
-            guard isDigit ? byte >= 0x30 && byte <= limit : byte == limit else { return false }
-        }
-        func number(_ index: Int) -> Int {
-            Int(text[index] - 0x30) * 10 + Int(text[index + 1] - 0x30)
-        }
-        return (1...12).contains(number(5)) && (1...28).contains(number(8)) && number(11) <= 23
     }
 
     private static func isClock(_ text: ArraySlice<UInt8>, limits: [Int]) -> Bool {
