@@ -10,10 +10,14 @@ struct VaultCommand: AsyncParsableCommand {
         abstract: "Merge, seal and open the configuration.",
         discussion: """
             A signet.json in this folder or a parent fills in missing options; see signet project.
-
-            Example: signet vault init config.yaml --out . --app-id com.example.shop \
-            --app-version 1.0.0 --keys keys
             """,
+        examples: [
+            "signet vault init config.yaml --out . --app-id com.example.shop \\",
+            "  --app-version 1.0.0 --keys keys",
+            "signet vault inspect shop.dump",
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ],
         subcommands: [
             VaultInitCommand.self, VaultSchemaCommand.self, VaultListCommand.self,
             VaultExportCommand.self,
@@ -78,6 +82,7 @@ struct VaultInputOptions: ParsableArguments {
 /// Where the root comes from: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
+        name: [.customShort("k"), .long],
         help: ArgumentHelp(
             "The key set: a file, env:NAME, fd:N, credential:NAME or command:LINE.",
             valueName: "SOURCE"))

@@ -19,7 +19,10 @@ struct VaultDiffCommand: ParsableCommand {
             --textconv lists one dump of any version as lines for git diff; a secret stands there \
             as a fingerprint that only the root can make: \
             git config diff.signet.textconv 'signet vault diff --textconv --keys keys'.
-            """)
+            """,
+        examples: [
+            "signet vault diff old.dump shop.dump --schema schema.json -k keys"
+        ])
 
     @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"))
     var file: String

@@ -20,7 +20,11 @@ struct VaultEditCommand: ParsableCommand {
             the terminal whether to edit it again, and without a terminal the dump stays as it is. \
             Origins are kept as by vault set. The dump is not locked meanwhile: another change is \
             merged in, and where both changed a key nothing is lost.
-            """)
+            """,
+        examples: [
+            "signet vault edit shop.dump --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

@@ -7,7 +7,10 @@ struct VaultExportKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export-key",
         abstract: "Print this one dump's content key as a JWK (a secret); never the root.",
-        discussion: "Versions are checked where they are given.")
+        discussion: "Versions are checked if they are given.",
+        examples: [
+            "signet vault export-key shop.dump -k keys > content-key"
+        ])
 
     @Argument(
         help: ArgumentHelp(

@@ -13,7 +13,11 @@ struct VaultGetCommand: ParsableCommand {
             A string is printed as it is, any other value as JSON, one a line in the order of the \
             keys. A key is secret unless --schema says that it is public; a secret value is printed \
             only with --show-secrets. A key without a value ends with exit 1 and no output.
-            """)
+            """,
+        examples: [
+            "signet vault get shop.dump services.orders.timeout --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

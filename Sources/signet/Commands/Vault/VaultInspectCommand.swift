@@ -6,7 +6,10 @@ import SignetVault
 /// `vault inspect`: what a dump tells to anybody.
 struct VaultInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Print what can be known of a dump without a key.")
+        commandName: "inspect", abstract: "Print what can be known of a dump without a key.",
+        examples: [
+            "signet vault inspect shop.dump"
+        ])
 
     @Argument(
         help: ArgumentHelp(

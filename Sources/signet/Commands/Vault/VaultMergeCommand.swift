@@ -18,7 +18,10 @@ struct VaultMergeCommand: ParsableCommand {
             the key is named, OURS stays untouched and the exit is 1; --prefer or --take settles \
             it. Nothing is ever written in the clear, no conflict marker either. The result has a \
             new salt and a sequence beyond both. An empty BASE is none.
-            """)
+            """,
+        examples: [
+            "signet vault merge base.dump shop.dump theirs.dump -k keys"
+        ])
 
     @Argument(help: ArgumentHelp("The common ancestor.", valueName: "BASE"))
     var base: String

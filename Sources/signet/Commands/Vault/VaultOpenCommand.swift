@@ -14,7 +14,11 @@ struct VaultOpenCommand: ParsableCommand {
             also "rollback". Dumps of older versions on a list are read, and never changed.
 
             --content-key opens this one dump with what export-key printed, of any version.
-            """)
+            """,
+        examples: [
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

@@ -7,7 +7,10 @@ import SignetVault
 /// `vault public`: the part of the configuration that the schema makes public.
 struct VaultPublicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "public", abstract: "Print the public part of the merged configuration.")
+        commandName: "public", abstract: "Print the public part of the merged configuration.",
+        examples: [
+            "signet vault public --schema schema.json --defaults defaults.json"
+        ])
 
     @OptionGroup var inputs: VaultInputOptions
     @OptionGroup var project: ProjectOptions

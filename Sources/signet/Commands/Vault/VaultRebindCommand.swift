@@ -13,7 +13,11 @@ struct VaultRebindCommand: ParsableCommand {
             sequence, written beside the old file, renamed over it and read back. With --ratchet the \
             root is replaced by one made of it in one direction and taken out of the key file, so that \
             this machine opens no dump from before the upgrade; run it again if it was killed.
-            """)
+            """,
+        examples: [
+            "signet vault rebind shop.dump -k keys --app-id com.example.shop \\",
+            "  --from-app-version 1.4.2 --to-app-version 1.5.0",
+        ])
 
     @Argument(
         help: ArgumentHelp(

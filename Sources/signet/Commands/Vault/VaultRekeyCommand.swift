@@ -13,7 +13,11 @@ struct VaultRekeyCommand: ParsableCommand {
             passphrase (--to-passphrase); new salt, next sequence, written as rebind writes. A dump \
             that is under the new root already is left as it is, so a run that was killed may be \
             run again.
-            """)
+            """,
+        examples: [
+            "signet vault rekey shop.dump -k keys --to-keys new-keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

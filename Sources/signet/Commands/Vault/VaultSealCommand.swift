@@ -12,7 +12,11 @@ struct VaultSealCommand: ParsableCommand {
             The file is written beside the old one and renamed over it, with mode 0600. Over a \
             dump of the same app that the same keys open, the sequence goes on by one, and the values \
             that vault set or edit changed there are kept and named; --replace drops them.
-            """)
+            """,
+        examples: [
+            "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2 -o shop.dump",
+        ])
 
     @OptionGroup var inputs: VaultInputOptions
     @OptionGroup var key: VaultKeyOptions
@@ -25,7 +29,9 @@ struct VaultSealCommand: ParsableCommand {
 
     @OptionGroup var binding: VaultBindingOptions
 
-    @Option(help: ArgumentHelp("Where the dump is written.", valueName: "FILE"))
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
     var out: String?
 
     @Flag(help: "Drop what was changed in the dump, and replace also a dump that does not open.")

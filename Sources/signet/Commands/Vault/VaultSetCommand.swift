@@ -18,7 +18,11 @@ struct VaultSetCommand: ParsableCommand {
             All values are checked against the schema; then the dump is sealed with the next \
             sequence, or left untouched where nothing changes. A value keeps its origin where the \
             schema still allows it; a new one is of launch, else of defaults, else fetched.
-            """)
+            """,
+        examples: [
+            "signet vault set shop.dump attempts.interactive=3 --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(
