@@ -92,12 +92,12 @@ let package = Package(
         module("SignetBase"),
         // Lifetimes: a secret's owner lends its bytes as a Span.
         module("SignetSystem", ["CSignetSystem", "SignetBase"], settings: lifetimes),
-        module("SignetJSON"),
+        module("SignetJSON", ["SignetBase"]),
         module(
             "SignetCrypto", ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
-        module("SignetRPC", ["SignetJSON", httpTypes]),
-        module("SignetRPCStreams", ["CSignetStreams", "SignetJSON", "SignetRPC"]),
+        module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
+        module("SignetRPCStreams", ["CSignetStreams", "SignetBase", "SignetJSON", "SignetRPC"]),
         module("SignetServiceDescription", ["SignetJSON", "SignetRPC", httpTypes]),
         module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         module(

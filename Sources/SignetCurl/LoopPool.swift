@@ -136,8 +136,8 @@ final class LoopPool: Sendable {
         if let winner { return winner }
         if isStopped { throw Self.notRunning }
         throw TransportError(
-            code: .trustStore,
-            message: "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
+            .trustStore,
+            "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
                 + " under way, which is the limit of one engine")
     }
 
@@ -154,6 +154,5 @@ final class LoopPool: Sendable {
         for loop in all { await loop.waitForEnd() }
     }
 
-    private static let notRunning = TransportError(
-        code: .notRunning, message: "the engine has been shut down")
+    private static let notRunning = TransportError(.notRunning, "the engine has been shut down")
 }

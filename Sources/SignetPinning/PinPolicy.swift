@@ -68,8 +68,8 @@ public struct PinPolicy: Sendable, Hashable {
                 }
             guard duplicate == nil else {
                 throw PinError(
-                    code: .malformedPolicy,
-                    message: "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
+                    .malformedPolicy,
+                    "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
             }
             if rule.includesSubdomains, rule.pattern.scope != .anyDepth {
                 if rule.pattern.scope == .exact || below[host] == nil { below[host] = index }
@@ -162,7 +162,7 @@ public struct PinPolicy: Sendable, Hashable {
             var values = error.refusal
             values?.served = served
             values?.port = port
-            return PinError(code: code, message: error.message, refusal: values)
+            return PinError(code, error.message, refusal: values)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -200,7 +200,7 @@ public struct PinPolicy: Sendable, Hashable {
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
         let wanted = rule.map { "; expected: \(Self.list($0.pins))" } ?? ""
         return PinError(
-            code: code, message: "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
+            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
             refusal: PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy))
     }
 

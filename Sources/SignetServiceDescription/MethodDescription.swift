@@ -115,7 +115,7 @@ public struct MethodDescription: Sendable, Hashable {
     ) throws(RPCError) {
         let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
-            throw RPCError(code: .unsupportedCall, message: "\(Printable.name(name)) \(hindrance)")
+            throw RPCError(.unsupportedCall, "\(Printable.name(name)) \(hindrance)")
         }
         if let body { try check(body) }
         switch supplied {

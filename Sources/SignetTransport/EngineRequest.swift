@@ -111,8 +111,8 @@ extension EngineRequest.ConnectTo {
         }
         guard parts.count == 4, !isInBrackets else {
             throw TransportError(
-                code: .invalidRequest,
-                message: "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
+                .invalidRequest,
+                "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
         }
         self.init(
             host: try Self.host(parts[0]), port: try Self.port(parts[1]),
@@ -124,7 +124,7 @@ extension EngineRequest.ConnectTo {
         do {
             return try HostName.canonical(String(decoding: bytes, as: UTF8.self))
         } catch {
-            throw TransportError(code: .invalidRequest, message: "connect-to: \(error.message)")
+            throw TransportError(.invalidRequest, "connect-to: \(error.message)")
         }
     }
 
@@ -136,8 +136,7 @@ extension EngineRequest.ConnectTo {
             let port = Int(text), (1...65535).contains(port)
         else {
             throw TransportError(
-                code: .invalidRequest,
-                message: "connect-to: invalid port, expected a number from 1 to 65535")
+                .invalidRequest, "connect-to: invalid port, expected a number from 1 to 65535")
         }
         return port
     }

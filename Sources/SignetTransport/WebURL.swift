@@ -24,8 +24,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     public init(scheme: String, authority: String) throws(TransportError) {
         let isSecure = scheme.lowercased() == "https"
         guard isSecure || scheme.lowercased() == "http" else {
-            throw TransportError(
-                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
+            throw TransportError(.invalidRequest, "unknown URL scheme, expected http or https")
         }
         do throws(PinError) {
             let parsed = try Authority(parsing: authority)
@@ -33,7 +32,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
                 isSecure: isSecure, host: parsed.host,
                 port: parsed.port(scheme: isSecure ? "https" : "http"))
         } catch {
-            throw TransportError(code: .invalidRequest, message: error.message)
+            throw TransportError(.invalidRequest, error.message)
         }
     }
 
@@ -71,7 +70,7 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     ///   missing or invalid.
     public init(_ request: HTTPRequest) throws(TransportError) {
         guard let authority = request.authority, !authority.isEmpty else {
-            throw TransportError(code: .invalidRequest, message: "the request has no host")
+            throw TransportError(.invalidRequest, "the request has no host")
         }
         let target = request.path ?? "/"
         let mark = target.firstIndex(of: "?")
@@ -153,8 +152,7 @@ extension WebURL {
         let scheme = String(decoding: rest[..<end], as: UTF8.self).lowercased()
         guard scheme == "https" || scheme == "http" else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location has an unknown scheme, expected https or http")
+                .redirectRefused, "its Location has an unknown scheme, expected https or http")
         }
         rest = rest[(end + 1)...]
         return scheme
@@ -165,8 +163,7 @@ extension WebURL {
     ) throws(TransportError) -> WebOrigin {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location contains a user name or a password")
+                .redirectRefused, "its Location contains a user name or a password")
         }
         guard !authority.isEmpty else { throw malformed("has no host") }
         do throws(TransportError) {
@@ -218,6 +215,6 @@ extension WebURL {
     }
 
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "its Location \(problem)")
+        TransportError(.malformedResponse, "its Location \(problem)")
     }
 }

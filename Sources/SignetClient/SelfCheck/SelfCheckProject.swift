@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 internal import SignetSystem
@@ -50,7 +51,7 @@ public struct SelfCheckProject: Sendable, Hashable {
         do {
             bytes = try InputFile.read(file, limit: 1 << 20)
         } catch {
-            throw ClientError(.processing, ClientError.Code("unreadable-file"), error.message)
+            throw ClientError(.processing, .unreadableFile, error.message)
         }
         do {
             value = try JSONValue(parsing: bytes)
@@ -104,6 +105,6 @@ public struct SelfCheckProject: Sendable, Hashable {
     }
 
     private static func malformed(_ file: String, _ what: String) -> ClientError {
-        ClientError(.processing, ClientError.Code("malformed-input"), "\(file): \(what)")
+        ClientError(.processing, ClientError.Code(.malformedInput), "\(file): \(what)")
     }
 }

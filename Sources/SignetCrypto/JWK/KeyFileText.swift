@@ -102,8 +102,7 @@ final class KeyFileText {
             }
         }
         guard let index else {
-            throw KeyError(
-                code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
+            throw KeyError(.unknownKey, "no key has the id \"\(printable(id))\"")
         }
         let replaced = reader.members(of: keys[index]).compactMap { name, value in
             let isID = reader.isString(name, equalTo: "kid")

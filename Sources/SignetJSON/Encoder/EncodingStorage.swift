@@ -104,8 +104,7 @@ struct EncodingStorage {
     private func requireComplete() throws(JSONError) {
         guard !tree.isLost else {
             throw JSONError(
-                code: .tooLarge,
-                message: "a text over 2 GiB can be encoded only with its parts in order")
+                .tooLarge, "a text over 2 GiB can be encoded only with its parts in order")
         }
     }
 }

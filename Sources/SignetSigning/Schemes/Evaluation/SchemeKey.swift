@@ -52,8 +52,8 @@ final class SchemeKey: Sendable {
                 let (pair, algorithm) = try key.signatureKey()
                 guard algorithms.contains(algorithm) else {
                     throw KeyError(
-                        code: .wrongUse,
-                        message: "the algorithm of key \(printable(key.id)) is not one that "
+                        .wrongKeyUse,
+                        "the algorithm of key \(printable(key.id)) is not one that "
                             + "\(scheme.name) signs with")
                 }
                 form = .asymmetric(pair, algorithm)
@@ -101,9 +101,8 @@ final class SchemeKey: Sendable {
                         !decoded.isEmpty
                     else {
                         throw KeyError(
-                            code: .wrongUse,
-                            message:
-                                "the secret of key \(printable(key.id)) must have valid base64 of "
+                            .wrongKeyUse,
+                            "the secret of key \(printable(key.id)) must have valid base64 of "
                                 + "at least one byte after whsec_"
                         )
                     }
@@ -113,7 +112,7 @@ final class SchemeKey: Sendable {
                 do throws(CryptoFailure) {
                     return try body(bytes.span)
                 } catch {
-                    throw KeyError(code: .cryptography, message: error.description)
+                    throw KeyError(.cryptoFailed, error.description)
                 }
             }
         } catch {

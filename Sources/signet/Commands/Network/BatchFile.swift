@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 import SignetRPC
 
@@ -40,6 +41,6 @@ enum BatchFile {
     }
 
     private static func malformed(_ file: String, _ what: String) -> ToolError {
-        ToolError(.usage, "malformed-input", "\(file): \(what)")
+        ToolError(.malformedInput, "\(file): \(what)")
     }
 }

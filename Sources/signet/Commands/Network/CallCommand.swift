@@ -150,7 +150,7 @@ struct CallCommand: AsyncParsableCommand {
                 let found = error.message.firstRange(of: ": found ")
             else { throw error }
             throw ToolError(
-                .usage, error.code.name,
+                error.errorCode,
                 "\(error.message[..<found.lowerBound]) is not what the description wants")
         }
     }
@@ -184,10 +184,9 @@ struct CallCommand: AsyncParsableCommand {
                 var described = described
                 if description.discovers {
                     if !allowsReserved, let method, RPCMethod(method).isReserved {
-                        throw ToolError(
-                            .usage, "reserved-method",
-                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself; "
-                                + "--allow-reserved calls it all the same")
+                        throw RPCError(
+                            .reservedMethod,
+                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself")
                     }
                     described = try await CallDescriptionOptions.discover(system, service)
                 }

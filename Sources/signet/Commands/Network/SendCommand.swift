@@ -68,7 +68,7 @@ struct SendCommand: AsyncParsableCommand {
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
             throw ToolError(
-                .usage, "malformed-message",
+                SigningError.Code.malformedMessage.value,
                 message.request == nil
                     ? "the message is a response, wanted a request" : "the message names no host")
         }
@@ -92,7 +92,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json { try common.terminal.write(Self.text(of: reply)) }
         throw ToolError(
-            .refused, "http-status",
+            RPCError.Code.httpStatus.value,
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
     }
 

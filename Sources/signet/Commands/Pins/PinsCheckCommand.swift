@@ -52,7 +52,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
                 try common.terminal.result([:], lines: lines(verdict, target, now: now))
             }
             throw ToolError(
-                .refused, refusal.code.name, refusal.message, details: refusal.details,
+                refusal.errorCode, refusal.message, details: refusal.details,
                 beside: object(verdict, target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }

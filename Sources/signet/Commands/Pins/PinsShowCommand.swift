@@ -57,7 +57,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 host.writtenPort != nil || host.host.text.utf8.contains(UInt8(ascii: "."))
             else { throw error }
             throw ToolError(
-                .usage, error.codeName, "\(error.message); for a host, say https://\(host)")
+                error.errorCode, "\(error.message); for a host, say https://\(host)")
         }
         let found: [X509Parser.PublicKeyDigest]
         var certificates: ArraySlice<X509Parser.CertificateInfo> = []
@@ -67,7 +67,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 certificates = try X509Parser.certificates(bytes)[...]
             }
         } catch {
-            throw ToolError(.usage, error.codeName, "\(shownFile): \(error.message)")
+            throw ToolError(error.errorCode, "\(shownFile): \(error.message)")
         }
         try tell(
             found.map {

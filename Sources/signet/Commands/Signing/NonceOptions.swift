@@ -65,7 +65,7 @@ struct NonceOptions: ParsableArguments {
         #else
             _ = nonceStore
             throw ToolError(
-                .usage, "unsupported-option",
+                SigningError.Code.unsupportedOption.value,
                 "--nonce-store wants a signet that was built with Redis: swift build --traits Redis"
             )
         #endif

@@ -20,10 +20,6 @@ struct VaultCommand: AsyncParsableCommand {
         ])
 }
 
-extension VaultError: CodedError {
-    var codeName: String { code.name }
-}
-
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
