@@ -227,6 +227,24 @@ import Testing
         }
     }
 
+    @Test func theErrorNamesEachIDOnce() throws {
+        try seal()
+        let others = try [1, 2].map { byte in
+            try VaultKeys.keys(keySet(root: [UInt8](repeating: byte, count: 32)))
+                .root(sealingAs: nil)
+        }
+        let third = try VaultKeys.keys(keySet("vault-2027")).root(sealingAs: nil)
+        let state = StateFile(path: statePath)
+        let same = error { _ = try state.read(authenticatedBy: others) }
+        #expect(same?.code == .stateTampered)
+        #expect(
+            same?.message.contains("than \"\(others[0].id)\";") == true, "\(same?.message ?? "")")
+        let two = error { _ = try state.read(authenticatedBy: others + [third]) }
+        #expect(
+            two?.message.contains("than \"\(others[0].id)\" or \"vault-2027\";") == true,
+            "\(two?.message ?? "")")
+    }
+
     @Test func aDumpsOwnErrorsComeFirst() throws {
         try seal()
         try folder.write("{}", to: "state")
