@@ -97,8 +97,11 @@ let package = Package(
             "SignetCrypto", ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
-        module("SignetRPCStreams", ["CSignetStreams", "SignetBase", "SignetJSON", "SignetRPC"]),
-        module("SignetServiceDescription", ["SignetJSON", "SignetRPC", httpTypes]),
+        module(
+            "SignetRPCStreams",
+            ["CSignetStreams", "SignetBase", "SignetJSON", "SignetRPC", "SignetSystem"]),
+        module(
+            "SignetServiceDescription", ["SignetBase", "SignetJSON", "SignetRPC", httpTypes]),
         module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         module(
             "SignetPinFormats", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning"]),

@@ -1,4 +1,5 @@
 internal import CSignetCurl
+internal import SignetBase
 internal import SignetTransport
 internal import Synchronization
 
@@ -20,7 +21,6 @@ final class EventLoop: Sendable {
         var isStopping = false
         /// The number of threads that run.
         var threads = 2
-        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     }
 
     /// The interval in which the watching thread checks the deadlines, in milliseconds.
@@ -36,6 +36,7 @@ final class EventLoop: Sendable {
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
+    private let end = Latch<Void>()
     /// Whether there are commands to run before the loop waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
     /// The number of calls that have reserved this loop and haven't started yet.
@@ -184,15 +185,7 @@ final class EventLoop: Sendable {
     }
 
     /// Returns after both threads have ended and everything is released.
-    func waitForEnd() async {
-        await withCheckedContinuation { continuation in
-            let hasEnded = shared.withLock { shared in
-                if shared.threads > 0 { shared.waitingForEnd.append(continuation) }
-                return shared.threads == 0
-            }
-            if hasEnded { continuation.resume() }
-        }
-    }
+    func waitForEnd() async { await end.wait() }
 
     /// Returns the loop, which isn't idle until one more call has started and ended.
     func reserved() -> EventLoop {
@@ -215,14 +208,11 @@ final class EventLoop: Sendable {
 
     /// Notes that a thread has ended. After the last one, resumes those who wait for the end.
     private func threadEnded() {
-        let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
+        let wasLast = shared.withLock { shared in
             shared.threads -= 1
-            guard shared.threads == 0 else { return nil }
-            defer { shared.waitingForEnd = [] }
-            return shared.waitingForEnd
+            return shared.threads == 0
         }
-        guard let waiting else { return }
-        for continuation in waiting { continuation.resume() }
+        if wasLast { end.set(()) }
     }
 
     // MARK: The watching thread

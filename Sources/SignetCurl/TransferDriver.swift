@@ -59,7 +59,7 @@ struct TransferDriver {
         if call.hasEnded || hasRoom(host) {
             start(call, at: host)
         } else {
-            host.append(call)
+            host.waiting.append(call)
             queued += 1
         }
     }
@@ -115,7 +115,7 @@ struct TransferDriver {
 
     /// Starts the next calls of a host's queue.
     private mutating func startQueued(at host: HostQueue) {
-        while hasRoom(host), let call = host.popFirst() {
+        while hasRoom(host), let call = host.waiting.popFirst() {
             queued -= 1
             start(call, at: host)
         }
@@ -124,7 +124,7 @@ struct TransferDriver {
     /// Ends the queued calls whose deadline has passed.
     mutating func endOverdue(now: Int64) {
         for host in hosts.values {
-            let overdue = host.remove { $0.deadline <= now || $0.hasEnded }
+            let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
         }
@@ -149,7 +149,7 @@ struct TransferDriver {
         entry.call.upload?.close()
         entry.transfer.release()
         entry.host.callEnded()
-        if entry.host.count > 0 { startQueued(at: entry.host) }
+        if entry.host.waiting.count > 0 { startQueued(at: entry.host) }
     }
 
     /// Ends all calls.

@@ -1,5 +1,4 @@
 package import SignetBase
-internal import SignetCrypto
 
 /// An error of a pin, a host name or a policy, or a policy's refusal of a host.
 ///
@@ -85,7 +84,8 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         self.refusal = refusal
     }
 
-    package init(code: Code, message: String) { self.init(code, message) }
+    /// Creates the error for an invalid host.
+    package init(_ error: HostError) { self.init(.badHost, error.message) }
 
     /// The message.
     public var description: String { message }

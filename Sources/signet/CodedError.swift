@@ -27,6 +27,10 @@ extension CryptoFailure: CodedError {}
 extension FileFailure: CodedError {}
 extension X509Failure: CodedError {}
 
+extension HostError: CodedError {
+    var errorCode: ErrorCode { code.value }
+}
+
 extension JSONError: CodedError {
     var errorCode: ErrorCode { code.value }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The values of a text that is being encoded, as an array of nodes linked to their siblings.
 struct EncodingTree {
     enum Kind: UInt8 { case unset, absent, value, array, object }
@@ -21,7 +23,7 @@ struct EncodingTree {
     /// Whether an earlier text could not be added.
     var isLost = false
     /// The members of large objects, by name.
-    private var indexes: [Int: [JSONName: Int]] = [:]
+    private var indexes: [Int: [ByteName: Int]] = [:]
 
     /// Adds the root's node.
     mutating func addRoot() -> Int {
@@ -79,7 +81,7 @@ struct EncodingTree {
         let node = append(member)
         let count = Int(nodes[parent].count)
         if count > Self.unindexedCount {
-            indexes[parent, default: [:]][JSONName(name)] = node
+            indexes[parent, default: [:]][ByteName(name)] = node
         } else if count == Self.unindexedCount {
             indexes[parent] = index(of: parent)
         }
@@ -110,7 +112,7 @@ struct EncodingTree {
     }
 
     private func find(_ name: String, in parent: Int) -> Int? {
-        if nodes[parent].count >= Self.unindexedCount { return indexes[parent]?[JSONName(name)] }
+        if nodes[parent].count >= Self.unindexedCount { return indexes[parent]?[ByteName(name)] }
         let count = name.utf8.count
         var node = nodes[parent].first
         while node != Self.none {
@@ -123,11 +125,11 @@ struct EncodingTree {
         return nil
     }
 
-    private func index(of parent: Int) -> [JSONName: Int] {
-        var index: [JSONName: Int] = [:]
+    private func index(of parent: Int) -> [ByteName: Int] {
+        var index: [ByteName: Int] = [:]
         var node = nodes[parent].first
         while node != Self.none {
-            index[JSONName(nodes[Int(node)].name)] = Int(node)
+            index[ByteName(nodes[Int(node)].name)] = Int(node)
             node = nodes[Int(node)].next
         }
         return index

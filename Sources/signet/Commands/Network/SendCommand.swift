@@ -59,7 +59,7 @@ struct SendCommand: AsyncParsableCommand {
         if outFile == nil && (resumes || sha256 != nil) {
             throw ValidationError("--resume and --sha256 need --out")
         }
-        if let sha256, Self.bytes(ofHex: sha256)?.count != 32 {
+        if let sha256, bytes(ofHexadecimal: Array(sha256.utf8))?.count != 32 {
             throw ValidationError("--sha256 is 64 hexadecimal digits")
         }
     }
@@ -105,7 +105,7 @@ struct SendCommand: AsyncParsableCommand {
         var download = Download()
         download.fields = head.headerFields
         download.resumes = resumes
-        download.sha256 = sha256.flatMap(Self.bytes(ofHex:))
+        download.sha256 = sha256.flatMap { bytes(ofHexadecimal: Array($0.utf8)) }
         let wanted = download
         let (result, more) = try await traced(options.traces, common.terminal) { trace in
             try await withNetworkSystem(
@@ -123,14 +123,6 @@ struct SendCommand: AsyncParsableCommand {
         ]
         for (name, value) in more { object[name] = value }
         try common.terminal.result(object, text: [])
-    }
-
-    private static func bytes(ofHex text: String) -> [UInt8]? {
-        let digits = Array(text.utf8).map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map {
-            UInt8((digits[$0] ?? 0) * 16 + (digits[$0 + 1] ?? 0))
-        }
     }
 
     private func requestBody(of message: SignableMessage) throws -> RequestBody {

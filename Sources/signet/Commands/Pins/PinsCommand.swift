@@ -47,7 +47,7 @@ struct PinsTarget {
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
             throw .usage("a URL is wanted that begins with https://\(found)")
         }
-        do throws(PinError) {
+        do throws(HostError) {
             authority = try Authority(parsing: URLParts(parsing: text).authority)
         } catch {
             throw .usage("the URL: \(error.message)")
