@@ -221,7 +221,7 @@ public final class NetworkSystem: Sendable {
             try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
                 throw ClientError(
-                    .processing, ClientError.Code("unsupported-call"),
+                    .processing, ClientError.Code(RPCError.Code.unsupportedCall.value),
                     "only JSON-RPC 2.0 knows batches")
             }
             var full: [RPCCall] = []

@@ -76,10 +76,8 @@ final class EventLoop: Sendable {
     deinit { handle.free() }
 
     private static let noResources = TransportError(
-        code: .resources,
-        message: "the system provided no thread, socket or memory for the event loop")
-    private static let stopped = TransportError(
-        code: .notRunning, message: "the engine has been shut down")
+        .resources, "the system provided no thread, socket or memory for the event loop")
+    private static let stopped = TransportError(.notRunning, "the engine has been shut down")
 
     // MARK: Callers
 
@@ -106,8 +104,7 @@ final class EventLoop: Sendable {
     func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
         guard case .handshake(let result) = try await perform(plan, isProbe: true).receiveOutcome()
         else {
-            throw TransportError(
-                code: .malformedResponse, message: "the call ended without a handshake")
+            throw TransportError(.malformedResponse, "the call ended without a handshake")
         }
         return result
     }
@@ -121,7 +118,7 @@ final class EventLoop: Sendable {
                 reservations.subtract(1, ordering: .releasing)
             }
         } onCancel: {
-            call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
+            call.fail(TransportError(.cancelled, "the call was cancelled"))
             enqueue(.cancel(call.identifier))
         }
         return call
@@ -235,8 +232,8 @@ final class EventLoop: Sendable {
             for call in overdue {
                 call.fail(
                     TransportError(
-                        code: .timeout,
-                        message: "no response before the deadline: the server blocked the"
+                        .timeout,
+                        "no response before the deadline: the server blocked the"
                             + " connection"))
             }
             let limit = isStopping || !overdue.isEmpty ? Self.stuckAfterDeadline : Self.stuckAfter

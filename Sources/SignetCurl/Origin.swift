@@ -24,11 +24,11 @@ final class Origin: Sendable {
         do {
             authority = try Authority(parsing: written)
         } catch {
-            throw TransportError(code: .invalidRequest, message: error.message)
+            throw TransportError(.invalidRequest, error.message)
         }
         for byte in written.utf8 where byte <= 0x20 || byte == 0x7F {
             throw TransportError(
-                code: .invalidRequest, message: "the host contains a space or a control character")
+                .invalidRequest, "the host contains a space or a control character")
         }
         let scheme = isSecure ? "https" : "http"
         self.written = written

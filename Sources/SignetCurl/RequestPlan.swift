@@ -229,6 +229,6 @@ final class RequestPlan: Sendable {
     }
 
     private static func invalid(_ message: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: message)
+        TransportError(.invalidRequest, message)
     }
 }

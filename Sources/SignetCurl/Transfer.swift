@@ -234,8 +234,8 @@ internal import SignetTransport
             }
             guard descriptor >= 0 else {
                 throw TransportError(
-                    code: .trustStore,
-                    message: "the CAs of \(authorities.file) cannot be used: "
+                    .trustStore,
+                    "the CAs of \(authorities.file) cannot be used: "
                         + (unsafe String(cString: signet_error_text(problem))))
             }
         }

@@ -316,8 +316,8 @@ struct TransferDriver {
             } else {
                 call.fail(
                     TransportError(
-                        code: .cutOff,
-                        message: "\(call.plan.host.uriText) closed the connection before the end"
+                        .cutOff,
+                        "\(call.plan.host.uriText) closed the connection before the end"
                             + " of the response's header"))
             }
             return
@@ -337,8 +337,7 @@ struct TransferDriver {
                 with: .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
         } else if result == SIGNET_OK {
             call.fail(
-                TransportError(
-                    code: .malformedResponse, message: "the handshake showed no certificate chain"))
+                TransportError(.malformedResponse, "the handshake showed no certificate chain"))
         } else {
             call.fail(error(of: transfer, plan: call.plan))
         }

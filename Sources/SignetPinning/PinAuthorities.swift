@@ -46,14 +46,12 @@ public struct PinAuthorities: Sendable, Hashable {
             bytes = try PrivateFile.read(
                 path, limit: Self.maximumByteCount, requirePrivate: false)
         } catch {
-            throw PinError(code: .unreadableFile, message: "the CA file: \(error.message)")
+            throw PinError(.unreadableFile, "the CA file: \(error.message)")
         }
         do throws(X509Failure) {
             try self.init(file: file, mode: mode, bytes: bytes)
         } catch {
-            throw PinError(
-                code: .malformedPolicy,
-                message: "the CA file \(printable(path)): \(error.message)")
+            throw PinError(.malformedPolicy, "the CA file \(printable(path)): \(error.message)")
         }
     }
 

@@ -102,7 +102,7 @@ public struct PinRule: Sendable, Hashable {
         authorities: PinAuthorities? = nil
     ) throws(PinError) {
         guard !pins.isEmpty else {
-            throw PinError(code: .malformedPolicy, message: "found no pins, expected at least one")
+            throw PinError(.malformedPolicy, "found no pins, expected at least one")
         }
         self.pattern = try Pattern(parsing: host)
         self.pins = pins

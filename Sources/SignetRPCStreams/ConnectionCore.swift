@@ -166,7 +166,7 @@ final class ConnectionCore: Sendable {
     }
 
     private static func expired(_ timeout: Duration) -> RPCError {
-        RPCError(code: .timeout, message: "the call has no response within \(timeout)")
+        RPCError(.timeout, "the call has no response within \(timeout)")
     }
 
     func framed(_ object: JSONObject) throws(RPCError) -> [UInt8] {
@@ -177,8 +177,8 @@ final class ConnectionCore: Sendable {
         let bytes = message.serialized()
         guard bytes.count <= options.maximumMessageSize else {
             throw RPCError(
-                code: .messageTooLarge,
-                message: "the message has \(bytes.count) bytes, the limit is "
+                .messageTooLarge,
+                "the message has \(bytes.count) bytes, the limit is "
                     + "\(options.maximumMessageSize)")
         }
         return options.framing.frame(bytes)
@@ -196,7 +196,7 @@ final class ConnectionCore: Sendable {
                 guard !bytes.isEmpty else {
                     let place = frames.isWithinMessage ? " within a message" : ""
                     return end(
-                        RPCError(code: .cutOff, message: "the peer ended the stream\(place)"))
+                        RPCError(.cutOff, "the peer ended the stream\(place)"))
                 }
                 frames.push(bytes)
                 while calls.ending == nil, let message = try frames.next() {
@@ -224,8 +224,8 @@ final class ConnectionCore: Sendable {
 
     private static func cutOff(_ operation: String, by error: any Error) -> RPCError {
         RPCError(
-            code: .cutOff,
-            message: "\(operation) the stream failed: "
+            .cutOff,
+            "\(operation) the stream failed: "
                 + printable(String(describing: error), limit: 200))
     }
 

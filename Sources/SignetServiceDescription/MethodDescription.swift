@@ -116,7 +116,7 @@ public struct MethodDescription: Sendable, Hashable {
     ) throws(RPCError) {
         let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
-            throw RPCError(code: .unsupportedCall, message: "\(quoted(name)) \(hindrance)")
+            throw RPCError(.unsupportedCall, "\(quoted(name)) \(hindrance)")
         }
         if let body { try check(body) }
         switch supplied {

@@ -88,7 +88,7 @@ public final class BodyBuffer: Sendable {
                 if let ready = ready(or: continuation) { continuation.resume(returning: ready) }
             }
         } onCancel: {
-            finish(TransportError(code: .cancelled, message: "the call was cancelled"))
+            finish(TransportError(.cancelled, "the call was cancelled"))
             abandon()
         }
         return try result.get()
@@ -108,8 +108,7 @@ public final class BodyBuffer: Sendable {
             guard let reader else { return (nil, false) }
             if state.reader != nil {
                 let error = TransportError(
-                    code: .invalidRequest,
-                    message: "the response's body is already being read by another task")
+                    .invalidRequest, "the response's body is already being read by another task")
                 return (.failure(error), false)
             }
             state.reader = reader

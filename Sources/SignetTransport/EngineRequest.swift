@@ -111,8 +111,8 @@ extension EngineRequest.ConnectTo {
         }
         guard parts.count == 4, !isInBrackets else {
             throw TransportError(
-                code: .invalidRequest,
-                message: "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
+                .invalidRequest,
+                "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
         }
         func host(_ bytes: [UInt8]) throws(HostError) -> HostName? {
             try bytes.isEmpty ? nil : .canonical(String(decoding: bytes, as: UTF8.self))
@@ -125,7 +125,7 @@ extension EngineRequest.ConnectTo {
                 host: try host(parts[0]), port: try port(parts[1]), address: try host(parts[2]),
                 addressPort: try port(parts[3]))
         } catch {
-            throw TransportError(code: .invalidRequest, message: "connect-to: \(error.message)")
+            throw TransportError(.invalidRequest, "connect-to: \(error.message)")
         }
     }
 }

@@ -204,6 +204,6 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     private static func invalid(_ problem: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: "the proxy's URL \(problem)")
+        TransportError(.invalidRequest, "the proxy's URL \(problem)")
     }
 }

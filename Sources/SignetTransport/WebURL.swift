@@ -24,8 +24,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     public init(scheme: String, authority: String) throws(TransportError) {
         let isSecure = scheme.lowercased() == "https"
         guard isSecure || scheme.lowercased() == "http" else {
-            throw TransportError(
-                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
+            throw TransportError(.invalidRequest, "unknown URL scheme, expected http or https")
         }
         do throws(HostError) {
             let parsed = try Authority(parsing: authority)
@@ -33,7 +32,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
                 isSecure: isSecure, host: parsed.host,
                 port: parsed.port(scheme: isSecure ? "https" : "http"))
         } catch {
-            throw TransportError(code: .invalidRequest, message: error.message)
+            throw TransportError(.invalidRequest, error.message)
         }
     }
 
@@ -223,8 +222,8 @@ extension WebURL {
         let scheme = String(decoding: rest[..<end], as: UTF8.self).lowercased()
         guard scheme == "https" || scheme == "http" else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location has an unknown scheme, expected https or http")
+                .redirectRefused,
+                "its Location has an unknown scheme, expected https or http")
         }
         rest = rest[(end + 1)...]
         return scheme
@@ -235,8 +234,8 @@ extension WebURL {
     ) throws(TransportError) -> WebOrigin {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location contains a user name or a password")
+                .redirectRefused,
+                "its Location contains a user name or a password")
         }
         guard !authority.isEmpty else { throw malformed("has no host") }
         do throws(TransportError) {
@@ -283,10 +282,10 @@ extension WebURL {
     }
 
     private static func invalid(_ message: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: message)
+        TransportError(.invalidRequest, message)
     }
 
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "its Location \(problem)")
+        TransportError(.malformedResponse, "its Location \(problem)")
     }
 }

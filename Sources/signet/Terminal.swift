@@ -60,7 +60,7 @@ struct Terminal: Sendable {
     /// Writes bytes to standard output.
     func write(_ bytes: Span<UInt8>) throws(ToolError) {
         if let reason = StandardStreams.write(bytes, to: .standardOutput) {
-            throw ToolError(.usage, "output-failed", "standard output was cut short: \(reason)")
+            throw ToolError(.outputFailed, "standard output was cut short: \(reason)")
         }
     }
 
@@ -116,7 +116,7 @@ struct Terminal: Sendable {
     private func exit(reporting failure: ToolError) -> Never {
         if json {
             var told: JSONObject = [
-                "code": .string(failure.codeName),
+                "code": .string(failure.errorCode.name),
                 "message": .string(Terminal.printable(failure.message)),
             ]
             for (name, value) in failure.details { told[name] = value }

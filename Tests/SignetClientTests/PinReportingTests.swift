@@ -31,7 +31,7 @@ import Testing
             kept.withLock { $0.append(report) }
             switch behaviour {
             case .keep: return
-            case .fail: throw PinError(code: .reportFailed, message: "no room")
+            case .fail: throw PinError(.reportFailed, "no room")
             case .stall:
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
             }

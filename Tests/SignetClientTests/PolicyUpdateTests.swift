@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import SignetBase
 import SignetClient
 import SignetCurl
 import SignetPinning
@@ -38,7 +39,8 @@ import Testing
             let reply = try await system.exchange(
                 "plain", method: .get, target: target, fields: [:], body: [])
             return reply.status == 200
-                ? nil : ClientError(.status, ClientError.Code("status"), "\(reply.status)")
+                ? nil
+                : ClientError(.status, ClientError.Code(.noAnswer("status")), "\(reply.status)")
         } catch {
             return error
         }

@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func aServerThatRedirectedIsNotAskedTwiceToDoAThing() async throws {
-        let down = RecordingEngine.Answer(failure: TransportError(code: .connect, message: "down"))
+        let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
         for (method, count) in [(HTTPRequest.Method.post, 2), (.put, 4)] {
             let engine = RecordingEngine(answers: [
                 Self.found("/made", status: 303), down, Self.found("/made", status: 303), down,

@@ -1,8 +1,9 @@
 import SignetCrypto
-import SignetSigning
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SignetSigning
 
 /// Ends the loops of tasks.
 private final class Ending: Sendable {
@@ -309,6 +310,21 @@ struct ServerVerifierTests {
         }
         for wanted in [SigningError.Code.replayedNonce, .signatureMismatch, .unknownKey, .tooOld] {
             #expect(!SigningError(wanted, "").isOwnFailure)
+        }
+    }
+
+    @Test("a failure of OpenSSL under a key is one of our own, not the key's")
+    func failingCryptography() {
+        let failed = SigningError(KeyError(.cryptoFailed, "sign: OpenSSL reported a failure"))
+        #expect(failed.code == .cryptoFailed && failed.isOwnFailure)
+        #expect(failed.message == "sign: OpenSSL reported a failure")
+        for (code, wanted) in [
+            (KeyError.Code.unknownKey, SigningError.Code.unknownKey), (.keyRevoked, .keyRevoked),
+            (.keyExpired, .keyExpired), (.keyNotYetValid, .keyNotYetValid),
+            (.wrongKeyUse, .wrongKeyUse), (.malformedKeys, .wrongKeyUse),
+        ] {
+            let error = SigningError(KeyError(code, ""))
+            #expect(error.code == wanted && !error.isOwnFailure, "\(code)")
         }
     }
 

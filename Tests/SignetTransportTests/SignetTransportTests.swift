@@ -34,7 +34,7 @@ import Testing
     @Test func throwsWhatEndedItAfterWhatCameBefore() async throws {
         let buffer = buffer(100)
         _ = buffer.offer([1])
-        buffer.finish(TransportError(code: .cutOff, message: "cut"))
+        buffer.finish(TransportError(.cutOff, "cut"))
         buffer.finish()
         var iterator = ResponseBody(buffer).makeAsyncIterator()
         #expect(try await iterator.next() == [1])

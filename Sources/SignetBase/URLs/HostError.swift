@@ -5,11 +5,15 @@
 public struct HostError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The code's name in kebab-case, as the tool prints it.
-        public let name: String
+        package let value: ErrorCode
+
+        private init(_ value: ErrorCode) { self.value = value }
 
         /// The text isn't a host, or its canonical form is ambiguous.
-        public static let badHost = Code(name: "bad-host")
+        public static let badHost = Code(.badHost)
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }

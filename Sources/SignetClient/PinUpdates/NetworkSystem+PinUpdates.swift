@@ -138,8 +138,8 @@ extension NetworkSystem {
             let status = response.response.status.code
             guard status == 200 else {
                 throw TransportError(
-                    code: .malformedResponse,
-                    message: "\(updates.url.authority) answered \(status), wanted 200 and a signed"
+                    .malformedResponse,
+                    "\(updates.url.authority) answered \(status), wanted 200 and a signed"
                         + " pin policy")
             }
             return (body, response.peerChain)
@@ -247,7 +247,7 @@ extension NetworkSystem {
             return try work()
         } catch {
             throw ClientError(
-                .processing, ClientError.Code(error.code.name), error.message,
+                .processing, ClientError.Code(error.code.value), error.message,
                 pinRefusal: error.refusal)
         }
     }

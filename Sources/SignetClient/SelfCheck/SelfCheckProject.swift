@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
@@ -64,14 +65,17 @@ public struct SelfCheckProject: Sendable, Hashable {
         do {
             bytes = try PrivateFile.readTrusted(file, limit: 1 << 20)
         } catch {
-            let code = error.kind == .permissions ? "project-file-permissions" : "unreadable-file"
-            throw ClientError(.processing, ClientError.Code(code), error.message)
+            throw ClientError(
+                .processing,
+                error.kind == .permissions
+                    ? ClientError.Code(.usage("project-file-permissions")) : .unreadableFile,
+                error.message)
         }
         do throws(Invalid) {
             try self.init(parsing: bytes, folder: Self.folder(of: file))
         } catch {
             throw ClientError(
-                .processing, ClientError.Code("malformed-input"), "\(file): \(error.problem)")
+                .processing, ClientError.Code(.malformedInput), "\(file): \(error.problem)")
         }
     }
 

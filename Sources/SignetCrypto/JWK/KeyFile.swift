@@ -66,7 +66,7 @@ package enum KeyFile {
         case .p384: members = try KeyPair.p384()
         case .rsa: members = try KeyPair.rsa()
         default:
-            throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be generated")
+            throw KeyError(.wrongKeyUse, "keys of kind \(kind) cannot be generated")
         }
         var key: JSONObject = ["kid": .string(id)]
         if members["use"] == nil { key["use"] = "sig" }
@@ -87,8 +87,7 @@ package enum KeyFile {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
-                code: .invalidID,
-                message: "the id \"\(printable(id))\" is empty or contains control characters")
+                .invalidID, "the id \"\(printable(id))\" is empty or contains control characters")
         }
     }
 
@@ -124,9 +123,8 @@ package enum KeyFile {
     ) throws(KeyError) {
         guard bytes.count <= KeySet.maximumByteCount else {
             throw KeyError(
-                code: .unwritable,
-                message:
-                    "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
+                .unwritable,
+                "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
                     + "\(KeySet.maximumByteCount)")
         }
         do throws(FileFailure) {
@@ -137,7 +135,7 @@ package enum KeyFile {
     }
 
     private static func unwritable(_ failure: FileFailure) -> KeyError {
-        KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
+        KeyError(failure.kind == .busy ? .fileBusy : .unwritable, failure.message)
     }
 
     private static func append(
@@ -149,20 +147,19 @@ package enum KeyFile {
             (old, refusal) = try PrivateFile.readAllowingUnsafePermissions(
                 path, limit: KeySet.maximumByteCount)
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
         defer { wipe(&old) }
         let set = try KeySet(parsing: old, source: path)
         if let refusal, set.isPrivate {
-            throw KeyError(code: .keyFilePermissions, message: refusal.message)
+            throw KeyError(.keyFilePermissions, refusal.message)
         }
         guard set[id] == nil else {
             throw KeyError(
-                code: .keyExists,
-                message: "\(printable(path)) already has a key with the id \"\(printable(id))\"")
+                .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
         guard var object = try? JSONValue(parsing: old, maximumDepth: 64).object else {
-            throw KeyError(code: .malformedKeys, message: "expected a JWK Set")
+            throw KeyError(.malformedKeys, "expected a JWK Set")
         }
         object["keys"] = .array((object["keys"]?.array ?? []) + [.object(key)])
         var bytes = text(of: object)
@@ -177,8 +174,6 @@ package enum KeyFile {
     }
 
     private static func fileExists(_ path: String) -> KeyError {
-        KeyError(
-            code: .fileExists,
-            message: "\(printable(path)) already exists; --append adds a key to it")
+        KeyError(.fileExists, "\(printable(path)) already exists; --append adds a key to it")
     }
 }

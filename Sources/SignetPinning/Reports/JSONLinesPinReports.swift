@@ -43,7 +43,7 @@ public final class JSONLinesPinReports: PinReportSink {
         do {
             try result.get()
         } catch {
-            throw PinError(code: .reportFailed, message: error.message)
+            throw PinError(.reportFailed, error.message)
         }
     }
 

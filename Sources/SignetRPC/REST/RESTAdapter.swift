@@ -96,7 +96,7 @@ public struct RESTAdapter: RESTBoxing {
     /// there were none, or if the path, fields and cookies used them all.
     private func requestAndRest(of call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
         guard !call.isNotification else {
-            throw RPCError(code: .unsupportedCall, message: "REST has no notifications")
+            throw RPCError(.unsupportedCall, "REST has no notifications")
         }
         let name = call.method.name
         let space = name.utf8.firstIndex(of: UInt8(ascii: " ")) ?? name.endIndex
@@ -105,8 +105,7 @@ public struct RESTAdapter: RESTBoxing {
             space == name.endIndex || template.utf8.first == UInt8(ascii: "/")
         else {
             throw RPCError(
-                code: .invalidMethod,
-                message: "the method is neither an HTTP method nor one with a path")
+                .invalidMethod, "the method is neither an HTTP method nor one with a path")
         }
         var request = RESTRequest(method)
         var parameters: JSONObject?

@@ -106,6 +106,6 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
 
 extension RPCError {
     static func invalidPath(_ what: String) -> RPCError {
-        RPCError(code: .invalidPath, message: "the path is invalid: \(what)")
+        RPCError(.invalidPath, "the path is invalid: \(what)")
     }
 }

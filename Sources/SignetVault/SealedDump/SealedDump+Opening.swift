@@ -146,25 +146,25 @@ extension SealedDump {
 }
 
 extension VaultError {
-    init(_ failure: CryptoFailure) { self.init(.cryptoFailure, "\(failure)") }
+    init(_ failure: CryptoFailure) { self.init(.cryptoFailed, failure.message) }
 
     /// Creates the error of this module for an error of a key or a key file.
     package init(_ error: KeyError) {
-        let code: Code
-        switch error.code.name {
-        case "unknown-key": code = .unknownKey
-        case "key-revoked": code = .keyRevoked
-        case "key-expired": code = .keyExpired
-        case "key-not-yet-valid": code = .keyNotYetValid
-        case "key-file-permissions": code = .keyFilePermissions
-        case "wrong-key-use": code = .wrongKeyUse
-        case "crypto-failure": code = .cryptoFailure
-        case "unreadable-keys": code = .unreadableFile
-        case "unwritable-keys": code = .unwritableFile
-        case "file-busy": code = .fileBusy
-        case "key-exists": code = .malformedInput
-        default: code = .malformedKeys
-        }
+        let code: Code =
+            switch error.code {
+            case .unknownKey: .unknownKey
+            case .keyRevoked: .keyRevoked
+            case .keyExpired: .keyExpired
+            case .keyNotYetValid: .keyNotYetValid
+            case .keyFilePermissions: .keyFilePermissions
+            case .wrongKeyUse: .wrongKeyUse
+            case .cryptoFailed: .cryptoFailed
+            case .unreadable: .unreadableFile
+            case .unwritable: .unwritableFile
+            case .fileBusy: .fileBusy
+            case .keyExists: .malformedInput
+            default: .malformedKeys
+            }
         self.init(code, error.message)
     }
 }

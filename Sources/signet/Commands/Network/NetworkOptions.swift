@@ -76,7 +76,7 @@ extension PinPolicy {
         do {
             try self.init(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(code: error.code, message: "\(file): \(error.message)")
+            throw PinError(error.code, "\(file): \(error.message)")
         }
     }
 }

@@ -51,7 +51,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         if !common.json { try terminal.result([:], lines: table(report)) }
         let bad = report.lines.count { $0.status == .bad }
         throw ToolError(
-            .refused, "self-check-failed", "\(bad) of \(report.lines.count) checks are bad",
+            .selfCheckFailed, "\(bad) of \(report.lines.count) checks are bad",
             beside: report.json)
     }
 

@@ -74,7 +74,7 @@ struct SendCommand: AsyncParsableCommand {
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
             throw ToolError(
-                .usage, "malformed-message",
+                SigningError.Code.malformedMessage.value,
                 message.request == nil
                     ? "found a response, expected a request" : "the message names no host")
         }
@@ -100,7 +100,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json { try common.terminal.write(Self.text(of: reply)) }
         throw ToolError(
-            .refused, "http-status",
+            RPCError.Code.httpStatus.value,
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
     }
 

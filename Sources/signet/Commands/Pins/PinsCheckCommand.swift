@@ -60,7 +60,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
                 try common.terminal.result([:], lines: lines(verdict, of: target, now: now))
             }
             throw ToolError(
-                .refused, refusal.code.name, refusal.message, details: refusal.details,
+                refusal.errorCode, refusal.message, details: refusal.details,
                 beside: object(verdict, of: target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }

@@ -5,12 +5,6 @@ import SignetJSON
 import SignetPinning
 import SignetTransport
 
-extension PinError: CodedError {
-    var codeName: String { code.name }
-
-    var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
-}
-
 /// `signet pins`: the public keys of servers, and the policies that name them.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -88,7 +82,7 @@ struct PinsTarget {
     /// The error for a chain that CA, dates or host name do not hold for.
     func untrusted(_ seen: ProbeResult) -> ToolError {
         ToolError(
-            .network, "tls",
+            TransportError.Code.tls.value,
             "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given");"
                 + " it sent \(pinsText(seen.chain))",
             details: ["chain": pinsJSON(seen.chain)])

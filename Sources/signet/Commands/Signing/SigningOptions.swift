@@ -5,10 +5,6 @@ import SignetJSON
 import SignetSigning
 internal import SignetSystem
 
-extension SigningError: CodedError {
-    var codeName: String { code.name }
-}
-
 /// The options of both `sign` and `verify`.
 struct SigningOptions: ParsableArguments {
     @Option(
@@ -183,7 +179,7 @@ func seconds(_ value: Int64?, of option: String) throws -> Int64? {
 func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     if let value, value > UnixTime.latest {
         throw ToolError(
-            .usage, "invalid-time",
+            SigningError.Code.invalidTime.value,
             "\(option): found \(value), expected at most \(UnixTime.latest) (year 9999)")
     }
     return try seconds(value, of: option)

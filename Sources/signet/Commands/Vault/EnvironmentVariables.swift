@@ -19,26 +19,26 @@ struct EnvironmentVariables {
             let name = ConfigurationInput.variable(for: key, prefix: prefix)
             guard Self.isUsable(name) else {
                 throw ToolError(
-                    .usage, "unusable-name",
+                    .usage("unusable-name"),
                     "\(quoted(key)) would be the variable \(quoted(name)), which sh does not take: "
                         + "expected letters, digits and _, no digit first; --prefix changes it")
             }
             guard !Self.isReserved(name) else {
                 throw ToolError(
-                    .usage, "reserved-name",
+                    .usage("reserved-name"),
                     "\(quoted(key)) would be the variable \(quoted(name)), which the loader or the "
                         + "shell reads; --prefix changes it")
             }
             if let other = keys.updateValue(key, forKey: name) {
                 throw ToolError(
-                    .usage, "name-collision",
+                    .usage("name-collision"),
                     "\(quoted(other)) and \(quoted(key)) would both be the variable \(quoted(name))"
                 )
             }
             let text = value.string ?? value.text
             guard !text.utf8.contains(0) else {
                 throw ToolError(
-                    .usage, "zero-byte",
+                    .usage("zero-byte"),
                     "the value of \(quoted(key)) has a zero byte, which no variable can hold")
             }
             entries.append((name, text))

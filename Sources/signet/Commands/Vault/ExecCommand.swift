@@ -64,7 +64,7 @@ struct ExecCommand: ParsableCommand {
         for name in only {
             guard let entry = contents[name] else {
                 throw ToolError(
-                    .refused, "no-value", "the dump has no value for \(quoted(name))")
+                    .noValue, "the dump has no value for \(quoted(name))")
             }
             values[name] = entry.value
         }

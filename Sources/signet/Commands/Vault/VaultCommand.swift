@@ -32,25 +32,6 @@ struct VaultCommand: AsyncParsableCommand {
         ])
 }
 
-extension VaultError: CodedError {
-    var codeName: String { code.name }
-
-    /// What `--json` adds to the error: all problems of a configuration.
-    var details: JSONObject {
-        guard !problems.isEmpty else { return [:] }
-        return [
-            "errors": .array(
-                problems.map { problem in
-                    [
-                        "code": .string(problem.code.name),
-                        "key": problem.key.map(JSONValue.string) ?? .null,
-                        "message": .string(Terminal.printable(problem.message)),
-                    ]
-                })
-        ]
-    }
-}
-
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))

@@ -105,7 +105,7 @@ struct VaultEditCommand: ParsableCommand {
         }
         let names = merge.conflicts.map { quoted($0.name) }.joined(separator: ", ")
         let changed = ToolError(
-            .refused, "dump-changed",
+            .dumpChanged,
             "\(target.file) was changed while you edited it, and so were your values of \(names)"
         )
         guard asksAgain(changed.message + "; edit again, with the other changes and your values?")

@@ -57,7 +57,7 @@ struct VaultGetCommand: ParsableCommand {
             guard disclosure.allows(name, entry.value) else {
                 let why = disclosure.schema == nil ? ": no --schema says that it is public" : ""
                 throw ToolError(
-                    .usage, "secret-value",
+                    .secretValue,
                     "\(quoted(name)) is secret\(why); --show-secrets prints it")
             }
             values[name] = entry.value
@@ -87,7 +87,7 @@ struct VaultGetCommand: ParsableCommand {
         if let schema, schema.rule(named: name) == nil {
             return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
         }
-        return ToolError(.refused, "no-value", "the dump has no value for \(quoted(name))")
+        return ToolError(.noValue, "the dump has no value for \(quoted(name))")
     }
 }
 

@@ -127,7 +127,7 @@ struct VaultMergeCommand: ParsableCommand {
             our.keyID.utf8.elementsEqual(their.keyID.utf8)
         else {
             throw ToolError(
-                .refused, "other-key",
+                .otherKey,
                 "\(shownName): ours is sealed with \(Self.key(our)), theirs with "
                     + "\(Self.key(their)); bring both under one with vault rekey first")
         }
@@ -199,7 +199,7 @@ struct VaultMergeCommand: ParsableCommand {
         }
         let keys = conflicts.count == 1 ? "1 key is" : "\(conflicts.count) keys are"
         return ToolError(
-            .refused, "merge-conflict",
+            .mergeConflict,
             "\(shownName): \(keys) in conflict and nothing was written; --take KEY=ours|theirs or "
                 + "--prefer ours|theirs settles it",
             details: [

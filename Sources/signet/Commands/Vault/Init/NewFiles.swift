@@ -23,7 +23,7 @@ struct NewFiles {
         let found = names.map(path).filter(Folder.exists)
         guard found.isEmpty else {
             throw ToolError(
-                .usage, "file-exists",
+                KeyError.Code.fileExists.value,
                 "nothing is overwritten, and these exist: "
                     + found.map { printable($0) }.joined(separator: ", "))
         }

@@ -40,7 +40,7 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         } catch {
             let line = error.line.map { ", line \($0)" } ?? ""
             throw ToolError(
-                .usage, "malformed-input",
+                .malformedInput,
                 "\(printable(file))\(line): not \(name): \(error.problem)")
         }
     }
