@@ -1,5 +1,3 @@
-internal import SignetBase
-
 /// The key of an array's element, or of a member by its name.
 struct AnyCodingKey: CodingKey {
     let stringValue: String

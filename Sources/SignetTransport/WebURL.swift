@@ -22,10 +22,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host
     ///   or port, or user info, which the message doesn't repeat.
     public init(scheme: String, authority: String) throws(TransportError) {
-        let isSecure = scheme.lowercased() == "https"
-        guard isSecure || scheme.lowercased() == "http" else {
-            throw TransportError(.invalidRequest, "unknown URL scheme, expected http or https")
-        }
+        let isSecure = try Self.isSecure(scheme: scheme)
         do throws(HostError) {
             let parsed = try Authority(parsing: authority)
             self.init(
@@ -33,6 +30,18 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
                 port: parsed.port(scheme: isSecure ? "https" : "http"))
         } catch {
             throw TransportError(.invalidRequest, error.message)
+        }
+    }
+
+    /// Whether a scheme is https and not http.
+    package static func isSecure(scheme: String) throws(TransportError) -> Bool {
+        if scheme == "https" { return true }
+        switch scheme.lowercased() {
+        case "https": return true
+        case "http": return false
+        default:
+            throw TransportError(
+                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
         }
     }
 
