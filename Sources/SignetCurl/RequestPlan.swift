@@ -44,14 +44,14 @@ final class RequestPlan: Sendable {
     ///
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
     init(
-        _ engineRequest: EngineRequest, now: Int64, origins: OriginCache = OriginCache()
+        _ engineRequest: EngineRequest, now: Int64
     ) throws(TransportError) {
         let request = engineRequest.request
         let isSecure = try WebOrigin.isSecure(scheme: request.scheme ?? "https")
         guard let written = request.authority, !written.isEmpty else {
             throw Self.invalid("the request has no host")
         }
-        let origin = try origins.origin(of: written, isSecure: isSecure)
+        let origin = try Origin(written, isSecure: isSecure)
         self.origin = origin
         let path = try Self.target(request.path, method: request.method)
         proxy = engineRequest.proxy
@@ -120,7 +120,7 @@ final class RequestPlan: Sendable {
         if let refusal = decision.refusal { throw TransportError(refusal) }
         guard decision.isPinned, let rule = decision.rule else { return (nil, decision.rule) }
         let pins = Pins(
-            digests: origin.digests(of: rule.pins), isEnforced: rule.mode == .enforce)
+            digests: rule.pins.flatMap(\.bytes), isEnforced: rule.mode == .enforce)
         return (pins, rule)
     }
 

@@ -97,7 +97,7 @@ import Testing
     @Test func givesUpOnTextsMadeToTakeAllTheTime() throws {
         // Many places at once, and a different set of them at nearly each scalar.
         let pattern = try ValuePattern("(?:[ab]*a[ab]{2000})+")
-        var random = SplitMix(3)
+        var random = SplitMix(seed: 3)
         let text = String(
             String.UnicodeScalarView(
                 (0..<200_000).map { _ in Bool.random(using: &random) ? "a" : "b" }))

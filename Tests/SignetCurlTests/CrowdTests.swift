@@ -129,21 +129,11 @@ import Testing
         var latency: Duration
     }
 
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     /// Begins all calls at once; one task cancels most of them, in an order and at moments of the seed.
     private func crowd(
         _ engine: CurlEngine, port: Int, seed: UInt64, timeout: Duration
     ) async -> [End] {
-        var numbers = Numbers(state: seed)
+        var numbers = SplitMix(seed: seed)
         let calls = (0..<Self.count).map { _ in
             let isSlow = UInt8.random(in: 0..<3, using: &numbers) == 0
             return Task {

@@ -77,7 +77,7 @@ struct LikeObjectsEncodingTests {
     }
 
     @Test func agreesWithTheTree() throws {
-        var random = Random(seed: 7049)
+        var random = SplitMix(seed: 7049)
         let pool = [
             "a", "b", "id", "item", "quantity", "a-longer-name-than-two-words", "K", "\u{212a}",
             "\u{e9}", "e\u{301}", "with \"quotes\"", "line\nfeed", "", "fifteen--------",
@@ -92,7 +92,7 @@ struct LikeObjectsEncodingTests {
     }
 
     private func array(
-        _ order: [String], _ pool: [String], level: Int, _ random: inout Random
+        _ order: [String], _ pool: [String], level: Int, _ random: inout SplitMix
     ) -> Value {
         var values: [Value] = []
         for _ in 0..<Int.random(in: 0...6, using: &random) {
@@ -167,7 +167,7 @@ struct LikeObjectsEncodingTests {
     }
 
     @Test func writesDecimalsAtTheirShortest() throws {
-        var random = Random(seed: 8785)
+        var random = SplitMix(seed: 8785)
         for _ in 0..<5000 {
             let digits = Double(Int.random(in: -99_999_999...99_999_999, using: &random))
             for divisor in [1.0, 10, 100, 1000, 10_000, 1e5, 1e7] {

@@ -44,7 +44,7 @@ struct LikeObjectsTests {
     }
 
     @Test func agreesWithASetOfNames() throws {
-        var random = Random(seed: 4627)
+        var random = SplitMix(seed: 4627)
         var refused = 0
         for number in 0..<1000 {
             var document = Document(random: random)
@@ -72,7 +72,7 @@ struct LikeObjectsTests {
 
     /// A random text of arrays and objects whose names are few and mostly come in one order.
     private struct Document {
-        var random: Random
+        var random: SplitMix
         var text: [UInt8] = []
         /// All names in the order of the text.
         var names: [String] = []
@@ -80,7 +80,7 @@ struct LikeObjectsTests {
         var duplicate: Int?
         private let order: [String]
 
-        init(random: Random) {
+        init(random: SplitMix) {
             self.random = random
             var pool = [
                 "a", "b", "id", "item", "amount", "x-names", "is_gift", "customer", "created-at",

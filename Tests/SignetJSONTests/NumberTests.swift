@@ -136,7 +136,7 @@ struct NumberTests {
     }
 
     @Test func decimalsOfAnySizeComeBack() throws {
-        var random = Random(seed: 7)
+        var random = SplitMix(seed: 7)
         let limits: [Decimal] = [
             .greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude,
         ]

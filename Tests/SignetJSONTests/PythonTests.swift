@@ -82,9 +82,9 @@ struct PythonTests {
 
 /// Makes JSON texts that are valid, and damages them.
 struct RandomDocuments {
-    private var random: Random
+    private var random: SplitMix
 
-    init(seed: UInt64) { self.random = Random(seed: seed) }
+    init(seed: UInt64) { self.random = SplitMix(seed: seed) }
 
     private static let pieces = [
         "NaN", "-Infinity", "{", "}", "[", "]", ",", ":", "\"", "\\", "\\ud800", "\\u0000", "1e5",

@@ -57,17 +57,8 @@ struct PythonAlgorithmTests {
         let names: Bool
     }
 
-    /// A generator of its own, so that a failure can be had again.
-    private struct Seed: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
-        }
-    }
-
     private func items(_ count: Int, seed: UInt64) -> [Item] {
-        var random = Seed(state: seed)
+        var random = SplitMix(seed: seed)
         func word() -> String {
             String(
                 (0..<Int.random(in: 1...9, using: &random)).map { _ in

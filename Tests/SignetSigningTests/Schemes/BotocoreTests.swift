@@ -58,7 +58,7 @@ struct BotocoreTests {
     ]
 
     private static func requests(_ way: String) -> [PartnerRequest] {
-        var random = SeededGenerator(seed: UInt64(way.utf8.count))
+        var random = SplitMix(seed: UInt64(way.utf8.count))
         return (0..<50).map { index in
             var request = PartnerRequest()
             request.way = way

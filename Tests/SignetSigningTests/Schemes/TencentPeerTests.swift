@@ -1,5 +1,6 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
 /// Byte-equal with PyPI's tencentcloud-sdk-python-common, the part of Tencent Cloud's SDK that signs.
@@ -41,7 +42,7 @@ struct TencentPeerTests {
         """
 
     private static let requests: [PartnerRequest] = {
-        var random = SeededGenerator(seed: 3)
+        var random = SplitMix(seed: 3)
         return (0..<45).map { index in
             var request = PartnerRequest()
             request.way = ["json", "get", "bytes"][index % 3]

@@ -51,7 +51,7 @@ struct WebhookPeerTests {
     static let ways = ["standard-webhooks", "stripe"]
 
     private static func events(_ way: String) -> [PartnerRequest] {
-        var random = SeededGenerator(seed: UInt64(way.utf8.count))
+        var random = SplitMix(seed: UInt64(way.utf8.count))
         return (0..<20).map { index in
             var event = PartnerRequest()
             event.way = way

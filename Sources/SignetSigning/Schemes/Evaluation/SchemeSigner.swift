@@ -143,7 +143,7 @@ extension ConfiguredScheme {
     func requireReadable(
         _ value: [UInt8], as source: SchemeTemplate.Source, named name: String
     ) throws(SigningError) {
-        for slot in readInjections + readPlacements {
+        for slot in injections + placements {
             for template in slot.templates {
                 for (index, part) in template.sources.enumerated() where part == source {
                     let longest = source == .keyID || source == .nonce ? 256 : Int.max
