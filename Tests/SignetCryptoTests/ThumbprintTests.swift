@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func agreesWithAPeerOnEveryKind() async throws {
-        let made = try Key.Kind.all.map { try KeyFile.generate($0, id: $0.name) }
+        let made = try Key.Kind.all.map { try KeyFile.tree($0, id: $0.name) }
         let output = try await PythonPeer.run(
             """
             import json, sys

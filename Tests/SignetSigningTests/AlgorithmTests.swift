@@ -18,7 +18,7 @@ struct AlgorithmTests {
                 (.p256, "ecdsa-p256-sha256"), (.p384, "ecdsa-p384-sha384"),
                 (.rsa, "rsa-pss-sha512"), (.rsa, "rsa-v1_5-sha256"),
             ] {
-                var jwk = try KeyFile.generate(kind, id: id)
+                var jwk = try KeyFile.tree(kind, id: id)
                 if id == "rsa-v1_5-sha256" { jwk["alg"] = "RS256" }
                 jwks.append(.object(jwk))
             }
@@ -129,7 +129,7 @@ struct AlgorithmTests {
         #expect(
             code { _ = try MessageSigner(scheme: .saltedHMAC, key: Self.keys.key(id: "ed25519")) }
                 == "wrong-key-use")
-        var jwk = try KeyFile.generate(.p256, id: "enc")
+        var jwk = try KeyFile.tree(.p256, id: "enc")
         jwk["use"] = "enc"
         jwk["alg"] = nil
         let set: JSONValue = ["keys": [.object(jwk)]]
@@ -254,5 +254,12 @@ struct AlgorithmTests {
         }
         #expect(counts.valid > 5)
         #expect(counts.invalid > 40)
+    }
+}
+
+extension KeyFile {
+    /// A new key as a tree of values.
+    static func tree(_ kind: Key.Kind, id: String) throws -> JSONObject {
+        try #require(JSONValue(parsing: generate(kind, id: id).bytes).object)
     }
 }

@@ -1,32 +1,46 @@
 internal import CSignetOpenSSL
 internal import SignetBase
-internal import SignetJSON
 internal import SignetSystem
 
-/// The members of a JWK for a key in PEM or DER, or for a secret.
+/// A JWK for a key in PEM or DER, or for a secret.
 struct ForeignKey {
+    /// The members that the foreign key doesn't have.
+    struct Header {
+        let id: String
+        /// `alg`; nil takes the first of `Key.Kind.algorithms`.
+        let algorithm: String?
+    }
+
     private enum Origin {
         case privateKey, publicKey, certificate
     }
 
     let kind: Key.Kind
-    /// Without `kid` and `use`.
-    let members: JSONObject
+    let text: NewKeyText
 
-    /// A secret's bytes.
-    init(secret: Span<UInt8>, isRoot: Bool) {
-        kind = isRoot ? .vault : .hmac
-        members = ["kty": "oct", "k": .string(Base64.encode(secret, as: .url))]
+    /// Takes a secret's bytes.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
+    init(secret: Span<UInt8>, kind: Key.Kind, with header: Header) throws(KeyError) {
+        self.kind = kind
+        text = NewKeyText(id: header.id, secretByteCount: secret.count)
+        text.set("use", to: kind == .vault ? "enc" : "sig")
+        text.set("kty", to: "oct")
+        if let algorithm = try header.algorithm(for: kind) { text.set("alg", to: algorithm) }
+        text.set("k", to: secret)
+        text.end()
     }
 
     /// Reads a structure in DER: a private key, a public key or a certificate.
     ///
     /// - Throws: `KeyError` with `malformedKeys`.
-    init(der: Span<UInt8>) throws(KeyError) {
+    init(der: Span<UInt8>, with header: Header) throws(KeyError) {
         copenssl_forget_errors()
         defer { copenssl_forget_errors() }
         for origin in [Origin.privateKey, .publicKey, .certificate] {
-            guard let key = try Self.read(der, as: origin, isPKCS1: false) else { continue }
+            guard let key = try Self.read(der, as: origin, isPKCS1: false, with: header) else {
+                continue
+            }
             self = key
             return
         }
@@ -39,13 +53,15 @@ struct ForeignKey {
     /// that of the first certificate.
     ///
     /// - Throws: `KeyError` with `malformedKeys`.
-    init(pem: [UInt8]) throws(KeyError) {
+    init(pem: [UInt8], with header: Header) throws(KeyError) {
         copenssl_forget_errors()
         defer { copenssl_forget_errors() }
         var found: [(origin: Origin, key: ForeignKey)] = []
         do throws(X509Failure) {
             _ = try PEM.forEachBlock(in: pem) { (label, der) throws(X509Failure) in
-                if let block = try Self.block(der, label: label) { found.append(block) }
+                if let block = try Self.block(der, label: label, with: header) {
+                    found.append(block)
+                }
             }
         } catch {
             throw KeyParts.malformed(error.message)
@@ -62,14 +78,18 @@ struct ForeignKey {
         throw KeyParts.malformed("the PEM blocks contain neither a key nor a certificate")
     }
 
-    private init(kind: Key.Kind, members: JSONObject) {
-        self.kind = kind
-        self.members = members
+    private init(_ pair: borrowing KeyPair, isPrivate: Bool, with header: Header) throws(KeyError) {
+        kind = pair.kind
+        text = NewKeyText(id: header.id)
+        text.set("use", to: "sig")
+        let algorithm = try header.algorithm(for: kind) ?? ""
+        try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
+        text.end()
     }
 
     /// Returns a PEM block's key, or nil for a block without one, such as EC parameters.
     private static func block(
-        _ der: Span<UInt8>, label: PEM.Label
+        _ der: Span<UInt8>, label: PEM.Label, with header: Header
     ) throws(X509Failure) -> (origin: Origin, key: ForeignKey)? {
         let origin: Origin
         switch label.name {
@@ -86,7 +106,8 @@ struct ForeignKey {
         if label.isEncrypted { throw encrypted }
         do throws(KeyError) {
             guard
-                let key = try read(der, as: origin, isPKCS1: label.name == "RSA PUBLIC KEY")
+                let key = try read(
+                    der, as: origin, isPKCS1: label.name == "RSA PUBLIC KEY", with: header)
             else {
                 throw KeyParts.malformed("the PEM block \(label.name) is malformed")
             }
@@ -103,7 +124,7 @@ struct ForeignKey {
 
     /// Returns the key of a structure, or nil if it isn't one.
     private static func read(
-        _ der: Span<UInt8>, as origin: Origin, isPKCS1: Bool
+        _ der: Span<UInt8>, as origin: Origin, isPKCS1: Bool, with header: Header
     ) throws(KeyError) -> ForeignKey? {
         let key = unsafe der.withUnsafeBytes { bytes -> OpaquePointer? in
             switch origin {
@@ -127,10 +148,22 @@ struct ForeignKey {
         }
         guard let key = unsafe key else { return nil }
         let pair = unsafe try KeyPair(owning: key)
-        guard let members = try pair.members(isPrivate: origin == .privateKey) else {
+        return try ForeignKey(pair, isPrivate: origin == .privateKey, with: header)
+    }
+}
+
+extension ForeignKey.Header {
+    /// Returns `alg` for a key of a kind; nil for a vault's root, and for an unsupported key.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
+    fileprivate func algorithm(for kind: Key.Kind) throws(KeyError) -> String? {
+        guard let algorithm, kind != .unsupported else { return kind.algorithms.first }
+        guard kind.algorithms.contains(algorithm) else {
+            let known = kind.algorithms.joined(separator: " or ")
             throw KeyParts.malformed(
-                "found a key that is neither Ed25519, P-256, P-384 nor RSA, expected one of them")
+                "found \"alg\" \(printable(algorithm)), expected "
+                    + "\(known.isEmpty ? "none" : known) for a key of type \(kind)")
         }
-        return ForeignKey(kind: pair.kind, members: members)
+        return algorithm
     }
 }

@@ -1,9 +1,8 @@
 internal import SignetBase
-internal import SignetJSON
 internal import SignetSystem
 
 /// A key that another program wrote, as a JWK for a key file.
-package struct ImportedKey: Sendable {
+package struct ImportedKey {
     /// The form of the foreign key.
     package enum Encoding: String, CaseIterable, Sendable {
         case raw, base64, base64url, hex, pem
@@ -18,7 +17,7 @@ package struct ImportedKey: Sendable {
     /// Whether the key includes secret bytes or a private half.
     package let isPrivate: Bool
     /// The key with its secret.
-    let jwk: JSONObject
+    let text: NewKeyText
 
     /// Returns whether bytes contain a block of PEM.
     package static func isPEM(_ bytes: [UInt8]) -> Bool {
@@ -54,42 +53,32 @@ package struct ImportedKey: Sendable {
         algorithm: String? = nil
     ) throws(KeyError) {
         try KeyFile.requireUsable(id)
+        let header = ForeignKey.Header(id: id, algorithm: algorithm)
         let foreign: ForeignKey
         if encoding == .pem {
-            foreign = try ForeignKey(pem: bytes)
+            foreign = try ForeignKey(pem: bytes, with: header)
         } else {
             var decoded = try Self.decode(bytes, from: encoding)
             defer { wipe(&decoded) }
             switch kind ?? .hmac {
             case .hmac, .vault:
                 guard !decoded.isEmpty else { throw KeyParts.malformed("the key is empty") }
-                foreign = ForeignKey(secret: decoded.span, isRoot: kind == .vault)
-            default: foreign = try ForeignKey(der: decoded.span)
+                foreign = try ForeignKey(
+                    secret: decoded.span, kind: kind ?? .hmac, with: header)
+            default: foreign = try ForeignKey(der: decoded.span, with: header)
             }
         }
         if let kind, kind != foreign.kind {
             throw KeyParts.malformed("found a key of type \(foreign.kind), expected \(kind)")
         }
-        if let algorithm, !foreign.kind.algorithms.contains(algorithm) {
-            let known = foreign.kind.algorithms.joined(separator: " or ")
-            throw KeyParts.malformed(
-                "found \"alg\" \(printable(algorithm)), expected \(known.isEmpty ? "none" : known) "
-                    + "for a key of type \(foreign.kind)")
-        }
-        var jwk: JSONObject = [
-            "kid": .string(id), "use": foreign.kind == .vault ? "enc" : "sig",
-        ]
-        for (name, value) in foreign.members { jwk[name] = value }
-        jwk["alg"] = (algorithm ?? foreign.kind.algorithms.first).map(JSONValue.string)
         // The reader of key files checks the numbers, their sizes and that the halves match.
-        var set = KeyFile.text(of: ["keys": [.object(jwk)]])
-        defer { wipe(&set) }
-        let key = try KeySet(parsing: set, source: "the imported key").key(id: id)
+        let set = try KeyFile.newSet(of: foreign.text)
+        let key = try KeySet(parsing: set.bytes, source: "the imported key").key(id: id)
         self.id = id
         self.kind = key.kind
         self.algorithm = key.algorithm
         self.isPrivate = key.isPrivate
-        self.jwk = jwk
+        self.text = foreign.text
     }
 
     private static func decode(

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetJSON
 internal import SignetSystem
 
 #if canImport(Glibc)
@@ -16,8 +15,8 @@ package enum KeyFile {
     ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
     ///   - id: The new `kid`.
     ///   - path: The file. Links are followed if `append` is true.
-    ///   - append: Whether to append the key to an existing set, whose other members stay. A
-    ///     missing file is created.
+    ///   - append: Whether to append the key to an existing set, whose other bytes stay. A missing
+    ///     file is created.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
     ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(
@@ -33,11 +32,11 @@ package enum KeyFile {
     package static func add(
         _ imported: ImportedKey, to path: String, append: Bool
     ) throws(KeyError) {
-        try add(imported.jwk, id: imported.id, to: path, append: append)
+        try add(imported.text, id: imported.id, to: path, append: append)
     }
 
     private static func add(
-        _ key: JSONObject, id: String, to path: String, append: Bool
+        _ key: NewKeyText, id: String, to path: String, append: Bool
     ) throws(KeyError) {
         guard append else { return try create(path, with: key) }
         // Tries twice, because another process may create the file after the lock found none.
@@ -55,29 +54,28 @@ package enum KeyFile {
     }
 
     /// Generates a key as a JWK, which contains its secret.
-    static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> JSONObject {
-        let members: JSONObject
+    static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> NewKeyText {
+        let key = NewKeyText(id: id)
+        key.set("use", to: kind == .vault ? "enc" : "sig")
         switch kind {
         case .hmac:
-            members = ["kty": "oct", "use": "sig", "alg": "HS256", "k": try randomText(32)]
-        case .vault: members = ["kty": "oct", "use": "enc", "k": try randomText(32)]
-        case .ed25519: members = try KeyPair.ed25519()
-        case .p256: members = try KeyPair.p256()
-        case .p384: members = try KeyPair.p384()
-        case .rsa: members = try KeyPair.rsa()
+            key.set("kty", to: "oct")
+            key.set("alg", to: "HS256")
+            key.set("k", to: try random(32))
+        case .vault:
+            key.set("kty", to: "oct")
+            key.set("k", to: try random(32))
         default:
-            throw KeyError(.wrongKeyUse, "keys of kind \(kind) cannot be generated")
+            let pair = try KeyPair(generating: kind)
+            try pair.write(to: key, algorithm: kind.algorithms.first ?? "", isPrivate: true)
         }
-        var key: JSONObject = ["kid": .string(id)]
-        if members["use"] == nil { key["use"] = "sig" }
-        for (name, value) in members { key[name] = value }
+        key.end()
         return key
     }
 
-    private static func randomText(_ count: Int) throws(KeyError) -> JSONValue {
+    private static func random(_ count: Int) throws(KeyError) -> SecretBytes {
         do throws(CryptoFailure) {
-            let secret = try RandomBytes.secret(count)
-            return .string(Base64.encode(secret.bytes, as: .url))
+            return try RandomBytes.secret(count)
         } catch {
             throw KeyError(error)
         }
@@ -97,15 +95,21 @@ package enum KeyFile {
         return unsafe lstat(path, &status) == 0
     }
 
-    private static func create(_ path: String, with key: JSONObject) throws(KeyError) {
-        var bytes = text(of: ["keys": [.object(key)]])
-        defer { wipe(&bytes) }
+    private static func create(_ path: String, with key: NewKeyText) throws(KeyError) {
+        let text = try newSet(of: key)
         do throws(FileFailure) {
-            try PrivateFile.createNew(bytes, at: path)
+            try PrivateFile.createNew(text.bytes, at: path)
         } catch {
             if error.kind == .alreadyExists { throw fileExists(path) }
             throw unwritable(error)
         }
+    }
+
+    /// Returns the text of a set with one key.
+    static func newSet(of key: NewKeyText) throws(KeyError) -> KeyFileText {
+        let text = KeyFileText(Array("{\n  \"keys\": []\n}\n".utf8))
+        try text.append(key)
+        return text
     }
 
     /// Waits for a key file's lock.
@@ -139,18 +143,18 @@ package enum KeyFile {
     }
 
     private static func append(
-        _ key: JSONObject, id: String, to path: String, through lock: inout FileLock
+        _ key: NewKeyText, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
-        var old: [UInt8]
+        let text: KeyFileText
         let refusal: FileFailure?
         do throws(FileFailure) {
-            (old, refusal) = try PrivateFile.readAllowingUnsafePermissions(
+            let (old, found) = try PrivateFile.readAllowingUnsafePermissions(
                 path, limit: KeySet.maximumByteCount)
+            (text, refusal) = (KeyFileText(old), found)
         } catch {
             throw KeyError(.unreadable, error.message)
         }
-        defer { wipe(&old) }
-        let set = try KeySet(parsing: old, source: path)
+        let set = try KeySet(parsing: text.bytes, source: path)
         if let refusal, set.isPrivate {
             throw KeyError(.keyFilePermissions, refusal.message)
         }
@@ -158,19 +162,8 @@ package enum KeyFile {
             throw KeyError(
                 .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
-        guard var object = try? JSONValue(parsing: old, maximumDepth: 64).object else {
-            throw KeyError(.malformedKeys, "expected a JWK Set")
-        }
-        object["keys"] = .array((object["keys"]?.array ?? []) + [.object(key)])
-        var bytes = text(of: object)
-        defer { wipe(&bytes) }
-        try replaceContents(of: &lock, with: bytes)
-    }
-
-    static func text(of set: JSONObject) -> [UInt8] {
-        var bytes = JSONValue.object(set).serialized(.pretty)
-        if bytes.last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
-        return bytes
+        try text.append(key)
+        try replaceContents(of: &lock, with: text.bytes)
     }
 
     private static func fileExists(_ path: String) -> KeyError {

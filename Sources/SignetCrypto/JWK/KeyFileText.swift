@@ -46,6 +46,21 @@ final class KeyFileText {
         replace(with: new)
     }
 
+    /// Adds a new key after the others.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys`.
+    func append(_ key: NewKeyText) throws(KeyError) {
+        let (start, last) = try end()
+        var new: [UInt8] = []
+        new.reserveCapacity(bytes.count + key.bytes.count + 16)
+        new.append(contentsOf: bytes[..<(last ?? start + 1)])
+        new.append(contentsOf: (last == nil ? "\n    " : ",\n    ").utf8)
+        new.append(contentsOf: key.bytes)
+        if last == nil { new.append(contentsOf: "\n  ".utf8) }
+        new.append(contentsOf: bytes[(last ?? start + 1)...])
+        replace(with: new)
+    }
+
     /// Removes a key.
     ///
     /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
@@ -107,7 +122,14 @@ final class KeyFileText {
         let replaced: [(range: Range<Int>, isID: Bool)]
     }
 
-    private func find(_ id: String) throws(KeyError) -> Found {
+    /// Returns the position of the array and the end of its last key.
+    private func end() throws(KeyError) -> (start: Int, last: Int?) {
+        let (reader, set) = try array()
+        return (set.range.lowerBound, reader.elements(of: set).last?.range.upperBound)
+    }
+
+    /// Returns the array of keys, with a reader that shares the storage of `bytes`.
+    private func array() throws(KeyError) -> (reader: JSONReader, set: JSONReader.Element) {
         let reader: JSONReader
         do throws(JSONError) {
             reader = try JSONReader(bytes, maximumDepth: 64)
@@ -117,8 +139,13 @@ final class KeyFileText {
         guard
             let set = reader.members(of: reader.root).first(where: {
                 reader.isString($0.name, equalTo: "keys")
-            })?.value
+            })?.value, set.kind == .array
         else { throw KeyParts.malformed("expected a JWK Set: {\"keys\":[…]}") }
+        return (reader, set)
+    }
+
+    private func find(_ id: String) throws(KeyError) -> Found {
+        let (reader, set) = try array()
         let keys = reader.elements(of: set)
         let index = keys.firstIndex { key in
             reader.members(of: key).contains {

@@ -13,6 +13,9 @@ extension Key.Kind: ExpressibleByArgument {
 
     /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
+
+    /// The names.
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension ImportedKey.Encoding: ExpressibleByArgument {}
@@ -23,6 +26,9 @@ extension PinFormat: ExpressibleByArgument {
 
     /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
+
+    /// The names.
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension HTTPSignatureAlgorithm: ExpressibleByArgument {
@@ -31,6 +37,9 @@ extension HTTPSignatureAlgorithm: ExpressibleByArgument {
 
     /// The names.
     public static var allValueStrings: [String] { all.map(\.name) }
+
+    /// The names.
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension ServiceConfiguration.PayloadProtocol: ExpressibleByArgument {}

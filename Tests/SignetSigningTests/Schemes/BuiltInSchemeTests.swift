@@ -77,7 +77,7 @@ struct BuiltInSchemeTests {
 
     private static func makeKeys(_ secret: [UInt8]) -> KeySet {
         do {
-            var rsa = try KeyFile.generate(.rsa, id: "rsa")
+            var rsa = try KeyFile.tree(.rsa, id: "rsa")
             rsa["alg"] = "RS256"
             return try Sample.keySet([
                 Sample.jwk("secret", #""use":"sig","alg":"HS256""#, secret),

@@ -105,7 +105,7 @@ struct SchemeMessageTests {
     @Test("keys of the wrong type, algorithm or use")
     func keys() throws {
         func generated(_ kind: Key.Kind, alg: String? = nil) throws -> String {
-            var jwk = try KeyFile.generate(kind, id: "k")
+            var jwk = try KeyFile.tree(kind, id: "k")
             if let alg { jwk["alg"] = .string(alg) }
             return String(decoding: JSONValue.object(jwk).serialized(), as: UTF8.self)
         }

@@ -16,7 +16,7 @@ struct KeysImportCommand: ParsableCommand {
             final newline is dropped, but not with --encoding raw.
             """,
         examples: [
-            "signet keys import partner.pem --id partner-2026 --out partner-keys",
+            "signet keys import partner.pem --id partner-2026 --out partner.json",
             "signet keys import env:SECRET --encoding base64 --id shop-7 -o shop-keys",
         ])
 
