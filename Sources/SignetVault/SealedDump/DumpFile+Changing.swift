@@ -191,6 +191,7 @@ extension DumpFile {
         ) throws(VaultError) -> DumpContents? {
             if case .nothing = content { return nil }
             let dump = try dump
+            let opened: OpenedDump
             do throws(VaultError) {
                 // Any version will do: only its changes are read.
                 try dump.requireBinding(
@@ -198,10 +199,11 @@ extension DumpFile {
                         app: .init(id: binding.app.id, version: dump.binding.app.version),
                         system: .init(
                             id: binding.system.id, version: dump.binding.system.version)))
-                return DumpContents(try checked(try dump.open(with: keys, now: now)))
+                opened = try dump.open(with: keys, now: now)
             } catch {
-                throw error.code == .rolledBack ? error : error.naming(file.path)
+                throw error.naming(file.path)
             }
+            return DumpContents(try checked(opened))
         }
 
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.

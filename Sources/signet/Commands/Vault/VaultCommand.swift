@@ -103,7 +103,8 @@ struct VaultKeyOptions: ParsableArguments {
             return (passphrase, true)
         }
         let keys = try Project.required(
-            project.keys(keys), "--keys SOURCE or --passphrase SOURCE", variable: "SIGNET_KEYS",
+            project.keys(keys), "one of --keys SOURCE and --passphrase SOURCE",
+            variable: "SIGNET_KEYS",
             member: "keys")
         return (keys, false)
     }

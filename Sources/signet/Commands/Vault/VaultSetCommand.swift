@@ -60,6 +60,7 @@ struct VaultSetCommand: ParsableCommand {
         }
         let origin = try origin.map(Self.origin)
         let binding = try binding.binding(project)
+        _ = try key.source(project)
         let file = try state.dump(path, project)
         let schema = try Schema(contentsOf: project.schema(schema))
         let given =
