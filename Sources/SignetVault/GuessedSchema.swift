@@ -6,7 +6,7 @@ package import SignetJSON
 /// Plain values become public. A value becomes secret if it looks like a secret, or if its name says
 /// so: the schema can be edited afterwards, but a value that was published can't be taken back.
 package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What was guessed about one key.
+    /// The guess about one key.
     package struct Guess: Sendable {
         /// The key's name.
         package let name: String
@@ -25,7 +25,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Guesses a schema. Nested objects are flattened with dots.
     ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or there are none.
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or if the configuration has no keys.
     package init(of configuration: JSONObject) throws(VaultError) {
         var guesses: [Guess] = []
         var values = JSONObject()
@@ -37,7 +37,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
                     key: name)
             }
             let value = Self.representable(value)
-            guesses.append(Self.guess(name, value))
+            guesses.append(Self.guess(name, from: value))
             if !value.isNull { values[name] = value }
         }
         guard !guesses.isEmpty else {
@@ -94,7 +94,7 @@ extension GuessedSchema {
         return .string(number.text)
     }
 
-    private static func guess(_ name: String, _ value: JSONValue) -> Guess {
+    private static func guess(_ name: String, from value: JSONValue) -> Guess {
         let type = type(of: value)
         let reason =
             SecretDetector.finding(in: value)?.reason

@@ -39,13 +39,13 @@ struct VaultSealCommand: ParsableCommand {
         let project = try project.load()
         let configuration = try inputs.merged(project)
         let binding = try binding.binding(project)
-        let file = try state.dump(project.dump(out, as: "--out FILE"), project)
+        let file = try state.dump(project.dump(out, as: "--out FILE"), in: project)
         let source = try key.source(project)
         let sealed = try file.seal(
             configuration, with: try key.load(project, askingTwice: true),
             keyID: keyID ?? (source.isPassphrase ? nil : project.keyID), for: binding,
             keepingChanges: !replace)
-        state.note(sealed, common.terminal, of: file)
+        state.note(sealed, on: common.terminal, of: file)
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
