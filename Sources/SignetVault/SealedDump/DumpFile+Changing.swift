@@ -190,9 +190,9 @@ extension DumpFile {
             of binding: VersionBinding, with keys: VaultKeys, at now: Int64
         ) throws(VaultError) -> DumpContents? {
             if case .nothing = content { return nil }
-            let dump = try dump
             let opened: OpenedDump
             do throws(VaultError) {
+                let dump = try dump
                 // Any version will do: only its changes are read.
                 try dump.requireBinding(
                     to: VersionBinding(
@@ -201,7 +201,9 @@ extension DumpFile {
                             id: binding.system.id, version: dump.binding.system.version)))
                 opened = try dump.open(with: keys, now: now)
             } catch {
-                throw error.naming(file.path)
+                throw VaultError(
+                    error.code, "\(file): the changes in this dump cannot be kept: \(error.message)"
+                )
             }
             return DumpContents(try checked(opened))
         }

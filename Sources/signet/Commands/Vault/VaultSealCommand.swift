@@ -11,7 +11,8 @@ struct VaultSealCommand: ParsableCommand {
         discussion: """
             The file is written beside the old one and renamed over it, with mode 0600. Over a \
             dump of the same app that the same keys open, the sequence goes on by one, and the values \
-            that vault set or edit changed there are kept and named; --replace drops them.
+            that vault set or edit changed there are kept and named. A dump that does not open is not \
+            replaced, because its changes would be lost. --replace drops both.
             """)
 
     @OptionGroup var inputs: VaultInputOptions
