@@ -35,8 +35,8 @@ package enum ProcessImage {
         guard count > 0, first > 0 else {
             return Failure(isNotFound: true, reason: "the program's name is missing")
         }
-        var added = CStrings(variables.map { "\($0.name)=\($0.value)" })
-        var removed = CStrings(names)
+        let added = CStrings(variables.map { "\($0.name)=\($0.value)" })
+        let removed = CStrings(names)
         StandardStreams.closeReservedDescriptorsOnExecute()
         let error = unsafe added.withPointers { added in
             unsafe removed.withPointers { removed in
@@ -55,7 +55,7 @@ private struct CStrings: ~Copyable {
 
     init(_ texts: [String]) { self.texts = texts.map { Array($0.utf8CString) } }
 
-    mutating func withPointers<Result>(
+    func withPointers<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
         let copies = unsafe texts.map { text in

@@ -6,7 +6,7 @@ package import SignetJSON
 /// Plain values become public. A value becomes secret if it looks like a secret, or if its name says
 /// so: the schema can be edited afterwards, but a value that was published can't be taken back.
 package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What was guessed about one key.
+    /// The guess about one key.
     package struct Guess: Sendable {
         /// The key's name.
         package let name: String
@@ -25,7 +25,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Guesses a schema. Nested objects are flattened with dots.
     ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or there are none.
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or if the configuration has no keys.
     package init(of configuration: JSONObject) throws(VaultError) {
         var guesses: [Guess] = []
         var values = JSONObject()
@@ -37,7 +37,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
                     key: name)
             }
             let value = Self.representable(value)
-            guesses.append(Self.guess(name, value))
+            guesses.append(Self.guess(name, from: value))
             if !value.isNull { values[name] = value }
         }
         guard !guesses.isEmpty else {
@@ -94,7 +94,7 @@ extension GuessedSchema {
         return .string(number.text)
     }
 
-    private static func guess(_ name: String, _ value: JSONValue) -> Guess {
+    private static func guess(_ name: String, from value: JSONValue) -> Guess {
         let type = type(of: value)
         let reason =
             SecretDetector.finding(in: value)?.reason
@@ -164,23 +164,27 @@ private struct SecretName {
         case .boolean, .duration: return false
         case .integer, .number: return last.last.map(Self.words.contains) ?? false
         default:
-            return last.contains(where: Self.words.contains) || Self.endsWithKey(last)
-                || parts.dropLast().contains { $0.count == 1 && Self.words.contains($0[0]) }
+            return last.contains(where: Self.isSecretWord) || endsWithKey
+                || parts.dropLast().contains { $0.count == 1 && Self.isSecretWord($0[0]) }
         }
     }
 
-    private static func endsWithKey(_ words: [String]) -> Bool {
-        guard let last = words.last, last == "key" || last == "keys" else { return false }
-        guard let kind = words.dropLast().last else { return true }
-        return keyKinds.contains(kind)
+    private static func isSecretWord(_ word: String) -> Bool {
+        words.contains(word) || word.hasSuffix("s") && words.contains(String(word.dropLast()))
+    }
+
+    /// Whether the name ends with the word "key" of something that isn't published.
+    private var endsWithKey: Bool {
+        let words = parts.flatMap(\.self)
+        guard words.last == "key" || words.last == "keys" else { return false }
+        return words.dropLast().last.map { !Self.publicKeyKinds.contains($0) } ?? true
     }
 
     private static let words: Set<String> = [
-        "password", "passwords", "passwd", "pwd", "passphrase", "secret", "secrets", "token",
-        "credential", "credentials", "apikey", "privatekey", "secretkey", "accesskey", "dsn",
+        "password", "passwd", "pwd", "passphrase", "secret", "token", "credential", "apikey",
+        "privatekey", "secretkey", "accesskey", "dsn",
     ]
-    private static let keyKinds: Set<String> = [
-        "api", "private", "secret", "access", "signing", "encryption", "master", "license",
-        "shared", "account", "client", "service", "session", "cookie", "auth", "webhook",
+    private static let publicKeyKinds: Set<String> = [
+        "public", "sort", "primary", "foreign", "partition", "routing", "cache", "index", "map",
     ]
 }

@@ -83,7 +83,7 @@ public struct SelfCheckProject: Sendable, Hashable {
         file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
     }
 
-    /// What is wrong with a file.
+    /// The reason that a file is refused.
     private struct Invalid: Error {
         let problem: String
     }

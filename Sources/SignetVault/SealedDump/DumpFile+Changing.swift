@@ -190,18 +190,22 @@ extension DumpFile {
             of binding: VersionBinding, with keys: VaultKeys, at now: Int64
         ) throws(VaultError) -> DumpContents? {
             if case .nothing = content { return nil }
-            let dump = try dump
+            let opened: OpenedDump
             do throws(VaultError) {
+                let dump = try dump
                 // Any version will do: only its changes are read.
                 try dump.requireBinding(
                     to: VersionBinding(
                         app: .init(id: binding.app.id, version: dump.binding.app.version),
                         system: .init(
                             id: binding.system.id, version: dump.binding.system.version)))
-                return DumpContents(try checked(try dump.open(with: keys, now: now)))
+                opened = try dump.open(with: keys, now: now)
             } catch {
-                throw error.code == .rolledBack ? error : error.naming(file.path)
+                throw VaultError(
+                    error.code, "\(file): the changes in this dump cannot be kept: \(error.message)"
+                )
             }
+            return DumpContents(try checked(opened))
         }
 
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.

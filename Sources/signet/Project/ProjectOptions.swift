@@ -10,14 +10,14 @@ struct ProjectOptions: ParsableArguments {
                 + "a parent. \"none\" ignores it.", valueName: "FILE|none"))
     var project: String?
 
-    /// Reads the project file that was named or found; empty if there is none.
+    /// Reads the project file that was named or found; empty without one.
     ///
     /// - Throws: `malformed-input`, `unreadable-file`, `project-file-permissions`.
     func load() throws -> Project {
         try Project(file: project ?? Project.variable("SIGNET_PROJECT") ?? Self.found())
     }
 
-    /// Reads the project file only if the option names it: a file that was found may have come with
+    /// Reads the project file only if the option names it. A file that was found may have come with
     /// somebody else's repository, and must not choose keys, pins or schemes.
     func loadNamed() throws -> Project { try Project(file: project) }
 
@@ -33,7 +33,7 @@ struct ProjectOptions: ParsableArguments {
     }
 }
 
-/// What fills in required options: the environment, then the project file.
+/// The values for required options: the environment, then the project file.
 struct Project {
     /// The members of the file; all empty if there is no file.
     let file: SelfCheckProject
@@ -65,14 +65,15 @@ struct Project {
     /// Returns the app's id.
     func appID(_ given: String?) throws(ToolError) -> String {
         try Self.required(
-            given ?? Self.variable("SIGNET_APP_ID") ?? file.appID, "--app-id ID",
+            given ?? Self.variable("SIGNET_APP_ID") ?? file.appID, option: "--app-id ID",
             variable: "SIGNET_APP_ID", member: "app")
     }
 
     /// Returns the app's version.
     func appVersion(_ given: String?) throws(ToolError) -> String {
         try Self.required(
-            given ?? Self.variable("SIGNET_APP_VERSION") ?? file.appVersion, "--app-version V",
+            given ?? Self.variable("SIGNET_APP_VERSION") ?? file.appVersion,
+            option: "--app-version V",
             variable: "SIGNET_APP_VERSION", member: "app")
     }
 
@@ -83,17 +84,17 @@ struct Project {
 
     /// Returns the configuration's schema.
     func schema(_ given: String?) throws(ToolError) -> String {
-        try Self.required(given ?? file.schema, "--schema FILE", member: "schema")
+        try Self.required(given ?? file.schema, option: "--schema FILE", member: "schema")
     }
 
     /// Returns the file of the defaults.
     func defaults(_ given: String?) throws(ToolError) -> String {
-        try Self.required(given ?? file.defaults, "--defaults FILE", member: "defaults")
+        try Self.required(given ?? file.defaults, option: "--defaults FILE", member: "defaults")
     }
 
     /// Returns the sealed dump, which a command changes or which standard input can't be.
     func dump(_ given: String?, as option: String = "FILE") throws(ToolError) -> String {
-        try Self.required(given ?? file.dump, option, member: "dump")
+        try Self.required(given ?? file.dump, option: option, member: "dump")
     }
 
     /// Returns the sealed dump and the other arguments: the dump is an option's, else the project's,
@@ -117,7 +118,7 @@ struct Project {
 
     /// Returns a required value, or throws the error that names everything that can give it.
     static func required(
-        _ value: String?, _ option: String, variable: String? = nil, member: String
+        _ value: String?, option: String, variable: String? = nil, member: String
     ) throws(ToolError) -> String {
         if let value { return value }
         let other = variable.map { ", set \($0)" } ?? ""

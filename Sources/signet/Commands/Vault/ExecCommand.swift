@@ -45,7 +45,9 @@ struct ExecCommand: ParsableCommand {
             throw ToolError.usage("missing COMMAND: give it after --, as in signet exec -- env")
         }
         let project = try reading.project.load()
-        let contents = DumpContents(try reading.open(dump, in: project, common.terminal))
+        let contents = DumpContents(
+            try reading.open(
+                project.dump(dump, as: "--dump FILE"), in: project, on: common.terminal))
         let variables = try EnvironmentVariables(chosen(contents), prefix: prefix)
         let source = try reading.key.source(project).text
         let failure = ProcessImage.replace(

@@ -89,7 +89,8 @@ struct VaultKeyOptions: ParsableArguments {
             return (passphrase, true)
         }
         let keys = try Project.required(
-            project.keys(keys), "--keys SOURCE or --passphrase SOURCE", variable: "SIGNET_KEYS",
+            project.keys(keys), option: "one of --keys SOURCE and --passphrase SOURCE",
+            variable: "SIGNET_KEYS",
             member: "keys")
         return (keys, false)
     }
@@ -118,7 +119,7 @@ struct VaultStateOptions: ParsableArguments {
     /// Returns the dump's file with its state file.
     ///
     /// - Parameter path: The dump; nil is standard input.
-    func dump(_ path: String?, _ project: Project) throws(ToolError) -> DumpFile {
+    func dump(_ path: String?, in project: Project) throws(ToolError) -> DumpFile {
         let state = state ?? project.stateFile
         guard !acceptRollback || state != nil else {
             throw .usage("--accept-rollback needs --state FILE")
@@ -128,7 +129,7 @@ struct VaultStateOptions: ParsableArguments {
 
     /// Writes a note to standard error if the dump is older than one seen before, or if the state
     /// file has no sequence for its app.
-    func note(_ opened: OpenedDump, _ terminal: Terminal, of file: DumpFile) {
+    func note(_ opened: OpenedDump, on terminal: Terminal, of file: DumpFile) {
         guard let check = opened.rollback, let state = file.state else { return }
         if check.isRolledBack {
             terminal.note(

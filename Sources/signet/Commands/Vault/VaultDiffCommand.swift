@@ -78,9 +78,11 @@ struct VaultDiffCommand: ParsableCommand {
     }
 
     func run() throws {
+        let project = try project.load()
+        _ = try key.source(project)
         let disclosure = try disclosure.load()
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load(project.load())
+        let keys = try key.load(project)
         let opened = try open(dump, like: dump, keys)
         if textconv { return try list(opened, keys, disclosure) }
         let diff = DumpDiff(

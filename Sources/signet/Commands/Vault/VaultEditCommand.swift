@@ -43,7 +43,7 @@ struct VaultEditCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let target = Target(
-            file: try state.dump(project.dump(file), project),
+            file: try state.dump(project.dump(file), in: project),
             binding: try binding.binding(project),
             schema: try Schema(contentsOf: project.schema(schema)), keys: try key.load(project))
         var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
@@ -64,7 +64,7 @@ struct VaultEditCommand: ParsableCommand {
                 try editAgain(after: error)
                 continue
             }
-            if try seal(edited, &draft, in: target) { return }
+            if try seal(edited, replacing: &draft, in: target) { return }
         }
     }
 
@@ -82,7 +82,7 @@ struct VaultEditCommand: ParsableCommand {
     ///
     /// - Returns: Whether it is done; false to edit `draft` again.
     private func seal(
-        _ edited: DumpContents, _ draft: inout Draft, in target: Target
+        _ edited: DumpContents, replacing draft: inout Draft, in target: Target
     ) throws -> Bool {
         var before = draft.base
         var merge: DumpMerge?
@@ -109,14 +109,14 @@ struct VaultEditCommand: ParsableCommand {
             "\(target.file) was changed while you edited it, and so were your values of \(names)"
         )
         guard asksAgain(changed.message + "; edit again, with the other changes and your values?")
-        else { throw try putAside(edited, draft, changed, target) }
+        else { throw try putAside(edited, of: draft, after: changed, in: target) }
         draft = Draft(of: current, showing: merge.merged)
         return false
     }
 
     /// Seals what was edited, and what it was made of, beside the dump, so that neither change is lost.
     private func putAside(
-        _ edited: DumpContents, _ draft: Draft, _ changed: ToolError, _ target: Target
+        _ edited: DumpContents, of draft: Draft, after changed: ToolError, in target: Target
     ) throws -> ToolError {
         let file = target.file.path
         var mine = file + ".edited"

@@ -28,7 +28,7 @@ struct VaultExportCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"))
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
     @Option(help: "json, nested-json, yaml or env.")
@@ -61,7 +61,7 @@ struct VaultExportCommand: ParsableCommand {
         guard !isPublic || disclosure.schema != nil else {
             throw ToolError.usage("--public needs --schema FILE, which says what is public")
         }
-        let contents = DumpContents(try reading.open(file, in: project, common.terminal))
+        let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
         let values = JSONObject(
             contents.values.filter { disclosure.allows($0.name, $0.value) }
                 .map { ($0.name, $0.value) })

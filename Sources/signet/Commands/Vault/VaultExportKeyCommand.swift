@@ -33,6 +33,7 @@ struct VaultExportKeyCommand: ParsableCommand {
 
     func run() throws {
         let project = try project.load()
+        _ = try key.source(project)
         let dump = try SealedDump(contentsOf: file ?? project.dumpFile)
         let found = dump.binding
         let wanted = VersionBinding(

@@ -43,11 +43,11 @@ struct VaultGetCommand: ParsableCommand {
         let (path, names) = try project.dump(dump, before: arguments)
         guard !names.isEmpty else { throw ToolError.usage("missing KEY: the key of a value") }
         let disclosure = try disclosure.load(project)
-        let file = try state.dump(path, project)
+        let file = try state.dump(path, in: project)
         let opened = try file.open(
             with: key.load(project), for: binding.binding(project),
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
-        state.note(opened, common.terminal, of: file)
+        state.note(opened, on: common.terminal, of: file)
         let contents = DumpContents(opened)
         var values = JSONObject()
         var origins = JSONObject()
@@ -62,7 +62,7 @@ struct VaultGetCommand: ParsableCommand {
             }
             values[name] = entry.value
             origins[name] = .string(entry.origin.rawValue)
-            lines += try line(entry.value, name, isAlone: names.count == 1) + [0x0A]
+            lines += try line(entry.value, of: name, isAlone: names.count == 1) + [0x0A]
         }
         try common.terminal.result(
             ["values": .object(values), "origins": .object(origins)], text: lines)
@@ -70,7 +70,7 @@ struct VaultGetCommand: ParsableCommand {
 
     /// A value as scripts take it.
     private func line(
-        _ value: JSONValue, _ name: String, isAlone: Bool
+        _ value: JSONValue, of name: String, isAlone: Bool
     ) throws(ToolError) -> [UInt8] {
         guard let text = value.string else { return value.serialized() }
         guard isAlone || common.json || !text.utf8.contains(0x0A) else {

@@ -19,7 +19,7 @@ struct VaultListCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"))
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
     @Option(
@@ -34,7 +34,7 @@ struct VaultListCommand: ParsableCommand {
         let project = try reading.project.load()
         let schema = try (schema ?? project.schemaFile).map { try Schema(contentsOf: $0) }
         let disclosure = VaultDisclosure(schema: schema, showsSecrets: false)
-        let contents = DumpContents(try reading.open(file, in: project, common.terminal))
+        let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
         let unset = (schema?.keys ?? []).filter { contents[$0] == nil }
         var table = Table("KEY", "TYPE", "VISIBILITY", "ORIGIN", "VALUE")
         var entries: [JSONValue] = []

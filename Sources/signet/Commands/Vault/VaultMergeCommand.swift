@@ -78,7 +78,7 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let file = try state.dump(ours, project)
+        let file = try state.dump(ours, in: project)
         let opened = try file.update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)
@@ -100,7 +100,7 @@ struct VaultMergeCommand: ParsableCommand {
             let contents = schema.map(merged.merged.ordered) ?? merged.merged
             return (contents, after: theirs.sequence)
         }
-        state.note(opened, common.terminal, of: file)
+        state.note(opened, on: common.terminal, of: file)
         if let unknown {
             throw ToolError.usage("--take: no side has the key \(quoted(unknown))")
         }

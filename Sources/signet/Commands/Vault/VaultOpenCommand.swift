@@ -54,11 +54,11 @@ struct VaultOpenCommand: ParsableCommand {
             opened = try SealedDump(contentsOf: file ?? project.dumpFile)
                 .open(withContentKey: Self.jwk(contentKey))
         } else {
-            let file = try state.dump(file ?? project.dumpFile, project)
+            let file = try state.dump(file ?? project.dumpFile, in: project)
             opened = try file.open(
                 with: key.load(project), for: binding.binding(project),
                 accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
-            state.note(opened, common.terminal, of: file)
+            state.note(opened, on: common.terminal, of: file)
         }
         var inside = opened.plaintext
         for (name, value) in VaultStateOptions.object(opened) { inside[name] = value }

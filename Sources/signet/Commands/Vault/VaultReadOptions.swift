@@ -12,13 +12,13 @@ struct VaultReadOptions: ParsableArguments {
 
     /// Opens a dump and says on standard error what a person should know.
     ///
-    /// - Parameter path: The dump; nil is the project's.
-    func open(_ path: String?, in project: Project, _ terminal: Terminal) throws -> OpenedDump {
-        let file = try state.dump(project.dump(path), project)
+    /// - Parameter path: The dump; nil is the project's, else standard input.
+    func open(_ path: String?, in project: Project, on terminal: Terminal) throws -> OpenedDump {
+        let file = try state.dump(path ?? project.dumpFile, in: project)
         let opened = try file.open(
             with: key.load(project), for: binding.binding(project),
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
-        state.note(opened, terminal, of: file)
+        state.note(opened, on: terminal, of: file)
         return opened
     }
 }

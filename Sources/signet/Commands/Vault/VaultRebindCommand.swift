@@ -74,7 +74,7 @@ struct VaultRebindCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let appID = try project.appID(appID)
-        let target = try state.dump(project.dump(file), project)
+        let target = try state.dump(project.dump(file), in: project)
         let keyFile = ratchet ? try keyFile(project) : nil
         let old = VersionBinding(
             app: appID, version: fromAppVersion, systemVersion: fromSystemVersion)
@@ -91,7 +91,7 @@ struct VaultRebindCommand: ParsableCommand {
         } else {
             opened = try target.rebind(with: try key.load(project), from: old, to: new)
         }
-        state.note(opened, common.terminal, of: target)
+        state.note(opened, on: common.terminal, of: target)
         var object = DumpReport.object(opened, target.path)
         if let forgotten { object["forgottenKeyID"] = .string(forgotten) }
         let app = opened.binding.app

@@ -62,7 +62,7 @@ struct VaultRekeyCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let binding = try binding.binding(project)
-        let target = try state.dump(project.dump(file), project)
+        let target = try state.dump(project.dump(file), in: project)
         let keys = try key.load(project)
         let newKeys: VaultKeys
         if let toPassphrase {
@@ -77,7 +77,7 @@ struct VaultRekeyCommand: ParsableCommand {
         let opened = try target.rekey(
             with: keys, to: newKeys, keyID: toKeyID, for: binding,
             acceptingEndedKey: acceptEndedKey)
-        state.note(opened, common.terminal, of: target)
+        state.note(opened, on: common.terminal, of: target)
         let isChanged = opened.dump != before
         var object = DumpReport.object(opened, target.path)
         object["changed"] = .bool(isChanged)

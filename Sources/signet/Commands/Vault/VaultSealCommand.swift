@@ -11,7 +11,8 @@ struct VaultSealCommand: ParsableCommand {
         discussion: """
             The file is written beside the old one and renamed over it, with mode 0600. Over a \
             dump of the same app that the same keys open, the sequence goes on by one, and the values \
-            that vault set or edit changed there are kept and named; --replace drops them.
+            that vault set or edit changed there are kept and named. A dump that does not open is not \
+            replaced, because its changes would be lost. --replace drops both.
             """,
         examples: [
             "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
@@ -45,13 +46,13 @@ struct VaultSealCommand: ParsableCommand {
         let project = try project.load()
         let configuration = try inputs.merged(project)
         let binding = try binding.binding(project)
-        let file = try state.dump(project.dump(out, as: "--out FILE"), project)
+        let file = try state.dump(project.dump(out, as: "--out FILE"), in: project)
         let source = try key.source(project)
         let sealed = try file.seal(
             configuration, with: try key.load(project, askingTwice: true),
             keyID: keyID ?? (source.isPassphrase ? nil : project.keyID), for: binding,
             keepingChanges: !replace)
-        state.note(sealed, common.terminal, of: file)
+        state.note(sealed, on: common.terminal, of: file)
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding

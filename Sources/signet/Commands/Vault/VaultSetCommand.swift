@@ -64,7 +64,8 @@ struct VaultSetCommand: ParsableCommand {
         }
         let origin = try origin.map(Self.origin)
         let binding = try binding.binding(project)
-        let file = try state.dump(path, project)
+        _ = try key.source(project)
+        let file = try state.dump(path, in: project)
         let schema = try Schema(contentsOf: project.schema(schema))
         let given =
             try assignments.map { try HandAssignment($0, schema) }
@@ -87,7 +88,7 @@ struct VaultSetCommand: ParsableCommand {
             try contents.requireAllowed(by: schema)
             return (contents.ordered(by: schema), after: 0)
         }
-        state.note(opened, common.terminal, of: file)
+        state.note(opened, on: common.terminal, of: file)
         try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: path, opened)
     }
 

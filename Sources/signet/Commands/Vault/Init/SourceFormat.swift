@@ -68,7 +68,7 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// What is wrong with a file, without any of its values.
+    /// The reason that a file is refused, without any of its values.
     struct Malformed: Error {
         let problem: String
         var line: Int?

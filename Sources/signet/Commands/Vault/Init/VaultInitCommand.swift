@@ -59,7 +59,7 @@ struct VaultInitCommand: ParsableCommand {
         let app = VersionBinding(
             app: try project.appID(appID), version: try project.appVersion(appVersion))
         let source = try Project.required(
-            project.keys(keys), "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
+            project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
         let configuration = try read()
         let guessed = try GuessedSchema(of: configuration)
         let schema = try Schema(.object(guessed.document))
