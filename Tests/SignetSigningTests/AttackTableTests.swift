@@ -9,8 +9,7 @@ import Testing
 ///
 /// Rows hold what one message shows. What takes a store under load, floods or many messages stands in
 /// `BadInputTests`, `NonceStoreTests` and `VerifierTests`; keys alone in `KeySetTests`.
-@Suite("Attack table")
-struct AttackTableTests {
+@Suite struct AttackTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let code: String

@@ -6,8 +6,7 @@ import Testing
 
 /// Documents with one node or two replaced by another, from a seed: what the reader takes signs and
 /// verifies, or refuses with an error, and nothing traps. `SIGNET_MUTATIONS` sets how many (2,000).
-@Suite("Mutated scheme documents")
-struct SchemeMutationTests {
+@Suite struct SchemeMutationTests {
     private static let texts = [
         "", "{body}", "{method}", "{target}", "{query}", "{keyid}", "{nonce}", "{time}",
         "{time.ms}",
@@ -65,8 +64,7 @@ struct SchemeMutationTests {
         return value(&random)
     }
 
-    @Test("sign what they verify, or refuse")
-    func mutations() throws {
+    @Test func signsWhatItVerifiesOrRefuses() throws {
         var random = SeededGenerator(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
             JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)

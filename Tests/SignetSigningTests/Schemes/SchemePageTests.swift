@@ -3,10 +3,8 @@ import TestSupport
 import Testing
 
 /// The example of Documentation/signing-scheme.md, as it stands there.
-@Suite("The page of the scheme document")
-struct SchemePageTests {
-    @Test("its example is a scheme without other weaknesses than the partner's")
-    func example() throws {
+@Suite struct SchemePageTests {
+    @Test func exampleHasThePartnersWeaknessesOnly() throws {
         let blocks = try Article("Documentation/signing-scheme.md").blocks(in: "json")
         try #require(blocks.count == 1)
         let document = Array(blocks[0].joined(separator: "\n").utf8)
