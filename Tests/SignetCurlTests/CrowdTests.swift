@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [(UInt64(1), false), (2, true), (3, true)])
-    func endsEachCallOnceWhenItIsCancelledAtARandomMoment(seed: UInt64, overHTTP2: Bool)
+    func endsEachCancelledCallOnce(seed: UInt64, overHTTP2: Bool)
         async throws
     {
         let host = try await OrdersHost.start(directives: Self.places)
