@@ -60,7 +60,7 @@ import Testing
         try PinPolicy(rules: [PinRule(host: "localhost", pins: [Pin(parsing: pin)])])
     }
 
-    @Test func followsWithoutCredentialsAndSignatureToAnotherOrigin() async throws {
+    @Test func sendsNoCredentialsToAnotherOrigin() async throws {
         let other = try await DownloadServer(tls: authority.leaf)
         let server = try await DownloadServer(
             ["/a": ["/b?x=1"], "/b": ["\(other.url)/file"]], tls: authority.leaf)

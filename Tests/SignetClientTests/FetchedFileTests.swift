@@ -16,7 +16,7 @@ import Testing
         ("changed", "tampered"), ("cut short", "malformed-dump"), ("no dump", "malformed-dump"),
         ("whole configuration", "malformed-input"), ("schema", "out-of-range"),
     ])
-    func aFileThatIsNotTheLastGoodValuesIsRefusedByName(_ what: String, _ code: String)
+    func anotherFileThanLastGoodValuesIsRefused(_ what: String, _ code: String)
         async throws
     {
         var fixture = try await FetchFixture()
@@ -53,7 +53,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func anOlderVersionsValuesAreUsedWhereThePlanSaysSo() async throws {
+    @Test func anOlderVersionsValuesAreUsedIfAllowed() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         let path = fixture.folder.path("fetched.dump")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["other app", "whole configuration", "no dump"])
-    func aFileOfSomethingElseIsNotReplacedAndTheSystemRuns(_ what: String) async throws {
+    func aForeignFileIsNotReplaced(_ what: String) async throws {
         let fixture = try await FetchFixture()
         let path = fixture.folder.path("fetched.dump")
         let whole = try GlobalConfiguration(
@@ -89,7 +89,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func aFolderThatCannotBeWrittenDoesNotStopTheSystem() async throws {
+    @Test func aReadOnlyFolderDoesNotStopTheSystem() async throws {
         var fixture = try await FetchFixture()
         fixture.plan.lastGood = try FetchFixture.place(
             fixture.folder.path("nowhere/fetched.dump"))

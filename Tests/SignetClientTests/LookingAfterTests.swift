@@ -21,7 +21,7 @@ import Testing
             Settings.configuration(["app.runMode": "production"]), options: options)
     }
 
-    @Test func monitoringGetsTheSealedConfigurationOfTheMoment() async throws {
+    @Test func monitoringGetsTheCurrentSealedConfiguration() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -36,7 +36,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func whatMonitoringGetsTellsNothingAndOpensForNobodyElse() async throws {
+    @Test func whatMonitoringGetsOpensOnlyWithItsKey() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -57,7 +57,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func withoutAKeyToSealWithThereIsNothingToMonitor() async throws {
+    @Test func monitoringNeedsAKeyForSealing() async throws {
         let system = try await Self.system(nil)
         #expect(system.monitor == nil)
         await system.shutdown()

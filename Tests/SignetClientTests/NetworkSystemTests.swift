@@ -242,8 +242,7 @@ import Testing
     @Test(arguments: [
         ("api.example.com", "engine-cannot-pin"), ("other.example.com", "unlisted-host"),
     ])
-    func anEngineThatCannotPinGetsNothingToAPinnedHost(_ host: String, _ code: String) async throws
-    {
+    func anEngineWithoutPinsGetsNoPinnedCall(_ host: String, _ code: String) async throws {
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system(engine, policy: Self.policy(host))
         let error = await #expect(throws: ClientError.self) {
@@ -254,7 +253,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func eachAttemptIsSignedAnewAndTheBodyStaysTheSame() async throws {
+    @Test func eachAttemptHasItsOwnSignature() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
         _ = try await system.call("a", RPCCall("m"))

@@ -188,7 +188,7 @@ import Testing
         await older.shutdown()
     }
 
-    @Test func whatThePolicyRefusesIsRefusedOnThePooledConnectionToo() async throws {
+    @Test func aPooledConnectionIsJudgedToo() async throws {
         try serve(7, policy(authority.root.pin))
         let system = try await start()
         #expect(await call(system) == nil)

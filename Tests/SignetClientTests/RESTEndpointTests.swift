@@ -88,7 +88,7 @@ import Testing
         #expect(bare.target == "/v1/orders/2" && bare.body.isEmpty)
     }
 
-    @Test func aPropertyOfThePathIsSentAgainWhereTheEndpointAsksForIt() async throws {
+    @Test func aPathPropertyIsRepeatedIfAskedFor() async throws {
         let sent = try await send(Repeat(id: 2))
         #expect(sent.target == "/v1/orders/2" && sent.body == #"{"id":2}"#)
     }

@@ -42,7 +42,7 @@ import Testing
             ["app.runMode": "development", "services.a.testBaseURL": "https://test.example.com/"],
             ["app.runMode": "development", "services.a.testBaseURL": "not a URL"],
         ] as [JSONObject])
-    func aBuildThatMayNotSwitchIsProductionWhateverIsSet(_ values: JSONObject) async throws {
+    func aBuildThatCannotSwitchIsProduction(_ values: JSONObject) async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(values, engine, maySwitch: false)
         #expect(system.mode == .production)
@@ -54,7 +54,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func productionIgnoresTheSwitchesInADebugBuildToo() async throws {
+    @Test func productionIgnoresTheSwitches() async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(
             [
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(.enabled(if: RunMode.isSwitchable))
-    func aTestServerTakesTheServicesPlaceWithItsOwnPins() async throws {
+    func aTestServerHasItsOwnPins() async throws {
         let engine = RecordingEngine()
         let pin = "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
         let system = try await Self.system(

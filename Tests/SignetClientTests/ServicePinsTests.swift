@@ -87,7 +87,7 @@ import Testing
         #"{"hosts":{"api.example.com":{"pins":["$1"],"mode":"report"}}}"#,
         #"{"hosts":{"api.example.com":{"pins":["$1"],"expires":"2099-01-01","afterExpiry":"allow"}}}"#,
     ])
-    func refusesAPolicyThatDoesNotEnforceTheServicesPins(_ text: String) async throws {
+    func refusesAPolicyWithoutTheServicesPins(_ text: String) async throws {
         let policy = try Self.policy(text)
         let code = await Self.code { _ = try await Self.start(pins: [1, 2], policy) }
         #expect(code == "invalid-service")

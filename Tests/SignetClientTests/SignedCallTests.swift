@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aDocumentsFileIsASchemeAndAWeakOneWantsItsName() async throws {
+    @Test func aWeakSchemeOfAFileMustBeNamed() async throws {
         let folder = try TemporaryDirectory()
         for (name, isWeak) in [("alibaba-acs3", false), ("ctnetworking-get", true)] {
             let document = try SigningScheme.Insecure.scheme(named: name).document
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func aFetchedValueNamesNoFileAndAllowsNoWeakScheme() async throws {
+    @Test func aFetchedValueNamesNoFileAndNoWeakScheme() async throws {
         let all = try Settings.configuration([
             "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
             "services.a.signing.insecureSchemeOk": false,

@@ -130,7 +130,7 @@ import Testing
         #expect(try gate.admits(report(port: 50, date: Self.now + 100)))
     }
 
-    @Test func whatAServerInventsKeepsNoReportOfAWrongKeyBack() throws {
+    @Test func inventedChainsSuppressNoReport() throws {
         let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
         // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
         for number in 0..<40 {

@@ -219,7 +219,7 @@ import Testing
         #expect(try store.current()?.serial == 10)
     }
 
-    @Test func aProgramWithNewerPinsOfItsOwnUsesNoOlderDocument() throws {
+    @Test func aDocumentOlderThanTheProgramIsIgnored() throws {
         #expect(try accept(document(7)) == nil)
         let path = folder.path("newest.json")
         for (own, current) in [(0, 7), (6, 7), (7, nil), (8, nil)] as [(Int64, Int64?)] {

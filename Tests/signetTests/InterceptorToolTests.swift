@@ -5,7 +5,7 @@ import Testing
 
 /// The tool through mitmproxy as its proxy, whose authority it trusts.
 @Suite struct InterceptorToolTests {
-    @Test func aProxyThatInterceptsIsRefusedWithThePinAndPassesWithout() async throws {
+    @Test func anInterceptingProxyIsRefusedByThePin() async throws {
         let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start(
             directives:

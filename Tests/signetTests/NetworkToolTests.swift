@@ -61,7 +61,7 @@ import Testing
         #expect(try object(output)["match"]?.bool == true)
     }
 
-    @Test func aWrongPinIsRefusedWithEveryPinSeenAndWantedAndNoRequest() async throws {
+    @Test func aWrongPinIsRefusedWithAllPins() async throws {
         // A host of its own, so that its log holds this test's requests alone.
         let host = try await OrdersHost.start()
         let wrong = TestAuthority.rogue
@@ -88,7 +88,7 @@ import Testing
         #expect(try await host.requests(count: 1).count == 1)
     }
 
-    @Test func pinsShowGivesTheChainOfAHostAndTheKeyOfAFile() async throws {
+    @Test func pinsShowPrintsChainsAndKeys() async throws {
         let shown = try await SignetTool.run(
             ["pins", "show", host.url, "--ca-file", authority.caFile])
         let chain = [authority.leaf, authority.intermediate, authority.root].map(\.pin)

@@ -94,7 +94,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func hostsAreReachedThroughTheProxyOfOptionOrEnvironment() async throws {
+    @Test func hostsAreReachedThroughTheProxy() async throws {
         let host = try await OrdersHost.start()
         let program = try await Program(for: host)
         let proxy = try await ProxyServer(login: "u:s3cr3t")
@@ -137,7 +137,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func lastGoodValuesAreOpenedWhereTheProjectNamesThem() async throws {
+    @Test func lastGoodValuesOfTheProjectAreOpened() async throws {
         let host = try await OrdersHost.start()
         var program = try await Program(for: host)
         program.project["lastGood"] = "fetched.dump"

@@ -71,7 +71,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func aMessageIsSentWithTheBodyThatTheSchemeGaveIt() async throws {
+    @Test func sendsTheBodyThatTheSchemeMade() async throws {
         let body = "<xml><appid>wx1</appid></xml>"
         for length in ["", "Content-Length: \(body.utf8.count)\r\n"] {
             let server = try await CaptureServer()

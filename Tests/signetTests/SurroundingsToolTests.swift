@@ -27,7 +27,7 @@ import Testing
             ["/plain": "200 OK\r\n\r\nx"], tls: TestAuthority.trusted.get().leaf)
     }
 
-    @Test func proxiesAreThoseOfTheOptionElseOfTheEnvironment() async throws {
+    @Test func proxiesComeFromOptionOrEnvironment() async throws {
         let host = try await host()
         let proxy = try await ProxyServer(login: "u:s3cr3t")
         let url = "http://127.0.0.1:\(proxy.port)"

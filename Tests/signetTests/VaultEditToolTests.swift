@@ -118,7 +118,7 @@ import Testing
         try expect(output, exit: 2, code: "editor-failed")
     }
 
-    @Test func theEditorIsNotStartedForADumpThatDoesNotOpen() async throws {
+    @Test func aDumpThatDoesNotOpenStartsNoEditor() async throws {
         let editor = try vault.editor("touch started")
         let output = try await vault.vault(
             [
