@@ -7,7 +7,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What a configuration says about calls: scenarios, repeating, checks, common parameters, CDN.
+/// The configuration of calls: scenarios, retries, response checks, common parameters and CDN.
 @Suite struct CallSettingsTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine

@@ -9,7 +9,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Downloads that are led elsewhere, signed and pinned, and gone on with.
+/// Downloads that are redirected, signed, pinned and resumed.
 @Suite struct DownloadRedirectTests {
     private let authority: TestAuthority
     private let folder: TemporaryDirectory

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Fetched values from a real service at the start, and the last good ones in their place.
+/// Fetching values from a real service at the start, and the last good values if that fails.
 @Suite struct FetchTests {
     @Test func fetchedValuesJoinTheConfigurationAndAreKept() async throws {
         let fixture = try await FetchFixture()

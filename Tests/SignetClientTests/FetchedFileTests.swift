@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The sealed file of the last good values: what is in it counts, or is refused by name.
+/// The sealed file of the last good values: which contents are used, and which are refused.
 @Suite struct FetchedFileTests {
     @Test(arguments: [
         ("other app", "wrong-app"), ("other version", "older-version"), ("other root", "wrong-key"),

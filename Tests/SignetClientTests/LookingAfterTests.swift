@@ -5,7 +5,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What monitoring sees from outside, and what a running system finds when it checks itself.
+/// The state that a running system gives to a monitoring program.
 @Suite struct MonitorTests {
     private static func sealing(_ root: String = "Wlpa") throws -> Sealing {
         Sealing(
@@ -72,6 +72,7 @@ import Testing
     }
 }
 
+/// The self-check of a running system.
 @Suite struct RunningSelfCheckTests {
     private static func lines(
         _ report: SelfCheckReport, _ status: SelfCheckReport.Status

@@ -10,6 +10,7 @@ import SignetVault
 import TestSupport
 import Testing
 
+/// Calls through a network system: results, retries and errors.
 @Suite struct NetworkSystemTests {
     @Test func callsAreSignedPinnedAndUnboxed() async throws {
         let host = try await OrdersHost.start()
@@ -215,6 +216,7 @@ import Testing
     }
 }
 
+/// Engines that can't pin, and the attempts of a call.
 @Suite struct EngineChoiceTests {
     private static func system(
         _ engine: RecordingEngine, attempts: Int = 1, policy: PinPolicy?
@@ -277,6 +279,7 @@ import Testing
     }
 }
 
+/// Configurations with which a system can't start.
 @Suite struct StartTests {
     @Test(
         arguments: [

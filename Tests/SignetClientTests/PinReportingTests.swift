@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Reports that calls make, and where they go.
+/// The pin reports that calls make, and where they are sent.
 @Suite struct PinReportingTests {
     private static let now: Int64 = 1_795_228_551
     private let authority: TestAuthority

@@ -1,7 +1,7 @@
 import SignetClient
 import Testing
 
-/// Which properties of a REST endpoint go where.
+/// The place of each property of a REST endpoint: path, query or body.
 @Suite struct RESTEndpointTests {
     private struct Read: RESTEndpoint {
         typealias Success = [String: Int]

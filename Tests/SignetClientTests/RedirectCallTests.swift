@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Redirects on a call's whole way: what is signed, what stays, and what never leaves.
+/// Redirected calls: what is signed again, what is kept, and what is removed.
 @Suite struct RedirectCallTests {
     private static let keys: KeySet? = try? KeySet(
         parsing: Array(

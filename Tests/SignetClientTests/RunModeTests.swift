@@ -6,6 +6,7 @@ import SignetVault
 import TestSupport
 import Testing
 
+/// The run modes and the simulation switches.
 @Suite struct RunModeTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine, maySwitch: Bool = true

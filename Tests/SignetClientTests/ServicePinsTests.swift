@@ -3,7 +3,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// The pins of services that are given as values, with a policy beside them and without.
+/// The pins of services that a program gives as values, with and without a policy.
 @Suite struct ServicePinsTests {
     private static func pin(_ byte: UInt8) throws -> Pin {
         try Pin(bytes: [UInt8](repeating: byte, count: 32))

@@ -10,8 +10,8 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What an engine is given of a signed call: a message that a verifier takes as it stands, wherever
-/// the scheme puts its signature.
+/// The message that an engine gets for a signed call. A verifier accepts it, wherever the scheme
+/// puts its signature.
 @Suite struct SignedCallTests {
     /// A scheme with its settings, and where its signature must stand.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -2,8 +2,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Arrays of objects that are alike, which the encoder writes by what it has written, and objects that
-/// begin like those before them and go on otherwise.
+/// Arrays of objects with the same member names, for which the encoder reuses text, and objects
+/// that differ after the first names.
 struct LikeObjectsEncodingTests {
     private struct Key: CodingKey {
         let stringValue: String

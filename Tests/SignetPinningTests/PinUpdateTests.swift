@@ -5,7 +5,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// Signed policies: made, judged, kept, and refused however they are changed.
+/// Signed policies: how they are made, checked and stored, and changed ones, which are refused.
 @Suite struct PinUpdateTests {
     private static let now: Int64 = 1_795_228_551
     private static let day: Int64 = 86_400

@@ -3,7 +3,7 @@ import SignetCrypto
 import SignetSigning
 import Testing
 
-/// What attackers and clumsy senders do to RFC 9421, each with the one code it is refused by.
+/// Malformed and hostile input to RFC 9421, with the error code that refuses each.
 @Suite struct BadInputTests {
     private let now = Sample.now
 

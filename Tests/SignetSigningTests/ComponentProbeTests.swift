@@ -4,7 +4,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// What each component is in a signature base, compared with a MAC over the base that RFC 9421 gives.
+/// The line of each component in a signature base, compared by a MAC over the base that RFC 9421
+/// gives.
 @Suite struct ComponentProbeTests {
     struct Probe: Decodable, Sendable, CustomTestStringConvertible {
         let probe: String

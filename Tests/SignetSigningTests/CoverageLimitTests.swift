@@ -3,7 +3,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// How many components a signature may cover, and how they are found in messages with many fields.
+/// The limit of covered components, and messages with many fields.
 @Suite struct CoverageLimitTests {
     private let now = Sample.now
 

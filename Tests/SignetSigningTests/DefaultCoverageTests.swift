@@ -1,7 +1,7 @@
 import SignetSigning
 import Testing
 
-/// What a verifier demands that is given no list.
+/// The components that a verifier requires by default.
 @Suite struct DefaultCoverageTests {
     private let now = Sample.now
     private static let request = "GET /a HTTP/1.1\nHost: h\n\n"

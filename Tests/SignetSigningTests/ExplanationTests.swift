@@ -3,7 +3,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// What `explain` shows of a message.
+/// The explanations of signers and verifiers: the base and its parts, without secrets.
 @Suite struct ExplanationTests {
     private let now = Sample.now
 

@@ -13,7 +13,7 @@ private final class Tally: Sendable {
     func count(_ nonce: String) { state.withLock { $0[nonce, default: 0] += 1 } }
 }
 
-/// What all nonce stores have in common.
+/// The rules that all nonce stores share.
 @Suite struct NonceStoreTests {
     private let now = Sample.now
 

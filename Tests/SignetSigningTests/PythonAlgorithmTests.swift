@@ -6,7 +6,8 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSigning
 
-/// All six algorithms both ways with PyPI's http-message-signatures, on random messages of a seed.
+/// All six algorithms in both directions with PyPI's http-message-signatures, on random messages
+/// of a fixed seed.
 @Suite struct PythonAlgorithmTests {
     private static let script = """
         import sys, json, base64, datetime, types, http_message_signatures as hms

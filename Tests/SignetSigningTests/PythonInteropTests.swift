@@ -3,7 +3,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Both ways with PyPI's http-message-signatures 3.0, an implementation that is not ours.
+/// Signing and verifying in both directions with PyPI's http-message-signatures 3.0.
 @Suite struct PythonInteropTests {
     private static let covers =
         "@method,@authority,@scheme,@target-uri,@request-target,@path,@query,content-type,"

@@ -1,7 +1,7 @@
 import SignetSigning
 import Testing
 
-/// HMAC keys that anybody could guess.
+/// HMAC keys of fewer than 16 bytes, which can be guessed.
 @Suite struct ShortKeyTests {
     private let now = Sample.now
 

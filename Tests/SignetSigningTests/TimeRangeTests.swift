@@ -2,7 +2,7 @@ import SignetCrypto
 import SignetSigning
 import Testing
 
-/// Times after the year 9999, which no date can be written for.
+/// Times after the year 9999, which can't be written as a date.
 @Suite struct TimeRangeTests {
     private let now = Sample.now
     private static let latest: Int64 = 253_402_300_799

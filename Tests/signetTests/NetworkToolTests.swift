@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet pins`, `call` and `send` against the orders host, as scripts run them.
+/// `signet pins`, `call` and `send` with the orders host.
 @Suite struct NetworkToolTests {
     private static let host = Task { try await OrdersHost.start() }
     private static let create = ["orders.create", "--params", #"{"item":"tea","quantity":2}"#]

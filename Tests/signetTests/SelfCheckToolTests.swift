@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet self-check` on a program's folder that is whole, and on the same with one thing broken.
+/// `signet self-check` on a program's folder, complete and with one defect each.
 @Suite struct SelfCheckToolTests {
     /// A program's folder beside a running host.
     private struct Program {

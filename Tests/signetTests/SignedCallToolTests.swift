@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet call` and `signet send` with schemes of partners: what arrives is verified byte for byte,
-/// by `signet verify` and by botocore.
+/// `signet call` and `signet send` with partners' schemes. `signet verify` and botocore verify
+/// the request that arrives.
 @Suite struct SignedCallToolTests {
     private let folder: TemporaryDirectory
     private let server: CaptureServer

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What of its environment the tool takes, and what it does not.
+/// The parts of its environment, such as proxy variables, that the tool uses or ignores.
 @Suite struct SurroundingsToolTests {
     private static let message = "GET /plain HTTP/1.1\nAuthorization: topsecret\n"
 

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault edit` with editors that are scripts, as good and as bad as editors are.
+/// `signet vault edit` with scripts as editors, correct and faulty ones.
 @Suite struct VaultEditToolTests {
     let vault: HandVault
 

@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Byte-equal with PyPI's botocore, which signs what AWS's own tools send, and with awscrt as botocore
-/// configures it. Ours is told region and service alone.
+/// The same bytes as PyPI's botocore, which signs for AWS's own tools, and as awscrt configured
+/// as botocore configures it. Our signer gets region and service only.
 @Suite struct BotocoreTests {
     private static let script = """
         import sys, json, base64, datetime, botocore.auth, botocore.crt.auth

@@ -3,7 +3,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// What a signer and a verifier say of the text that a scheme's document makes.
+/// The explanation of the text that a scheme's document describes.
 @Suite struct SchemeExplanationTests {
     private static let keys: KeySet = {
         do { return try Partner.keys([("AKIDEXAMPLE", "a secret that nobody may see")]) } catch {

@@ -4,7 +4,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// The code and the documents of the article "Writing a scheme for a partner", as they stand there.
+/// The code and the documents of the article "Writing a scheme for a partner", unchanged.
 @Suite struct SchemeGuideTests {
     private static func blocks(in language: String) throws -> [String] {
         try Article("Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")

@@ -6,8 +6,7 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSigning
 
-/// What clumsy programs and attackers do to messages under a scheme, each with the one code it is
-/// refused by.
+/// Malformed and hostile messages under a scheme, with the error code that refuses each.
 @Suite struct SchemeMessageTests {
     private static let aws = ["region": "eu-central-1", "service": "iam"]
     /// The service that the body's hash is sent to as a field too.

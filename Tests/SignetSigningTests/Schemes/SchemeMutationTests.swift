@@ -4,8 +4,9 @@ import Testing
 
 @testable import SignetSigning
 
-/// Documents with one node or two replaced by another, from a seed: what the reader takes signs and
-/// verifies, or refuses with an error, and nothing traps. `SIGNET_MUTATIONS` sets how many (2,000).
+/// Scheme documents with one or two nodes replaced at random. A document that the reader accepts
+/// signs and verifies, or throws an error; nothing traps. `SIGNET_MUTATIONS` sets their number
+/// (2,000).
 @Suite struct SchemeMutationTests {
     private static let texts = [
         "", "{body}", "{method}", "{target}", "{query}", "{keyid}", "{nonce}", "{time}",

@@ -2,7 +2,7 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// The example of Documentation/signing-scheme.md, as it stands there.
+/// The example of Documentation/signing-scheme.md.
 @Suite struct SchemePageTests {
     @Test func exampleHasThePartnersWeaknessesOnly() throws {
         let blocks = try Article("Documentation/signing-scheme.md").blocks(in: "json")

@@ -2,7 +2,8 @@ import Foundation
 import SignetSigning
 import Testing
 
-/// Byte-equal with PyPI's tencentcloud-sdk-python-common, the part of Tencent Cloud's SDK that signs.
+/// The same bytes as PyPI's tencentcloud-sdk-python-common, the signing part of Tencent Cloud's
+/// SDK.
 @Suite struct TencentPeerTests {
     /// The SDK signs and sends; what it would send is taken instead.
     private static let script = """

@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Both ways with PyPI's standardwebhooks and stripe: what they sign we verify, what we sign they
-/// verify, and neither takes what was changed.
+/// Signing and verifying in both directions with PyPI's standardwebhooks and stripe, and changed
+/// messages, which both sides refuse.
 @Suite struct WebhookPeerTests {
     /// Each event is signed where it has no signature yet, else judged.
     private static let script = """
