@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The parts of its environment, such as proxy variables, that the tool uses or ignores.
-@Suite struct SurroundingsToolTests {
+@Suite struct EnvironmentToolTests {
     private static let message = "GET /plain HTTP/1.1\nAuthorization: topsecret\n"
 
     private func send(

@@ -4,7 +4,7 @@ import Testing
 
 /// Arrays of objects with the same member names, for which the encoder reuses text, and objects
 /// that differ after the first names.
-struct LikeObjectsEncodingTests {
+struct SimilarObjectsEncodingTests {
     private struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

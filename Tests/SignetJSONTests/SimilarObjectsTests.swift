@@ -4,7 +4,7 @@ import Testing
 
 /// Arrays of objects with the same member names, for which the reader reuses names, and objects
 /// that differ after the first names.
-struct LikeObjectsTests {
+struct SimilarObjectsTests {
     /// What is refused, and the name at fault.
     @Test(arguments: [
         (#"[{"a":1,"b":2},{"a":1,"b":2,"a":3}]"#, 28),
