@@ -1,4 +1,9 @@
-.PHONY: help demo test check check-all threads soak bench fuzz docs build clean
+.PHONY: help demo test check check-all threads soak bench fuzz docs build install uninstall dist clean
+
+# Where `make install` puts the program; DESTDIR stands before it, for packages.
+PREFIX = /usr/local
+# The installed program, which needs no Swift runtime. Give another one to install that.
+PROGRAM = .build/static/release/signet
 
 help:
 	@echo "make demo    shows the main job step by step on this machine (installs what is missing)"
@@ -11,6 +16,9 @@ help:
 	@echo "make fuzz    feeds changed inputs to each parser of foreign bytes under libFuzzer, a minute each (SECONDS_EACH); ONLY=fuzz-NAME runs one"
 	@echo "make docs    writes the site of the documentation to .build/docs"
 	@echo "make build   builds the optimised signet program and prints its path"
+	@echo "make install builds signet without need of a Swift runtime, and installs it with manual pages and completions below PREFIX ($(PREFIX))"
+	@echo "make uninstall removes what make install has installed"
+	@echo "make dist    writes a tar.gz, a Debian package and their SHA256SUMS into .build/dist"
 	@echo "make clean   removes what was built, but no keys and certificates"
 
 demo:
@@ -52,9 +60,24 @@ docs:
 	@Scripts/documentation site
 
 build:
-	@Scripts/install-dependencies
+	@Scripts/install-dependencies build
 	swift build -c release --product signet
 	@echo "$$(swift build -c release --show-bin-path)/signet"
+
+# Not built again if no source is newer, so that `sudo make install` after `make dist` runs no compiler.
+.build/static/release/signet: Package.swift $(shell find Sources -type f -not -name '*.md')
+	@Scripts/install-dependencies build
+	swift build -c release --product signet --static-swift-stdlib --scratch-path .build/static
+	@touch $@
+
+install: $(PROGRAM)
+	@Scripts/install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
+
+uninstall:
+	@Scripts/install --remove "$(DESTDIR)$(PREFIX)"
+
+dist: $(PROGRAM)
+	@Scripts/dist "$(PROGRAM)" .build/dist
 
 clean:
 	-@Examples/orders/host stop

@@ -278,8 +278,7 @@ public final class NetworkSystem: Sendable {
             // Whoever gives the method knows what GET means; a boxed call loses its meaning with it.
             admission.rules.redirects.changesMethod =
                 admission.service.configuration.redirects.changesMethod
-            let base = admission.service.url
-            let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
+            let url = try admission.service.url.at(target: target)
             try admission.snapshot.urlRules.check(url)
             let head = HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority, path: url.target,

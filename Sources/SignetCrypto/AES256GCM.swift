@@ -11,52 +11,30 @@ package enum AES256GCM {
 
     private static let sealing = "AES-256-GCM seal"
 
-    /// Encrypts a plaintext. Never use a nonce twice with one key.
-    ///
-    /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails.
-    package static func seal(
-        _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
-    ) throws(CryptoFailure) -> (ciphertext: [UInt8], tag: [UInt8]) {
-        let cipher = unsafe try requireCipher(
-            for: sealing, text: plaintext, key: key, nonce: nonce, associated: associated)
-        var tag = [UInt8](repeating: 0, count: tagByteCount)
-        let count = plaintext.count
-        var isDone = false
-        let ciphertext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            isDone = unsafe plaintext.withUnsafeBytes { plaintext in
-                unsafe encrypt(
-                    plaintext, to: buffer.baseAddress, tag: &tag, cipher: cipher, key: key,
-                    nonce: nonce, associated: associated)
-            }
-            written = isDone ? count : 0
-        }
-        guard isDone else { throw CryptoFailure.library(sealing) }
-        return (ciphertext, tag)
-    }
-
     /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it.
     /// Never use a nonce twice with one key.
     ///
     /// - Returns: The tag.
-    /// - Throws: `CryptoFailure` if a size is wrong, or if OpenSSL fails; then `text` is wiped.
+    /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails. Then `text` is wiped.
     package static func seal(
         inPlace text: inout [UInt8], key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
-        let cipher = unsafe try requireCipher(
-            for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
-        var tag = [UInt8](repeating: 0, count: tagByteCount)
-        let isDone = unsafe text.withUnsafeMutableBytes { text in
-            unsafe encrypt(
-                UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
-                key: key, nonce: nonce, associated: associated)
-        }
-        guard isDone else {
+        do throws(CryptoFailure) {
+            let cipher = unsafe try requireCipher(
+                for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
+            var tag = [UInt8](repeating: 0, count: tagByteCount)
+            let isDone = unsafe text.withUnsafeMutableBytes { text in
+                unsafe encrypt(
+                    UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
+                    key: key, nonce: nonce, associated: associated)
+            }
+            guard isDone else { throw CryptoFailure.library(sealing) }
+            return tag
+        } catch {
             wipe(&text)
-            throw CryptoFailure.library(sealing)
+            throw error
         }
-        return tag
     }
 
     /// Decrypts a ciphertext if its tag matches.

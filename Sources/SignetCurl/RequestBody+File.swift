@@ -1,4 +1,3 @@
-internal import SignetCrypto
 internal import SignetSystem
 public import SignetTransport
 

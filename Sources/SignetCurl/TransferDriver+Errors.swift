@@ -157,6 +157,11 @@ extension TransferDriver {
         timeout(of: plan, reason: "the call waited for a connection until its deadline")
     }
 
+    /// Returns the error of a call that libcurl did not end at its deadline.
+    static func lateTimeout(of plan: RequestPlan) -> TransportError {
+        timeout(of: plan, reason: "the call had not ended by its deadline")
+    }
+
     /// Returns the error of a body that is larger than the call allows.
     static func bodyTooLarge(for plan: RequestPlan) -> TransportError {
         TransportError(

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The key of an array's element, or of a member by its name.
 struct AnyCodingKey: CodingKey {
     let stringValue: String

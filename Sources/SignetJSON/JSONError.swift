@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// An error of reading, writing, decoding or encoding JSON.
 ///
 /// The message says what was found, what was expected and where. Of the input it holds only the

@@ -70,12 +70,7 @@ struct JSONWriter {
     private let style: JSONStyle.Value
     private var level = 0
 
-    init(_ style: JSONStyle, reserving count: Int = 0) {
-        self.style = style.value
-        if count > 0 { bytes.reserveCapacity(count) }
-    }
-
-    mutating func append(_ byte: UInt8) { bytes.append(byte) }
+    init(_ style: JSONStyle) { self.style = style.value }
 
     mutating func write(_ value: JSONValue) {
         switch value {

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 public import SignetPinning
 
 /// A file format for pins, of this package or of another program.

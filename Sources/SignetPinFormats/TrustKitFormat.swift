@@ -101,7 +101,7 @@ enum TrustKitFormat {
     /// Refuses a star, because a domain isn't a pattern.
     static func requirePlainHost(_ host: String) throws(PinError) {
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw HostName.refusal("a domain can't have a star")
+            throw PinError(code: .badHost, message: "a domain can't have a star")
         }
     }
 

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 
 /// The last day on which a rule is valid. The rule expires when that day ends in UTC.
 public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,4 @@
-internal import SignetBase
-internal import SignetCrypto
+package import SignetBase
 
 /// An error of a pin, a host name or a policy, or a policy's refusal of a host.
 ///
@@ -109,6 +108,11 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
         self.message = printable(message)
         self.refusal = refusal
+    }
+
+    /// Creates the error for an invalid host.
+    package init(_ error: HostError) {
+        self.init(code: .badHost, message: error.message)
     }
 
     /// The message.

@@ -178,23 +178,3 @@ extension RPCError {
         RPCError(code: .invalidParameters, message: what)
     }
 }
-
-/// Makes a server's text fit for a line that people read.
-package enum Printable {
-    /// Returns a parameter's name for a message, shortened and in quotation marks.
-    package static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
-
-    /// Returns the text, cut after `limit` scalars, with characters escaped that could move the
-    /// cursor or reverse the line.
-    package static func text(_ text: String, limit: Int = 200) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars.prefix(limit) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return text.unicodeScalars.dropFirst(limit).isEmpty ? result : result + "…"
-    }
-}

@@ -1,5 +1,6 @@
 internal import CSignetStreams
 internal import SignetRPC
+internal import SignetSystem
 
 #if canImport(Glibc)
     internal import Glibc
@@ -98,7 +99,7 @@ final class Descriptors: Sendable {
     static func awaitEnd(of child: Int32) { csignet_stream_await_end(child) }
 
     /// Blocks until a child has ended, reaps it and returns its exit status.
-    static func reap(_ child: Int32) -> Int32 { csignet_stream_wait(child) }
+    static func reap(_ child: Int32) -> Int32 { SystemCalls.wait(forChild: child) }
 
     /// Sends a child SIGTERM, or SIGKILL.
     static func end(_ child: Int32, byForce: Bool) { kill(child, byForce ? SIGKILL : SIGTERM) }

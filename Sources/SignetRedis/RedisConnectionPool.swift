@@ -1,5 +1,6 @@
 #if Redis
     internal import Dispatch
+    internal import SignetBase
     internal import SignetCrypto
     internal import SignetSigning
     internal import Synchronization
@@ -31,7 +32,8 @@
             let settings = PooledConnection.Settings(options, password: password)
             address = settings.address
             limit = options.waitingLimit
-            patience = options.connectTimeout.milliseconds + options.commandTimeout.milliseconds
+            patience =
+                options.connectTimeout.wholeMilliseconds + options.commandTimeout.wholeMilliseconds
             state = Mutex(
                 State(
                     idle: (0..<options.connections).map {

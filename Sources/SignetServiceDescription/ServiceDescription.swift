@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 public import SignetRPC
 
@@ -81,7 +82,7 @@ public struct ServiceDescription: Sendable, Hashable {
         }
         throw RPCError(
             code: .unknownMethod,
-            message: "found the method \(Printable.name(name)), expected "
+            message: "found the method \(quoted(name)), expected "
                 + (methods.isEmpty
                     ? "none: the description has no methods"
                     : "one of \(MethodDescription.list(methods.map(\.name)))"))

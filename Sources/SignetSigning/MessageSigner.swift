@@ -35,7 +35,8 @@ public struct MessageSigner: Sendable {
         /// Seconds from `created` to `expires` (`rfc9421`); nil leaves `expires` out.
         public var lifetime: Int64?
         /// Whether each signature gets a random nonce unless the caller passes one.
-        /// `salted-hmac-v1` always has a nonce.
+        /// `salted-hmac-v1` and a scheme document that uses a nonce always have one; another document
+        /// has none.
         public var addsNonce = false
         /// The algorithm of a Content-Digest or Repr-Digest that the signer adds because it is
         /// covered and missing (`rfc9421`).
@@ -275,16 +276,10 @@ public struct MessageSigner: Sendable {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce
-        if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
+        if nonce == nil, addsNonce {
+            nonce = Base64.encode(try RandomBytes.forSigning(16), as: .url)
+        }
         if let nonce { try SigningText.requirePrintable(nonce, name: "the nonce") }
         return nonce
-    }
-
-    private static func randomNonce() throws(SigningError) -> String {
-        do throws(CryptoFailure) {
-            return Base64.encode(try RandomBytes.bytes(16), as: .url)
-        } catch {
-            throw SigningError(error)
-        }
     }
 }

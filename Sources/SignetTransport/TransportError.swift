@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 public import SignetPinning
 
 /// An error of a call that got no response, or only a part of it.

@@ -73,6 +73,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let rolledBack = Code("rolled-back")
         /// The state file was changed or truncated, or belongs to another root.
         public static let stateTampered = Code("state-tampered")
+        /// The schema no longer allows a value that was changed in the dump, so sealing would lose it.
+        public static let wouldLoseChanges = Code("would-lose-changes")
         /// A root can't be removed while other dumps are sealed under it.
         public static let locksOutOthers = Code("locks-out-others")
         /// An input isn't a flat JSON object, or an id, version or other argument is invalid.
@@ -92,7 +94,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .wrongKey, .tampered, .newerVersion, .olderVersion, .otherVersion, .wrongApp,
                 .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid,
-                .rolledBack, .stateTampered:
+                .rolledBack, .stateTampered, .wouldLoseChanges:
                 true
             default: false
             }
@@ -103,11 +105,22 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// The problem for people: found, expected and where. Contains no value, key or plaintext.
     public let message: String
+    /// The key of the configuration that the error is about, or nil.
+    public let key: String?
+    /// All problems that were found in one run, if the error is about a configuration: the first
+    /// one is this error without the others. Empty for other errors.
+    public let problems: [VaultError]
 
     /// Creates an error. `message` must not contain a value of the configuration or a key.
     public init(_ code: Code, _ message: String) {
+        self.init(code, message, key: nil)
+    }
+
+    init(_ code: Code, _ message: String, key: String?, problems: [VaultError] = []) {
         self.code = code
         self.message = message
+        self.key = key
+        self.problems = problems
     }
 
     /// The message.
@@ -120,12 +133,23 @@ extension VaultError {
     static func unknown(_ name: String, in place: String) -> VaultError {
         let isSecret = SecretDetector.finding(in: .string(name)) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
-        return VaultError(.unknownConfigKey, "\(shown) in \(place): not in the schema")
+        return VaultError(
+            .unknownConfigKey, "\(shown) in \(place): not in the schema",
+            key: isSecret ? nil : name)
+    }
+
+    /// Returns the error that reports all of these, or nil if there are none. Its code is the first
+    /// one's, and its message has a line for each.
+    init?(joining problems: [VaultError]) {
+        guard let first = problems.first else { return nil }
+        let all = problems.flatMap { $0.problems.isEmpty ? [$0] : $0.problems }
+        self.init(
+            first.code, all.map(\.message).joined(separator: "\n"), key: first.key, problems: all)
     }
 
     /// Returns the error with the file's name before its message; nil or `-` is standard input.
     func naming(_ file: String?) -> VaultError {
         let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
-        return VaultError(code, "\(printable(shown)): \(message)")
+        return VaultError(code, "\(printable(shown)): \(message)", key: key, problems: problems)
     }
 }

@@ -22,7 +22,7 @@ struct PassphraseOption {
 
     /// The words of the option.
     let text: String
-    /// What the person is asked for.
+    /// The name of the secret in the question.
     var subject = "Passphrase"
 
     /// Reads the passphrase from its source, or asks for it.

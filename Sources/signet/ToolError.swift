@@ -4,12 +4,16 @@ import SignetJSON
 enum ExitStatus: Int32, Sendable {
     /// The work is done.
     case done = 0
-    /// The thing asked about says no: a bad signature, a wrong pin, a wrong key.
+    /// The check failed: a bad signature, a wrong pin, a wrong key.
     case refused = 1
     /// Wrong usage, or a file that is malformed or cannot be read or written.
     case usage = 2
     /// No usable answer came from the network.
     case network = 3
+    /// The command of `signet exec` cannot run, as sh says it.
+    case notExecutable = 126
+    /// The command of `signet exec` was not found, as sh says it.
+    case notFound = 127
 }
 
 /// An error of a module with a code that scripts rely on.
@@ -62,6 +66,9 @@ struct ToolError: CodedError {
         }
     }
 
+    /// What helps against the error, if an option does.
+    var remedy: String? { Self.remedies[codeName] }
+
     /// The options that help against errors of the modules, by code. Each command that can fail with such a
     /// code has the option, or the text names the commands that have it.
     private static let remedies: [String: String] = [
@@ -72,6 +79,9 @@ struct ToolError: CodedError {
         "too-old": "--max-age SECONDS accepts older signatures",
         "created-in-future": "--clock-skew SECONDS accepts a clock that is further ahead",
         "rolled-back": "--accept-rollback lets it pass",
+        "would-lose-changes":
+            "vault set gives the keys values that the schema allows, and vault seal --replace drops the "
+            + "changes",
         "older-version":
             "vault open and vault get read it with --accept-app-version or --accept-system-version, "
             + "and vault rebind brings it up to date",
@@ -88,7 +98,7 @@ struct ToolError: CodedError {
         // Vault
         "wrong-key", "tampered", "newer-version", "older-version", "other-version", "wrong-app",
         "wrong-system", "unknown-key", "key-revoked", "key-expired", "key-not-yet-valid",
-        "wrong-key-use", "key-too-short", "rolled-back", "state-tampered",
+        "wrong-key-use", "key-too-short", "rolled-back", "state-tampered", "would-lose-changes",
         // Pins
         "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
         "update-expired", "update-not-yet-valid", "lint-findings",

@@ -54,18 +54,6 @@ import Testing
         #expect(try open(sealed.ciphertext, sealed.tag) == plaintext)
     }
 
-    @Test(arguments: [0, 1, 15, 16, 17, 1000, 100_000])
-    func sealsInPlaceToTheSame(_ count: Int) throws {
-        let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let sealed = try seal(plaintext)
-        var text = plaintext
-        let tag = try AES256GCM.seal(
-            inPlace: &text, key: Self.key.span, nonce: Self.nonce.span,
-            authenticating: bytes("header").span)
-        #expect(text == sealed.ciphertext && tag == sealed.tag)
-        #expect(plaintext.count == count && (count == 0 || text != plaintext))
-    }
-
     @Test func sealingInPlaceRefusesSizesToo() {
         for (keyCount, nonceCount) in [(16, 12), (33, 12), (32, 11), (32, 16), (0, 12), (32, 0)] {
             var text = bytes("text")
@@ -74,6 +62,7 @@ import Testing
                     inPlace: &text, key: [UInt8](repeating: 1, count: keyCount).span,
                     nonce: [UInt8](repeating: 1, count: nonceCount).span, authenticating: Span())
             }
+            #expect(text.isEmpty, "the plaintext was not wiped")
         }
     }
 
@@ -154,5 +143,18 @@ import Testing
         } catch {
             return (error as? CryptoFailure)?.isAuthenticationFailure == true
         }
+    }
+}
+
+extension AES256GCM {
+    /// Seals a copy of a plaintext.
+    fileprivate static func seal(
+        _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
+        authenticating associated: Span<UInt8>
+    ) throws -> (ciphertext: [UInt8], tag: [UInt8]) {
+        var text = plaintext.indices.map { plaintext[$0] }
+        let tag = try seal(
+            inPlace: &text, key: key, nonce: nonce, authenticating: associated)
+        return (text, tag)
     }
 }

@@ -92,6 +92,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
             let command = "(signet pins show https://"
             #expect(error?.message.contains(command) == true)
             #expect(error?.message.contains(end) == true, "\(error?.message ?? "")")
+            #expect(error?.refusal?.port == port)
         }
     }
 

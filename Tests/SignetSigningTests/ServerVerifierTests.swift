@@ -129,7 +129,7 @@ private final class Ending: Sendable {
             for round in 0..<16 {
                 let new = (round + 1) % 2
                 verifier.replaceKeys(with: [first, second][new])
-                // Each may run on another thread, with a stripe of its own.
+                // Each may run on another thread.
                 let outcomes = await withTaskGroup(of: [String].self) { inner in
                     for _ in 0..<4 {
                         inner.addTask {
@@ -169,6 +169,23 @@ private final class Ending: Sendable {
         policy.allow([], forKey: "b")
         let barred = try Verifier(keys: set, policy: policy)
         #expect(reason(barred, try signed(set, "b")) == "algorithm-not-allowed")
+    }
+
+    @Test("a scheme without algorithms to choose refuses a policy that names some")
+    func algorithmsOfOtherSchemes() throws {
+        let set = try keys(key("a"))
+        var policies = [VerificationPolicy](repeating: VerificationPolicy(), count: 3)
+        policies[0].allow([], forKey: "a")
+        policies[1].allow([.hmacSHA256], forKey: "another")
+        policies[2].algorithms = []
+        for scheme in [.saltedHMAC, try SigningScheme(named: "stripe")] {
+            for policy in policies {
+                #expect(
+                    code { _ = try Verifier(scheme: scheme, keys: set, policy: policy) }
+                        == "unsupported-option")
+            }
+            #expect(code { _ = try Verifier(scheme: scheme, keys: set) } == "no error")
+        }
     }
 
     // MARK: Nonces

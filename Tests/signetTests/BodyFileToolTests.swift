@@ -107,7 +107,10 @@ import Testing
         let input = Array("text".utf8)
         let cases: [([String], String)] = [
             (["--body", "-", "-"], "standard input"),
-            (["--body", body, try folder.write(Self.head + "x", to: "whole")], "body of its own"),
+            (
+                ["--body", body, try folder.write(Self.head + "x", to: "whole")],
+                "a body in the message"
+            ),
             (["--body", body + "-gone", head], "cannot open"),
             (["--body", folder.url.path, head], "folder"),
         ]

@@ -304,7 +304,7 @@ import Testing
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-param", "X-Version=env:SECRET"],
-                "is not what the description wants"
+                "does not match the description"
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-header", "X-Version=env:SECRET"],

@@ -265,16 +265,10 @@ struct DownloadRun: ~Copyable {
         do {
             var sha256 = try IncrementalDigest(.sha256)
             var sha512 = try IncrementalDigest(.sha512)
-            var failure: CryptoFailure?
             try part.read { bytes in
-                do throws(CryptoFailure) {
-                    try sha256.update(bytes)
-                    try sha512.update(bytes)
-                } catch {
-                    failure = error
-                }
+                try sha256.update(bytes)
+                try sha512.update(bytes)
             }
-            if let failure { throw failure }
             let found = try sha256.finish()
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(

@@ -230,7 +230,7 @@ extension NetworkSystem {
             }
         }
         for (service, prepared) in box.snapshot.services.sorted(by: { $0.key.name < $1.key.name }) {
-            guard let host = try? prepared.url.host() else { continue }
+            let host = prepared.url.origin.host
             let isSecure = prepared.url.scheme == "https"
             let decision = new.policy.decision(for: host, isSecure: isSecure, now: now)
             guard let refusal = decision.refusal else { continue }

@@ -24,13 +24,22 @@ package enum KeyFile {
         _ kind: Key.Kind, id: String, to path: String, append: Bool
     ) throws(KeyError) {
         try requireUsable(id)
-        guard append else {
-            // Checked before the slow generation of an RSA key; `createNew` checks it again.
-            guard !exists(path) else { throw fileExists(path) }
-            let key = try generate(kind, id: id)
-            return try create(path, with: key)
-        }
-        let key = try generate(kind, id: id)
+        // Checked before the slow generation of an RSA key; `createNew` checks it again.
+        guard append || !exists(path) else { throw fileExists(path) }
+        try add(generate(kind, id: id), id: id, to: path, append: append)
+    }
+
+    /// Writes an imported key to a file, as ``add(_:id:to:append:)`` writes a new one.
+    package static func add(
+        _ imported: ImportedKey, to path: String, append: Bool
+    ) throws(KeyError) {
+        try add(imported.jwk, id: imported.id, to: path, append: append)
+    }
+
+    private static func add(
+        _ key: JSONObject, id: String, to path: String, append: Bool
+    ) throws(KeyError) {
+        guard append else { return try create(path, with: key) }
         // Tries twice, because another process may create the file after the lock found none.
         for isLast in [false, true] {
             var lock = try Self.lock(path)
@@ -74,7 +83,7 @@ package enum KeyFile {
         }
     }
 
-    private static func requireUsable(_ id: String) throws(KeyError) {
+    static func requireUsable(_ id: String) throws(KeyError) {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
@@ -161,7 +170,7 @@ package enum KeyFile {
         try replaceContents(of: &lock, with: bytes)
     }
 
-    private static func text(of set: JSONObject) -> [UInt8] {
+    static func text(of set: JSONObject) -> [UInt8] {
         var bytes = JSONValue.object(set).serialized(.pretty)
         if bytes.last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
         return bytes

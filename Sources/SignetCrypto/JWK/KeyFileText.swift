@@ -2,7 +2,7 @@ internal import SignetBase
 import SignetJSON
 internal import SignetSystem
 
-/// The text of a key file, to add or remove a key and keep every other byte: the members of other
+/// The text of a key file, to add, remove or revoke a key and keep every other byte: the members of other
 /// programs, and the layout.
 final class KeyFileText {
     private(set) var bytes: [UInt8]
@@ -36,7 +36,7 @@ final class KeyFileText {
         let between: [UInt8] =
             found.index > 0
             ? Array(bytes[found.keys[found.index - 1].upperBound..<key.lowerBound])
-            : [UInt8(ascii: ",")] + bytes[found.start + 1..<key.lowerBound]
+            : [UInt8(ascii: ",")] + bytes[found.array.lowerBound + 1..<key.lowerBound]
         var new: [UInt8] = []
         new.reserveCapacity(bytes.count + between.count + copy.count)
         new.append(contentsOf: bytes[..<key.upperBound])
@@ -58,11 +58,31 @@ final class KeyFileText {
         } else if found.index > 0 {
             range = found.keys[found.index - 1].upperBound..<key.upperBound
         } else {
-            range = key
+            range = found.array.lowerBound + 1..<found.array.upperBound - 1
         }
+        replace(range, with: [])
+    }
+
+    /// Sets a key's member `revoked` to true.
+    ///
+    /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
+    func revoke(_ id: String) throws(KeyError) {
+        let found = try find(id)
+        if let there = found.revoked { return replace(there, with: Array("true".utf8)) }
+        // The new member is laid out as the last one is.
+        let last = found.last
+        let between = Array(bytes[last.start..<last.name.lowerBound])
+        let colon = Array(bytes[last.name.upperBound..<last.value.lowerBound])
+        let member =
+            between + Array("\"revoked\"".utf8) + colon + Array("true".utf8)
+        replace(last.value.upperBound..<last.value.upperBound, with: member)
+    }
+
+    private func replace(_ range: Range<Int>, with text: [UInt8]) {
         var new: [UInt8] = []
-        new.reserveCapacity(bytes.count - range.count)
+        new.reserveCapacity(bytes.count - range.count + text.count)
         new.append(contentsOf: bytes[..<range.lowerBound])
+        new.append(contentsOf: text)
         new.append(contentsOf: bytes[range.upperBound...])
         replace(with: new)
     }
@@ -76,9 +96,13 @@ final class KeyFileText {
     /// them would wipe a copy.
     private struct Found {
         let keys: [Range<Int>]
-        /// The position of the array.
-        let start: Int
+        /// The array.
+        let array: Range<Int>
         let index: Int
+        /// The value of the key's member `revoked`.
+        let revoked: Range<Int>?
+        /// The key's last member, and the end of the value before it.
+        let last: (start: Int, name: Range<Int>, value: Range<Int>)
         /// The values of the key's id and secret.
         let replaced: [(range: Range<Int>, isID: Bool)]
     }
@@ -105,13 +129,23 @@ final class KeyFileText {
             throw KeyError(
                 code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
         }
-        let replaced = reader.members(of: keys[index]).compactMap { name, value in
+        let members = reader.members(of: keys[index])
+        // A key has two members or more, kid and kty.
+        guard members.count > 1, let last = members.last else {
+            throw KeyParts.malformed("expected a JWK")
+        }
+        let replaced = members.compactMap { name, value in
             let isID = reader.isString(name, equalTo: "kid")
             return isID || reader.isString(name, equalTo: "k")
                 ? (range: value.range, isID: isID) : nil
         }
         return Found(
-            keys: keys.map(\.range), start: set.range.lowerBound, index: index, replaced: replaced)
+            keys: keys.map(\.range), array: set.range, index: index,
+            revoked: members.first { reader.isString($0.name, equalTo: "revoked") }?.value.range,
+            last: (
+                start: members[members.count - 2].value.range.upperBound,
+                name: last.name.range, value: last.value.range
+            ), replaced: replaced)
     }
 
     deinit { wipe(&bytes) }

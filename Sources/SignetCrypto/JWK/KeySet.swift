@@ -87,6 +87,11 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(JSONError) {
             return try JSONReader(bytes, maximumDepth: 64)
         } catch {
+            guard !ImportedKey.isPEM(bytes) else {
+                throw KeyParts.malformed(
+                    "found PEM, expected a JWK Set; signet keys import PEM --id ID --out FILE "
+                        + "makes one of it")
+            }
             // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
             throw KeyParts.malformed("not strict JSON: \(error.code.name)\(place)")

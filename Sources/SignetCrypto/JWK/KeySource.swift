@@ -114,6 +114,14 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         return SecretBytes(copying: bytes.span.extracting(first: count))
     }
 
+    /// Reads a key in another program's format, which the caller wipes.
+    ///
+    /// - Returns: The bytes, and the command that protects the file if others have access to it.
+    package func loadForeignKey() throws(KeyError) -> (bytes: [UInt8], warning: String?) {
+        let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
+        return (bytes, refusal?.message)
+    }
+
     /// The source as in `--keys`, but without a command's line, which may contain a secret.
     public var description: String {
         switch value {

@@ -1,7 +1,7 @@
 internal import SignetBase
 internal import SignetSystem
 
-/// A key file that this process has locked, to add and remove vault roots.
+/// A key file that this process has locked, to add, remove and revoke keys.
 ///
 /// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
 /// far as the disk allows it (see `FileLock.write`).
@@ -44,8 +44,8 @@ package struct LockedKeyFile: ~Copyable {
                     message: "\(printable(path)) has another key with the id "
                         + "\"\(printable(id))\"; choose another id for the new one")
             }
-            // Writes it again: the process that added it may have been killed before the disk
-            // confirmed.
+            // The process that added the root may have been killed before the disk had the file, so
+            // write it again.
             return try write()
         }
         try text.add(root: root, as: id, after: old)
@@ -53,7 +53,7 @@ package struct LockedKeyFile: ~Copyable {
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
                 code: .unwritable,
-                message: "\(printable(path)): the file read back differs from the one written")
+                message: "\(printable(path)): the new root is missing after the file was written")
         }
     }
 
@@ -62,6 +62,14 @@ package struct LockedKeyFile: ~Copyable {
     /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
     package mutating func remove(_ id: String) throws(KeyError) {
         try text.remove(id)
+        try write()
+    }
+
+    /// Marks a key as revoked.
+    ///
+    /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
+    package mutating func revoke(_ id: String) throws(KeyError) {
+        try text.revoke(id)
         try write()
     }
 

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import SignetCrypto
 internal import SignetJSON
 internal import SignetSystem
 

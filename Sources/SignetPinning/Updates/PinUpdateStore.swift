@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 internal import SignetSystem
 
 /// Keeps the newest signed policy in a file, so that a program doesn't accept an older one after a

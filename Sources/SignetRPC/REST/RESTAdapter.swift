@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 import SignetJSON
 
 /// An adapter that also boxes whole REST requests, not only calls with parameters by name.
@@ -199,12 +200,12 @@ public struct RESTAdapter: RESTBoxing {
             if style == nil, case .object = value { throw QueryStyle.refusal(of: value, in: name) }
             for pair in try (style ?? .formExploded).pairs(for: name, value: value) {
                 if let owner = owners.updateValue(name, forKey: RPCMethod(pair.name)),
-                    !owner.utf8.elementsEqual(name.utf8)
+                    !sameBytes(owner, name)
                 {
                     throw .invalidParameters(
-                        "two parameters have the name \(Printable.name(pair.name)) in the query")
+                        "two parameters have the name \(quoted(pair.name)) in the query")
                 }
-                pairs.append(PercentEncoding.encode(pair.name) + "=" + pair.value.encoded)
+                pairs.append(PercentCoding.encoded(pair.name) + "=" + pair.value.encoded)
             }
         }
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")

@@ -82,7 +82,7 @@ struct StateFile: Sendable {
         _ change: (inout SequenceState) throws(VaultError) -> Void
     ) throws(VaultError) {
         while true {
-            var lock = try lock()
+            var lock = try DumpFile.lock(path)
             let old = try read(authenticatedBy: roots)
             var new = old ?? SequenceState()
             try change(&new)
@@ -96,14 +96,6 @@ struct StateFile: Sendable {
                     throw DumpFile.unwritable(error)
                 }
             }
-        }
-    }
-
-    private func lock() throws(VaultError) -> FileLock {
-        do throws(FileFailure) {
-            return try FileLock(guarding: path)
-        } catch {
-            throw DumpFile.unwritable(error)
         }
     }
 

@@ -142,6 +142,12 @@ import Testing
         #expect(sign("stripe") { $0.label = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.tag = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.coveredComponents = [] } == "unsupported-option")
+        #expect(sign("stripe") { $0.lifetime = 60 } == "unsupported-option")
+        #expect(
+            sign("stripe") { $0.acceptSignature = AcceptSignature(label: "s", components: []) }
+                == "unsupported-option")
+        #expect(sign("stripe") { $0.addsNonce = true } == "unsupported-option")
+        #expect(sign("alibaba-acs3") { $0.addsNonce = true } == "no error")
         #expect(sign("stripe", expires: Sample.now + 1) == "unsupported-option")
         let query = Self.aws.merging(["placement": "query"]) { $1 }
         for (end, wanted) in [

@@ -15,6 +15,13 @@ struct SchemeSigner: Sendable {
                 .unsupportedOption,
                 "\(compiled.name) defines what it covers, and has no label and no tag")
         }
+        for (name, isSet) in [
+            ("acceptSignature", options.acceptSignature != nil),
+            ("lifetime", options.lifetime != nil),
+            ("addsNonce", options.addsNonce && !compiled.uses(.nonce)),
+        ] where isSet {
+            throw SigningError(.unsupportedOption, "\(compiled.name) has no option \(name)")
+        }
         self.key = try SchemeKey(key, for: compiled)
         guard key.isPrivate else {
             throw SigningError(
@@ -86,12 +93,8 @@ struct SchemeSigner: Sendable {
             try scheme.requireReadable(nonce, as: .nonce, named: "the nonce")
             return nonce
         }
-        do throws(CryptoFailure) {
-            let random = try RandomBytes.bytes(compiled.nonce.byteCount)
-            return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
-        } catch {
-            throw SigningError(error)
-        }
+        let random = try RandomBytes.forSigning(compiled.nonce.byteCount)
+        return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
     }
 
     /// Writes a slot into the evaluator's message.

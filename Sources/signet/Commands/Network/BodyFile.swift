@@ -3,7 +3,7 @@ import SignetCrypto
 import SignetSigning
 internal import SignetSystem
 
-/// A body that lies in a file, and goes through one buffer only.
+/// A body in a file, which is read through one buffer.
 struct BodyFile: ~Copyable {
     private var reader: ChunkReader
     private let path: String
@@ -51,6 +51,6 @@ struct BodyFile: ~Copyable {
         while try reader.next() > 0 { try stream.update(reader.chunk) }
     }
 
-    /// Begins anew, where that is possible.
+    /// Goes back to the beginning, if that is possible.
     mutating func rewind() throws { try reader.rewind() }
 }

@@ -7,7 +7,7 @@ import SignetTransport
 extension ClientError: CodedError {
     var codeName: String { code.name }
 
-    /// What `--json` adds to the error: the server's own error with its data, the problem
+    /// The members that `--json` adds to the error: the server's own error with its data, the problem
     /// that it describes (RFC 9457), or a policy's refusal.
     var details: JSONObject {
         if let pinRefusal { return ["pin": .object(pinRefusal.object)] }

@@ -11,14 +11,18 @@ extension PinError: CodedError {
     var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
 }
 
-/// `signet pins`: what servers show, and whether it is what they should.
+/// `signet pins`: the public keys of servers, and the policies that name them.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pins", abstract: "Show, check, lint, convert, plan and sign public-key pins.",
+        examples: [
+            "signet pins show https://api.example.com",
+            "signet pins check https://api.example.com --policy policy.json",
+        ],
         subcommands: [
             PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
             PinsConvertCommand.self, PinsPlanCommand.self, PinsSignCommand.self,
-            PinsVerifyCommand.self,
+            PinsVerifyCommand.self, PinsSchemaCommand.self,
         ])
 }
 
@@ -53,7 +57,7 @@ struct PinsTarget {
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
             throw .usage("a URL is wanted that begins with https://\(found)")
         }
-        do throws(PinError) {
+        do throws(HostError) {
             authority = try Authority(parsing: URLParts(parsing: text).authority)
         } catch {
             throw .usage("the URL: \(error.message)")

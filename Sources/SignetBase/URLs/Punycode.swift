@@ -2,13 +2,13 @@
 enum Punycode {
     /// Returns the A-label of a label with letters outside ASCII.
     ///
-    /// - Throws: `PinError` with code `bad-host` for letters outside the set, because with a wrong
+    /// - Throws: `HostError` with code `bad-host` for letters outside the set, because with a wrong
     ///   mapping the rule of one host would be applied to another.
-    static func aLabel(of label: some Collection<Unicode.Scalar>) throws(PinError) -> String {
+    static func aLabel(of label: some Collection<Unicode.Scalar>) throws(HostError) -> String {
         var scalars: [Unicode.Scalar] = []
         for scalar in label {
             guard let mapped = mapped(scalar) else {
-                throw HostName.refusal(
+                throw HostError(
                     "the host has a label with U+\(hex(scalar)), whose mapping is ambiguous:"
                         + " write the label in ASCII (as an A-label, \"xn--…\")")
             }
@@ -18,7 +18,7 @@ enum Punycode {
             || (scalars.count >= 4 && scalars[2] == "-" && scalars[3] == "-")
             || scalars.contains("_")
         {
-            throw HostName.refusal(
+            throw HostError(
                 "the host has an internationalised label with a hyphen or underscore in a place"
                     + " that RFC 5891 forbids: write it in ASCII (as an A-label, \"xn--…\")")
         }

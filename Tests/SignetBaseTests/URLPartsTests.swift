@@ -1,4 +1,4 @@
-import SignetPinning
+import SignetBase
 import Testing
 
 /// How a whole URL is split, and which URLs are malformed.
@@ -30,7 +30,7 @@ import Testing
         "https://host.test/\u{7F}", "https://host.test/\u{1B}[31m",
     ])
     func refuses(_ text: String) {
-        let error = #expect(throws: PinError.self) { try URLParts(parsing: text) }
+        let error = #expect(throws: HostError.self) { try URLParts(parsing: text) }
         #expect(error?.code == .badHost)
         #expect(error?.message.contains("test") == false)
     }

@@ -1,4 +1,4 @@
-import SignetPinning
+import SignetBase
 import Testing
 
 /// Host names in one canonical form.
@@ -49,7 +49,7 @@ import Testing
         "مثال.com", "ไทย.com", "☃.net", "ab--ü.de", "-ü.de", "ü-.de", "ü_.de", "\u{2024}.com",
     ])
     func refuses(_ spelling: String) {
-        let error = #expect(throws: PinError.self) { try HostName.canonical(spelling) }
+        let error = #expect(throws: HostError.self) { try HostName.canonical(spelling) }
         #expect(error?.code == .badHost)
         #expect(error?.message.contains("pw") == false)
     }
@@ -57,14 +57,14 @@ import Testing
     @Test func refusesLongNames() throws {
         let label = String(repeating: "a", count: 63)
         #expect(try HostName.canonical(label + ".com").text == label + ".com")
-        #expect(throws: PinError.self) { try HostName.canonical(label + "a.com") }
+        #expect(throws: HostError.self) { try HostName.canonical(label + "a.com") }
         let long = Array(repeating: label, count: 4).joined(separator: ".")
-        #expect(throws: PinError.self) { try HostName.canonical(long) }
+        #expect(throws: HostError.self) { try HostName.canonical(long) }
     }
 
     @Test func refusesALongLabelBeforeItIsEncoded() {
         let label = String(repeating: "\u{4E00}", count: 64)
-        let error = #expect(throws: PinError.self) { try HostName.canonical("\(label).test") }
+        let error = #expect(throws: HostError.self) { try HostName.canonical("\(label).test") }
         // The label's A-label would have another length.
         #expect(error?.message.contains("a label of 64 characters") == true)
     }
@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: ["\u{4E00}", "a", "\u{FF41}", "%E4%B8%80", "\u{4E00}."])
     func refusesALongHostBeforeItsLabelsAreRead(_ piece: String) {
         let host = String(repeating: piece, count: 16384 / piece.utf8.count)
-        let error = #expect(throws: PinError.self) { try HostName.canonical(host) }
+        let error = #expect(throws: HostError.self) { try HostName.canonical(host) }
         #expect(error?.message.contains("bytes; a DNS name has at most 253") == true)
     }
 
@@ -87,13 +87,13 @@ import Testing
 
     @Test func namesASchemeAsOne() {
         for text in ["https://host", "HTTPS://host.example/path", "://host"] {
-            let error = #expect(throws: PinError.self) { try HostName.canonical(text) }
+            let error = #expect(throws: HostError.self) { try HostName.canonical(text) }
             #expect(error?.message.contains("without a scheme") == true)
         }
     }
 
     @Test func saysHowToWriteWhatItCannotMap() {
-        let error = #expect(throws: PinError.self) { try HostName.canonical("straße.de") }
+        let error = #expect(throws: HostError.self) { try HostName.canonical("straße.de") }
         #expect(error?.message.contains("xn--") == true)
     }
 
@@ -114,7 +114,7 @@ import Testing
         "[::1]x", "[::1]80", "[::1", "::1", "a:000001",
     ])
     func refusesAuthority(_ text: String) {
-        let error = #expect(throws: PinError.self) { try Authority(parsing: text) }
+        let error = #expect(throws: HostError.self) { try Authority(parsing: text) }
         #expect(error?.message.contains("secret") == false)
     }
 }

@@ -20,8 +20,8 @@ extension HostName {
     }
 
     /// Reads one to four numbers, decimal, octal or hexadecimal, as `inet_aton` does.
-    static func canonicalIPv4(_ parts: [String]) throws(PinError) -> String {
-        let malformed = refusal(
+    static func canonicalIPv4(_ parts: [String]) throws(HostError) -> String {
+        let malformed = HostError(
             "the host ends in a number, but isn't an IPv4 address: write four numbers from 0 to 255"
         )
         guard parts.count <= 4 else { throw malformed }
@@ -60,22 +60,22 @@ extension HostName {
     ///
     /// An IPv4-mapped address (section 2.5.5.2) becomes the IPv4 address, because systems connect
     /// to that and its rule must apply.
-    static func canonicalIPv6(_ bytes: [UInt8]) throws(PinError) -> HostName {
+    static func canonicalIPv6(_ bytes: [UInt8]) throws(HostError) -> HostName {
         var inside = bytes[...]
         if inside.first == UInt8(ascii: "[") {
             guard inside.last == UInt8(ascii: "]") else {
-                throw refusal(
+                throw HostError(
                     "expected \"]\" as the last character after \"[\", without a port or path")
             }
             inside = inside.dropFirst().dropLast()
         } else if bytes.filter({ $0 == UInt8(ascii: ":") }).count == 1 {
-            throw refusal("expected a host without a port (found \":\")")
+            throw HostError("expected a host without a port (found \":\")")
         }
         if inside.contains(UInt8(ascii: "%")) {
-            throw refusal("an IPv6 address with a zone (\"%\") isn't allowed")
+            throw HostError("an IPv6 address with a zone (\"%\") isn't allowed")
         }
         guard let groups = ipv6Groups(String(decoding: inside, as: UTF8.self)) else {
-            throw refusal("the host has a \":\", but isn't an IPv6 address (RFC 4291)")
+            throw HostError("the host has a \":\", but isn't an IPv6 address (RFC 4291)")
         }
         if groups[..<5].allSatisfy({ $0 == 0 }), groups[5] == 0xFFFF {
             let bytes = groups[6...].flatMap { [$0 >> 8, $0 & 0xFF] }

@@ -27,9 +27,6 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// The text for a URL, with brackets around an IPv6 address.
     public var uriText: String { kind == .ipv6 ? "[\(text)]" : text }
 
-    /// The labels of a name; empty for an address.
-    public var labels: [Substring] { kind == .name ? text.split(separator: ".") : [] }
-
     /// The canonical text.
     public var description: String { text }
 
@@ -42,17 +39,17 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// host whose mapping is ambiguous.
     ///
     /// - Parameter text: A host without scheme, user info, port and path.
-    /// - Throws: `PinError` with code `bad-host`.
-    public static func canonical(_ text: String) throws(PinError) -> HostName {
+    /// - Throws: `HostError` with code `bad-host`.
+    public static func canonical(_ text: String) throws(HostError) -> HostName {
         let bytes = Array(text.utf8)
         if isPlainName(bytes) { return HostName(text: text, kind: .name) }
         if bytes.contains(UInt8(ascii: "@")) {
-            throw refusal("user info (\"@\") isn't allowed in a host")
+            throw HostError("user info (\"@\") isn't allowed in a host")
         }
         if let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: "://".utf8)
         {
-            throw refusal("expected a host without a scheme (found \"://\")")
+            throw HostError("expected a host without a scheme (found \"://\")")
         }
         if bytes.first == UInt8(ascii: "[") || bytes.contains(UInt8(ascii: ":")) {
             return try canonicalIPv6(bytes)
@@ -67,7 +64,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         var labels = mapped.split(separator: ".", omittingEmptySubsequences: false)
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard labels.allSatisfy({ !$0.isEmpty }) else {
-            throw refusal(
+            throw HostError(
                 labels.count == 1 ? "the host is empty" : "the host has an empty label (two dots)")
         }
         var names: [String] = []
@@ -111,41 +108,27 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// The most characters of one label.
     private static let maximumLabelLength = 63
 
-    private static func tooLong(_ length: String) -> PinError {
-        refusal("the host has \(length); a DNS name has at most 253 characters")
+    private static func tooLong(_ length: String) -> HostError {
+        HostError("the host has \(length); a DNS name has at most 253 characters")
     }
 
-    package static func refusal(_ message: String) -> PinError {
-        PinError(code: .badHost, message: message)
-    }
-
-    private static func percentDecoded(_ bytes: [UInt8]) throws(PinError) -> String {
+    private static func percentDecoded(_ bytes: [UInt8]) throws(HostError) -> String {
         guard bytes.contains(UInt8(ascii: "%")) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%") {
-                guard index + 2 < bytes.count, let high = hexDigit(bytes[index + 1]),
-                    let low = hexDigit(bytes[index + 2])
-                else { throw refusal("the host has a \"%\" without two hexadecimal digits") }
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
+        guard let decoded = PercentCoding.decoded(bytes[...]) else {
+            throw HostError("the host has a \"%\" without two hexadecimal digits")
         }
         guard let text = String(validating: decoded, as: UTF8.self) else {
-            throw refusal("the host's percent escapes aren't UTF-8")
+            throw HostError("the host's percent escapes aren't UTF-8")
         }
         return text
     }
 
     /// Maps full-width forms and ideographic dots, and refuses ASCII characters that names can't
     /// have.
-    private static func mappedScalars(_ text: String) throws(PinError) -> String.UnicodeScalarView {
+    private static func mappedScalars(_ text: String) throws(HostError) -> String.UnicodeScalarView
+    {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             let mapped =
@@ -159,12 +142,12 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             case "a"..."z", "0"..."9", "-", "_", ".": result.append(mapped)
             case "A"..."Z":
                 result.append(Unicode.Scalar(UInt8(truncatingIfNeeded: mapped.value) | 0x20))
-            case "@": throw refusal("user info (\"@\") isn't allowed in a host")
+            case "@": throw HostError("user info (\"@\") isn't allowed in a host")
             case _ where mapped.isASCII:
                 let found =
                     mapped.value > 0x20 && mapped.value < 0x7F
                     ? "\"\(mapped)\"" : "a space or a control character"
-                throw refusal("\(found) isn't allowed in a host")
+                throw HostError("\(found) isn't allowed in a host")
             default: result.append(mapped)
             }
         }
@@ -172,7 +155,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func canonicalLabel(_ label: String.UnicodeScalarView.SubSequence)
-        throws(PinError) -> String
+        throws(HostError) -> String
     {
         // An A-label is longer than the label that it encodes, and the time for encoding grows with
         // the square of the length.
@@ -182,19 +165,9 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    private static func checkLength(ofLabel count: Int) throws(PinError) {
+    private static func checkLength(ofLabel count: Int) throws(HostError) {
         guard count <= maximumLabelLength else {
-            throw refusal("the host has a label of \(count) characters, at most 63 are allowed")
+            throw HostError("the host has a label of \(count) characters, at most 63 are allowed")
         }
-    }
-}
-
-/// Returns the value of a hexadecimal digit, or nil for any other byte.
-package func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

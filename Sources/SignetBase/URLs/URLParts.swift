@@ -17,16 +17,16 @@ package struct URLParts: Sendable, Hashable {
 
     /// Splits `SCHEME://AUTHORITY`, followed by an optional path, query and fragment.
     ///
-    /// - Throws: `PinError` with code `bad-host` if the text has no scheme, or a character that no
+    /// - Throws: `HostError` with code `bad-host` if the text has no scheme, or a character that no
     ///   URL contains. The message repeats nothing of the text.
-    package init(parsing text: String) throws(PinError) {
+    package init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
         if let defect = Self.defect(in: bytes) {
-            throw HostName.refusal("the URL contains \(defect)")
+            throw HostError("the URL contains \(defect)")
         }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: "://".utf8)
-        else { throw HostName.refusal("the URL has no scheme, expected https://HOST/…") }
+        else { throw HostError("the URL has no scheme, expected https://HOST/…") }
         var rest = bytes[(colon + 3)...]
         fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
         query = Self.cut(&rest, at: UInt8(ascii: "?"))

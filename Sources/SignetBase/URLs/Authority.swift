@@ -13,24 +13,24 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`.
     ///
-    /// - Throws: `PinError` with code `bad-host`, also for user info, which the message doesn't
+    /// - Throws: `HostError` with code `bad-host`, also for user info, which the message doesn't
     ///   contain.
-    public init(parsing text: String) throws(PinError) {
+    public init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(UInt8(ascii: "@")) else {
-            throw HostName.refusal("user info (\"@\") isn't allowed in a URL")
+            throw HostError("user info (\"@\") isn't allowed in a URL")
         }
         var host = bytes[...]
         var port: ArraySlice<UInt8>?
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
-                throw HostName.refusal("missing \"]\" after a host in brackets")
+                throw HostError("missing \"]\" after a host in brackets")
             }
             host = bytes[...end]
             let rest = bytes[(end + 1)...]
             if !rest.isEmpty {
                 guard rest.first == UInt8(ascii: ":") else {
-                    throw HostName.refusal("expected \":\" and a port, or nothing, after \"]\"")
+                    throw HostError("expected \":\" and a port, or nothing, after \"]\"")
                 }
                 port = rest.dropFirst()
             }
@@ -43,11 +43,16 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             self.writtenPort = nil
             return
         }
-        guard port.count <= 5,
-            port.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = Int(String(decoding: port, as: UTF8.self)), (1...65535).contains(number)
-        else { throw HostName.refusal("invalid port, expected a number from 1 to 65535") }
-        self.writtenPort = number
+        self.writtenPort = try Self.port(port)
+    }
+
+    /// Returns the port of decimal digits.
+    package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
+        guard digits.count <= 5,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(number)
+        else { throw HostError("invalid port, expected a number from 1 to 65535") }
+        return number
     }
 
     /// Returns the written port, or the default of the scheme: 80 for `http`, 443 for any other.

@@ -1,0 +1,36 @@
+public import ArgumentParser
+public import SignetClient
+public import SignetCrypto
+public import SignetPinFormats
+public import SignetSigning
+
+// Options whose values are names of the modules. The parser lists the names in an error, and the
+// completion scripts offer them.
+
+extension Key.Kind: ExpressibleByArgument {
+    /// Reads a name.
+    public init?(argument: String) { self.init(name: argument) }
+
+    /// The names.
+    public static var allValueStrings: [String] { all.map(\.name) }
+}
+
+extension ImportedKey.Encoding: ExpressibleByArgument {}
+
+extension PinFormat: ExpressibleByArgument {
+    /// Reads a name.
+    public init?(argument: String) { self.init(name: argument) }
+
+    /// The names.
+    public static var allValueStrings: [String] { all.map(\.name) }
+}
+
+extension HTTPSignatureAlgorithm: ExpressibleByArgument {
+    /// Reads a name.
+    public init?(argument: String) { self.init(name: argument) }
+
+    /// The names.
+    public static var allValueStrings: [String] { all.map(\.name) }
+}
+
+extension ServiceConfiguration.PayloadProtocol: ExpressibleByArgument {}
