@@ -6,7 +6,7 @@ package import SignetJSON
 /// Plain values become public. A value becomes secret if it looks like a secret, or if its name says
 /// so: the schema can be edited afterwards, but a value that was published can't be taken back.
 package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What was guessed about one key.
+    /// The guess about one key.
     package struct Guess: Sendable {
         /// The key's name.
         package let name: String

@@ -171,8 +171,7 @@ private final class Ending: Sendable {
         #expect(reason(barred, try signed(set, "b")) == "algorithm-not-allowed")
     }
 
-    @Test("a scheme without algorithms to choose refuses a policy that names some")
-    func algorithmsOfOtherSchemes() throws {
+    @Test func refusesAlgorithmsForASchemeWithoutAChoice() throws {
         let set = try keys(key("a"))
         var policies = [VerificationPolicy](repeating: VerificationPolicy(), count: 3)
         policies[0].allow([], forKey: "a")
