@@ -30,9 +30,9 @@ test:
 soak:
 	@Scripts/install-dependencies
 	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
-	SIGNET_SOAK=1 swift test --disable-xctest --filter 'CrowdTests|BodyAttackTests|PinConversionScaleTests|PythonTests'
+	SIGNET_SOAK=1 swift test --disable-xctest --filter 'ConcurrentCallsTests|BodyAttackTests|PinConversionScaleTests|PythonTests'
 # Under AddressSanitizer: 10,000 cancelled calls must leak nothing.
-	SIGNET_SOAK=1 Scripts/check-memory --filter endsEachCallOnce
+	SIGNET_SOAK=1 Scripts/check-memory --filter endsEachCancelledCallOnce
 # With optimised code: how soon each of 10,000 cancelled calls ends.
 	Scripts/bench cancel-h1 --demand
 	Scripts/bench cancel-h2 --demand
@@ -47,7 +47,7 @@ check-all: check test
 
 threads:
 	Scripts/check-threads
-	SIGNET_SOAK=1 Scripts/check-threads --filter CrowdTests
+	SIGNET_SOAK=1 Scripts/check-threads --filter ConcurrentCallsTests
 
 bench:
 	@Scripts/install-dependencies

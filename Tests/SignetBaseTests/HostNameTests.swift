@@ -1,6 +1,7 @@
 import SignetBase
 import Testing
 
+/// Host names in one canonical form.
 @Suite struct HostNameTests {
     @Test(arguments: [
         // Letter case, trailing dot, percent escapes, full-width forms, ideographic dots.

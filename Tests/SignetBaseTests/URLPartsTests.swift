@@ -9,7 +9,7 @@ import Testing
         #expect(parts.path == "/a/b" && parts.query == "c?d/e" && parts.fragment == "f?g")
     }
 
-    @Test func splitsAnAuthorityThatAQueryOrFragmentFollows() throws {
+    @Test func splitsAnAuthorityBeforeAQueryOrFragment() throws {
         let query = try URLParts(parsing: "https://host.test?@other.test/")
         #expect(query.authority == "host.test" && query.path.isEmpty)
         #expect(query.query == "@other.test/" && query.fragment == nil)

@@ -4,7 +4,7 @@ import SignetPinning
 import SignetTransport
 import Testing
 
-/// A URL that clients disagree about is refused wherever the client takes one.
+/// The client refuses a URL that other clients read differently, wherever it takes one.
 @Suite struct MalformedURLTests {
     private static let urls = [
         "https://other.test\\@api.example.com/", "https://api.example.com\\",

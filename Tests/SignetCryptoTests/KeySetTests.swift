@@ -4,6 +4,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// JWK Sets: the keys that are accepted and refused.
 @Suite struct KeySetTests {
     private static let root = String(repeating: "A", count: 43)
     /// The Ed25519 point of a secret that is all zeros, as `root` is.

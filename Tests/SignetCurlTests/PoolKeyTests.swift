@@ -41,7 +41,7 @@ import Testing
         #expect(try key("socks5://p.test:1", login: "u:p") == key(nil))
     }
 
-    @Test func anHTTPSProxyHasALoopWhereNoCallsShareAConnection() throws {
+    @Test func anHTTPSProxyHasALoopOfItsOwn() throws {
         let behind = try key("https://p.test:1")
         #expect(try behind != key(nil) && behind == key("https://q.test:2"))
         #expect(!behind.multiplexes)

@@ -16,7 +16,7 @@ import Testing
         #expect(chunks == [[1, 2], [3]])
     }
 
-    @Test func refusesMoreThanItHoldsAndSaysWhenThereIsRoom() async throws {
+    @Test func refusesMoreThanItHolds() async throws {
         let told = AsyncStream.makeStream(of: Void.self)
         let buffer = BodyBuffer(
             capacity: 4, drained: { told.continuation.yield() }, abandoned: {})

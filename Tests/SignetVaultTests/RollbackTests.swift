@@ -53,7 +53,7 @@ import Testing
         #expect(plain.rollback == nil)
     }
 
-    @Test func anOlderDumpPutBackIsRefusedWithBothSequences() throws {
+    @Test func anOlderDumpIsRefusedWithBothSequences() throws {
         try seal()
         let old = try folder.read("dump")
         for _ in 0..<3 { try seal() }

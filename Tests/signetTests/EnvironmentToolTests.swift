@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What of its environment the tool takes, and what it does not.
-@Suite struct SurroundingsToolTests {
+/// The parts of its environment, such as proxy variables, that the tool uses or ignores.
+@Suite struct EnvironmentToolTests {
     private static let message = "GET /plain HTTP/1.1\nAuthorization: topsecret\n"
 
     private func send(
@@ -27,7 +27,7 @@ import Testing
             ["/plain": "200 OK\r\n\r\nx"], tls: TestAuthority.trusted.get().leaf)
     }
 
-    @Test func proxiesAreThoseOfTheOptionElseOfTheEnvironment() async throws {
+    @Test func proxiesComeFromOptionOrEnvironment() async throws {
         let host = try await host()
         let proxy = try await ProxyServer(login: "u:s3cr3t")
         let url = "http://127.0.0.1:\(proxy.port)"

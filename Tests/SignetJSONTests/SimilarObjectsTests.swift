@@ -2,9 +2,9 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Arrays of objects that are alike, which the reader reads by what it has read, and objects that begin
-/// like those before them and go on otherwise.
-struct LikeObjectsTests {
+/// Arrays of objects with the same member names, for which the reader reuses names, and objects
+/// that differ after the first names.
+struct SimilarObjectsTests {
     /// What is refused, and the name at fault.
     @Test(arguments: [
         (#"[{"a":1,"b":2},{"a":1,"b":2,"a":3}]"#, 28),

@@ -2,9 +2,9 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Arrays of objects that are alike, which the encoder writes by what it has written, and objects that
-/// begin like those before them and go on otherwise.
-struct LikeObjectsEncodingTests {
+/// Arrays of objects with the same member names, for which the encoder reuses text, and objects
+/// that differ after the first names.
+struct SimilarObjectsEncodingTests {
     private struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

@@ -12,7 +12,7 @@ import Testing
 /// With `SIGNET_SOAK` set there are 10,000 calls, and memory is limited. The time from a
 /// cancellation to the call's end is measured with optimised code, by the benchmarks `cancel-h1`
 /// and `cancel-h2`. `make soak` runs both.
-@Suite(.serialized) struct CrowdTests {
+@Suite(.serialized) struct ConcurrentCallsTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 600
 
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [(UInt64(1), false), (2, true), (3, true)])
-    func endsEachCallOnceWhenItIsCancelledAtARandomMoment(seed: UInt64, overHTTP2: Bool)
+    func endsEachCancelledCallOnce(seed: UInt64, overHTTP2: Bool)
         async throws
     {
         let host = try await OrdersHost.start(directives: Self.places)

@@ -5,7 +5,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What monitoring sees from outside, and what a running system finds when it checks itself.
+/// The state that a running system gives to a monitoring program.
 @Suite struct MonitorTests {
     private static func sealing(_ root: String = "Wlpa") throws -> Sealing {
         Sealing(
@@ -21,7 +21,7 @@ import Testing
             Settings.configuration(["app.runMode": "production"]), options: options)
     }
 
-    @Test func monitoringGetsTheSealedConfigurationOfTheMoment() async throws {
+    @Test func monitoringGetsTheCurrentSealedConfiguration() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -36,7 +36,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func whatMonitoringGetsTellsNothingAndOpensForNobodyElse() async throws {
+    @Test func whatMonitoringGetsOpensOnlyWithItsKey() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -57,7 +57,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func withoutAKeyToSealWithThereIsNothingToMonitor() async throws {
+    @Test func monitoringNeedsAKeyForSealing() async throws {
         let system = try await Self.system(nil)
         #expect(system.monitor == nil)
         await system.shutdown()
@@ -72,6 +72,7 @@ import Testing
     }
 }
 
+/// The self-check of a running system.
 @Suite struct RunningSelfCheckTests {
     private static func lines(
         _ report: SelfCheckReport, _ status: SelfCheckReport.Status
