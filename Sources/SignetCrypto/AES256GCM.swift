@@ -11,30 +11,6 @@ package enum AES256GCM {
 
     private static let sealing = "AES-256-GCM seal"
 
-    /// Encrypts a plaintext. Never use a nonce twice with one key.
-    ///
-    /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails.
-    package static func seal(
-        _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
-    ) throws(CryptoFailure) -> (ciphertext: [UInt8], tag: [UInt8]) {
-        let cipher = unsafe try requireCipher(
-            for: sealing, text: plaintext, key: key, nonce: nonce, associated: associated)
-        var tag = [UInt8](repeating: 0, count: tagByteCount)
-        let count = plaintext.count
-        var isDone = false
-        let ciphertext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            isDone = unsafe plaintext.withUnsafeBytes { plaintext in
-                unsafe encrypt(
-                    plaintext, to: buffer.baseAddress, tag: &tag, cipher: cipher, key: key,
-                    nonce: nonce, associated: associated)
-            }
-            written = isDone ? count : 0
-        }
-        guard isDone else { throw CryptoFailure.library(sealing) }
-        return (ciphertext, tag)
-    }
-
     /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it.
     /// Never use a nonce twice with one key.
     ///

@@ -23,7 +23,7 @@ internal import CSignetOpenSSL
 }
 
 /// The hash functions of FIPS 180-4 that this package uses.
-package enum DigestAlgorithm: Sendable, Hashable, CaseIterable {
+package enum DigestAlgorithm: String, Sendable, CaseIterable {
     case sha256
     case sha384
     case sha512

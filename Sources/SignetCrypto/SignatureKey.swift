@@ -1,15 +1,15 @@
 internal import CSignetOpenSSL
 internal import SignetSystem
 
-/// The asymmetric signature algorithms of RFC 9421, section 3.3.
-package enum SignatureAlgorithm: Sendable, Hashable, CaseIterable {
+/// The asymmetric signature algorithms of RFC 9421, section 3.3, with their names.
+package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case ed25519
-    case ecdsaP256SHA256
-    case ecdsaP384SHA384
+    case ecdsaP256SHA256 = "ecdsa-p256-sha256"
+    case ecdsaP384SHA384 = "ecdsa-p384-sha384"
     /// RSASSA-PSS with SHA-512, MGF1 with SHA-512 and a salt of 64 bytes.
-    case rsaPSSSHA512
+    case rsaPSSSHA512 = "rsa-pss-sha512"
     /// RSASSA-PKCS1-v1_5 with SHA-256.
-    case rsaPKCS1SHA256
+    case rsaPKCS1SHA256 = "rsa-v1_5-sha256"
 
     var scheme: copenssl_scheme {
         switch self {

@@ -67,7 +67,6 @@ public final class CurlEngine: HTTPEngine {
     /// The engine's capabilities.
     public let capabilities: EngineCapabilities
     private let loops: LoopPool
-    private let origins = OriginCache()
 
     /// Starts the engine.
     ///
@@ -94,9 +93,9 @@ public final class CurlEngine: HTTPEngine {
 
     private func plan(_ request: EngineRequest) throws(TransportError) -> RequestPlan {
         if Task.isCancelled {
-            throw TransportError(code: .cancelled, message: "the call was cancelled")
+            throw TransportError(.cancelled, "the call was cancelled")
         }
-        let plan = try RequestPlan(request, now: Clock.unixSeconds, origins: origins)
+        let plan = try RequestPlan(request, now: Clock.unixSeconds)
         if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }
         return plan
     }

@@ -44,14 +44,14 @@ final class RequestPlan: Sendable {
     ///
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
     init(
-        _ engineRequest: EngineRequest, now: Int64, origins: OriginCache = OriginCache()
+        _ engineRequest: EngineRequest, now: Int64
     ) throws(TransportError) {
         let request = engineRequest.request
-        let isSecure = try Self.isSecure(request.scheme)
+        let isSecure = try WebOrigin.isSecure(scheme: request.scheme ?? "https")
         guard let written = request.authority, !written.isEmpty else {
             throw Self.invalid("the request has no host")
         }
-        let origin = try origins.origin(of: written, isSecure: isSecure)
+        let origin = try Origin(written, isSecure: isSecure)
         self.origin = origin
         let path = try Self.target(request.path, method: request.method)
         proxy = engineRequest.proxy
@@ -120,17 +120,8 @@ final class RequestPlan: Sendable {
         if let refusal = decision.refusal { throw TransportError(refusal) }
         guard decision.isPinned, let rule = decision.rule else { return (nil, decision.rule) }
         let pins = Pins(
-            digests: origin.digests(of: rule.pins), isEnforced: rule.mode == .enforce)
+            digests: rule.pins.flatMap(\.bytes), isEnforced: rule.mode == .enforce)
         return (pins, rule)
-    }
-
-    private static func isSecure(_ scheme: String?) throws(TransportError) -> Bool {
-        guard let scheme, scheme != "https" else { return true }
-        switch scheme.lowercased() {
-        case "https": return true
-        case "http": return false
-        default: throw invalid("unknown URL scheme, expected http or https")
-        }
     }
 
     private static func target(
@@ -229,6 +220,6 @@ final class RequestPlan: Sendable {
     }
 
     private static func invalid(_ message: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: message)
+        TransportError(.invalidRequest, message)
     }
 }

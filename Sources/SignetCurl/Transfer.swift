@@ -1,5 +1,5 @@
 internal import CSignetCurl
-internal import SignetCrypto
+internal import SignetBase
 internal import SignetPinning
 internal import SignetSystem
 internal import SignetTransport
@@ -234,8 +234,8 @@ internal import SignetTransport
             }
             guard descriptor >= 0 else {
                 throw TransportError(
-                    code: .trustStore,
-                    message: "the CAs of \(authorities.file) cannot be used: "
+                    .trustStore,
+                    "the CAs of \(authorities.file) cannot be used: "
                         + (unsafe String(cString: signet_error_text(problem))))
             }
         }

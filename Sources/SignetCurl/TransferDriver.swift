@@ -67,7 +67,7 @@ struct TransferDriver {
         if call.hasEnded || hasRoom(host) {
             start(call, at: host)
         } else {
-            host.append(call)
+            host.waiting.append(call)
             queued += 1
         }
     }
@@ -124,7 +124,7 @@ struct TransferDriver {
 
     /// Starts the next calls of a host's queue.
     private mutating func startQueued(at host: HostQueue) {
-        while hasRoom(host), let call = host.popFirst() {
+        while hasRoom(host), let call = host.waiting.popFirst() {
             queued -= 1
             start(call, at: host)
         }
@@ -142,7 +142,7 @@ struct TransferDriver {
         if now >= firstEnd { endLate(now: now) }
         guard queued > 0 else { return }
         for host in hosts.values {
-            let overdue = host.remove { $0.deadline <= now || $0.hasEnded }
+            let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
         }
@@ -185,7 +185,7 @@ struct TransferDriver {
         entry.call.upload?.close()
         entry.transfer.release()
         entry.host.callEnded()
-        if entry.host.count > 0 { startQueued(at: entry.host) }
+        if entry.host.waiting.count > 0 { startQueued(at: entry.host) }
     }
 
     /// Ends all calls.
@@ -316,8 +316,8 @@ struct TransferDriver {
             } else {
                 call.fail(
                     TransportError(
-                        code: .cutOff,
-                        message: "\(call.plan.host.uriText) closed the connection before the end"
+                        .cutOff,
+                        "\(call.plan.host.uriText) closed the connection before the end"
                             + " of the response's header"))
             }
             return
@@ -337,8 +337,7 @@ struct TransferDriver {
                 with: .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
         } else if result == SIGNET_OK {
             call.fail(
-                TransportError(
-                    code: .malformedResponse, message: "the handshake showed no certificate chain"))
+                TransportError(.malformedResponse, "the handshake showed no certificate chain"))
         } else {
             call.fail(error(of: transfer, plan: call.plan))
         }

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetTransport
 internal import Synchronization
 
@@ -16,11 +17,7 @@ final class UploadFeed: Sendable {
     }
 
     private struct State {
-        /// The chunks that libcurl has had are empty.
-        var chunks: [[UInt8]] = []
-        /// The index of the next chunk for libcurl.
-        var first = 0
-        /// The number of bytes that libcurl has not had.
+        var chunks = Queue<[UInt8]>()
         var count = 0
         /// `nil` before the end; then `.some(nil)` or the error.
         var end: TransportError??
@@ -30,26 +27,6 @@ final class UploadFeed: Sendable {
         var pass = 0
         var task: Task<Void, Never>?
         var isClosed = false
-
-        /// Removes and returns the next chunk. On average it moves one other chunk at most.
-        mutating func popFirst() -> [UInt8]? {
-            guard first < chunks.count else { return nil }
-            let chunk = chunks[first]
-            chunks[first] = []
-            first += 1
-            count -= chunk.count
-            if first * 2 >= chunks.count {
-                chunks.removeFirst(first)
-                first = 0
-            }
-            return chunk
-        }
-
-        mutating func removeAll() {
-            chunks = []
-            first = 0
-            count = 0
-        }
     }
 
     private let body: RequestBody
@@ -72,7 +49,8 @@ final class UploadFeed: Sendable {
         let (piece, room) = state.withLock {
             state -> (Piece, CheckedContinuation<Void, Never>?) in
             if state.pass == 0 { startPass(&state) }
-            if let chunk = state.popFirst() {
+            if let chunk = state.chunks.popFirst() {
+                state.count -= chunk.count
                 guard state.count < capacity else { return (.chunk(chunk), nil) }
                 return (.chunk(chunk), state.room.take())
             }
@@ -103,7 +81,7 @@ final class UploadFeed: Sendable {
     func close() {
         let (task, room) = state.withLock { state in
             state.isClosed = true
-            state.removeAll()
+            state.chunks = Queue()
             return (state.task.take(), state.room.take())
         }
         task?.cancel()
@@ -113,7 +91,8 @@ final class UploadFeed: Sendable {
     private func startPass(_ state: inout State) {
         guard !state.isClosed else { return }
         state.pass += 1
-        state.removeAll()
+        state.chunks = Queue()
+        state.count = 0
         state.end = nil
         let pass = state.pass
         state.task = Task { await self.pull(pass) }

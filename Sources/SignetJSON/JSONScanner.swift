@@ -10,22 +10,6 @@ struct JSONScanner {
         var node: Int32
         var count: UInt32 = 0
         var names: MemberNames.Scope
-        var template = SiblingTemplate()
-    }
-
-    /// An earlier sibling that predicts the member names of the open object, because the elements
-    /// of an array mostly have the same names in the same order.
-    private struct SiblingTemplate {
-        /// In an array, the node of the last element. In an object, the node of the name that is
-        /// expected next, or zero without a template.
-        ///
-        /// While an object's names follow its template they aren't recorded in `names`: they are
-        /// distinct because the template's are.
-        var node: UInt32 = 0
-        /// In an object: the node after its template.
-        var end: UInt32 = 0
-        /// Stands for "no more names".
-        static let past = UInt32.max
     }
 
     private let maximumDepth: Int
@@ -50,8 +34,7 @@ struct JSONScanner {
     ) throws(JSONError) -> [JSONNode] {
         let count = bytes.count
         guard count < Int(Int32.max) else {
-            throw JSONError(
-                code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
+            throw JSONError(.tooLarge, "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
         do throws(JSONError) {
             return try scannedNodes(
@@ -109,19 +92,11 @@ struct JSONScanner {
                 return false
             }
             let isRecorded = depth <= recordedDepth
-            var template = top.template.node
             if top.isObject {
                 let name = at
                 var isEscaped = false
-                template = 0
-                if top.template.node != 0 {
-                    template = Self.matchName(bytes, at: &at, with: &top.template, in: nodes)
-                }
-                if template == 0 {
-                    if top.template.node != 0 { leaveTemplate(in: bytes, of: &top, nodes: nodes) }
-                    at = try nameEnd(
-                        bytes, from: name, scope: &top.names, isEscaped: &isEscaped)
-                }
+                at = try nameEnd(
+                    bytes, from: name, scope: &top.names, isEscaped: &isEscaped)
                 if isRecorded {
                     nodes.append(JSONNode(.string, from: name, to: at, isEscaped: isEscaped))
                 }
@@ -141,10 +116,6 @@ struct JSONScanner {
                     node: isRecorded ? Int32(truncatingIfNeeded: nodes.count) : -1,
                     names: names.open())
                 if isRecorded {
-                    if template != 0 {
-                        top.template = Self.template(
-                            from: Int(template), isObject: isObject, in: nodes)
-                    }
                     nodes.append(JSONNode(isObject ? .object : .array, from: start, to: start))
                 }
                 at = Self.skipSpace(bytes, from: start &+ 1)
@@ -195,12 +166,8 @@ struct JSONScanner {
                     nodes[node].count = top.count
                     nodes[node].size = UInt32(truncatingIfNeeded: nodes.count &- node)
                 }
-                let closed = top.node
                 top = outer.removeLast()
                 depth &-= 1
-                if !top.isObject, closed > 0 {
-                    top.template.node = UInt32(truncatingIfNeeded: closed)
-                }
                 at = Self.skipSpace(bytes, from: at)
             }
             guard depth > 0 else {
@@ -216,79 +183,6 @@ struct JSONScanner {
         }
     }
 
-    // MARK: Sibling templates
-
-    /// Creates a template from a node, if that is a container of the same kind.
-    private static func template(
-        from node: Int, isObject: Bool, in nodes: borrowing OutputSpan<JSONNode>
-    ) -> SiblingTemplate {
-        let template = nodes[node]
-        guard template.kind == (isObject ? .object : .array), template.size > 1 else {
-            return SiblingTemplate()
-        }
-        let first = UInt32(truncatingIfNeeded: node &+ 1)
-        return SiblingTemplate(node: first, end: first &+ template.size &- 1)
-    }
-
-    /// Moves past the next name if it is the expected one, and returns the node of its value in the
-    /// template; otherwise returns zero.
-    @inline(__always)
-    private static func matchName(
-        _ bytes: borrowing Span<UInt8>, at: inout Int, with template: inout SiblingTemplate,
-        in nodes: borrowing OutputSpan<JSONNode>
-    ) -> UInt32 {
-        guard template.node != SiblingTemplate.past else { return 0 }
-        let name = nodes[Int(template.node)]
-        let length = Int(name.end &- name.start)
-        guard !name.isEscaped, isRepeated(bytes, from: Int(name.start), at: at, count: length)
-        else { return 0 }
-        at &+= length
-        let value = template.node &+ 1
-        let next = value &+ nodes[Int(value)].size
-        template.node = next < template.end ? next : SiblingTemplate.past
-        return value
-    }
-
-    /// Whether `count` bytes, at least two, are the same at two positions. Can be false by mistake
-    /// near the end of the text.
-    @inline(__always)
-    private static func isRepeated(
-        _ bytes: borrowing Span<UInt8>, from start: Int, at second: Int, count length: Int
-    ) -> Bool {
-        guard let first = word(bytes, at: start), let other = word(bytes, at: second) else {
-            return false
-        }
-        if length <= 8 {
-            return (first ^ other) &<< UInt64(truncatingIfNeeded: 64 &- 8 &* length) == 0
-        }
-        guard first == other, second <= bytes.count &- length else { return false }
-        var offset = 8
-        while offset < length &- 8 {
-            guard word(bytes, at: start &+ offset) == word(bytes, at: second &+ offset) else {
-                return false
-            }
-            offset &+= 8
-        }
-        return word(bytes, at: start &+ length &- 8) == word(bytes, at: second &+ length &- 8)
-    }
-
-    /// Records the names that the object shared with its template, because the next one differs.
-    @inline(never)
-    private mutating func leaveTemplate(
-        in bytes: borrowing Span<UInt8>, of object: inout Frame,
-        nodes: borrowing OutputSpan<JSONNode>
-    ) {
-        object.template = SiblingTemplate()
-        var name = Int(object.node) &+ 1
-        for _ in 0..<object.count {
-            let inner = nodes[name].inner
-            _ = names.insert(
-                bytes, from: inner.lowerBound, to: inner.upperBound, isEscaped: false,
-                in: &object.names)
-            name &+= 1 &+ Int(nodes[name &+ 1].size)
-        }
-    }
-
     // MARK: Names
 
     /// Returns the position after a member name. Throws if the object already holds the name.
@@ -299,21 +193,6 @@ struct JSONScanner {
     ) throws(JSONError) -> Int {
         guard start < bytes.count, bytes[start] == ASCII.quote else {
             throw .malformed(bytes, at: start, expected: "a member name")
-        }
-        // Most names have fewer than eight bytes: one word holds the end and the fingerprint.
-        if let word = word(bytes, at: start &+ 1) {
-            let special = specialBytes(word)
-            let length = special.trailingZeroBitCount &>> 3
-            if special != 0, bytes[start &+ 1 &+ length] == ASCII.quote {
-                let end = start &+ 2 &+ length
-                guard
-                    names.insertShort(
-                        word, count: length, of: bytes, at: start &+ 1, in: &scope)
-                else {
-                    throw .duplicateMember(at: start)
-                }
-                return end
-            }
         }
         let end = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
         guard

@@ -33,14 +33,11 @@ extension JSONValue {
         var writer = JSONWriter(.canonical)
         writer.write(self)
         guard !writer.sawNotFinite else {
-            throw JSONError(
-                code: .notFinite,
-                message: "a number beyond binary64 has no canonical form (RFC 8785)")
+            throw JSONError(.notFinite, "a number beyond binary64 has no canonical form (RFC 8785)")
         }
         guard !Self.holdsNoncharacter(writer.bytes.span) else {
             throw JSONError(
-                code: .refused,
-                message: "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
+                .refused, "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
         }
         return writer.bytes
     }
@@ -70,12 +67,7 @@ struct JSONWriter {
     private let style: JSONStyle.Value
     private var level = 0
 
-    init(_ style: JSONStyle, reserving count: Int = 0) {
-        self.style = style.value
-        if count > 0 { bytes.reserveCapacity(count) }
-    }
-
-    mutating func append(_ byte: UInt8) { bytes.append(byte) }
+    init(_ style: JSONStyle) { self.style = style.value }
 
     mutating func write(_ value: JSONValue) {
         switch value {

@@ -44,13 +44,6 @@ struct MemberNames {
     private var scratch: [UInt8] = []
     private var tables: [Table] = []
 
-    /// Removes all names but keeps the memory. Returns false if that is too much to keep.
-    mutating func reset() -> Bool {
-        guard entries.count <= 1024, scratch.isEmpty, tables.isEmpty else { return false }
-        used = 0
-        return true
-    }
-
     func open() -> Scope {
         Scope(
             firstEntry: UInt32(truncatingIfNeeded: used),
@@ -100,39 +93,7 @@ struct MemberNames {
                 return true
             }
         }
-        return insertOther(bytes, from: start, to: end, isEscaped: isEscaped, in: &scope)
-    }
-
-    /// Adds a name without escapes of fewer than eight bytes, which `word` holds in little-endian
-    /// order. Returns false if the object already holds it.
-    @inline(__always)
-    mutating func insertShort(
-        _ word: UInt64, count length: Int, of bytes: borrowing Span<UInt8>, at start: Int,
-        in scope: inout Scope
-    ) -> Bool {
-        let first = Int(scope.firstEntry)
-        if used &- first < Self.linearSearchLimit {
-            let fingerprint = Self.shortFingerprint(of: word, count: length)
-            if !holds(fingerprint, from: first) {
-                append(Entry(from: start, to: start &+ length, fingerprint: fingerprint))
-                return true
-            }
-        }
-        return insertOther(
-            bytes, from: start, to: start &+ length, isEscaped: false, in: &scope)
-    }
-
-    /// Adds a name the slow way. Copies the scope, so that the caller's can stay in registers.
-    @inline(__always)
-    private mutating func insertOther(
-        _ bytes: borrowing Span<UInt8>, from start: Int, to end: Int, isEscaped: Bool,
-        in scope: inout Scope
-    ) -> Bool {
-        var changed = scope
-        let isNew = insertSlowly(
-            bytes, from: start, to: end, isEscaped: isEscaped, in: &changed)
-        scope = changed
-        return isNew
+        return insertSlowly(bytes, from: start, to: end, isEscaped: isEscaped, in: &scope)
     }
 
     @inline(__always)

@@ -68,8 +68,8 @@ public struct PinPolicy: Sendable, Hashable {
                 }
             guard duplicate == nil else {
                 throw PinError(
-                    code: .malformedPolicy,
-                    message: "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
+                    .malformedPolicy,
+                    "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
             }
             if rule.includesSubdomains, rule.pattern.scope != .anyDepth {
                 if rule.pattern.scope == .exact || below[host] == nil { below[host] = index }
@@ -161,7 +161,7 @@ public struct PinPolicy: Sendable, Hashable {
             let error = refusal(of: code, host: host, port: port, rule: rule, chain: chain)
             var values = error.refusal
             values?.served = served
-            return PinError(code: code, message: error.message, refusal: values)
+            return PinError(code, error.message, refusal: values)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -201,8 +201,7 @@ public struct PinPolicy: Sendable, Hashable {
         var refusal = PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy)
         refusal.port = port
         return PinError(
-            code: code, message: "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
-            refusal: refusal)
+            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", refusal: refusal)
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

@@ -186,10 +186,8 @@ enum MessageContent: Sendable, Hashable {
         case .expected: return nil
         case .digested(let digests): return try digests.digest(algorithm)
         case .bytes(let bytes):
-            do throws(CryptoFailure) {
-                return try SignetCrypto.Digest.of(bytes, using: algorithm.algorithm)
-            } catch {
-                throw SigningError(error)
+            return try convertingCryptoFailure { () throws(CryptoFailure) in
+                try SignetCrypto.Digest.of(bytes, using: algorithm.algorithm)
             }
         }
     }

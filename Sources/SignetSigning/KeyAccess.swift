@@ -9,12 +9,8 @@ extension Key {
     func rfc9421Key() throws(SigningError) -> RFC9421Key {
         switch kind {
         case .ed25519, .p256, .p384, .rsa:
-            do throws(KeyError) {
-                let (key, algorithm) = try signatureKey()
-                return .asymmetric(key, algorithm)
-            } catch {
-                throw SigningError(error)
-            }
+            let (key, algorithm) = try convertingKeyError(signatureKey)
+            return .asymmetric(key, algorithm)
         default:
             let mac = try signingHMACKey()
             guard mac.algorithm == .sha256 else {
@@ -47,30 +43,58 @@ extension Key {
                 "the key \"\(printable(id))\" has \(count) bytes: expected at least "
                     + "\(Key.minimumHMACByteCount) for HMAC")
         }
-        do throws(KeyError) {
-            return try hmacKey()
-        } catch {
-            throw SigningError(error)
-        }
+        return try convertingKeyError(hmacKey)
     }
 
     func requireUsableForSigning(at now: Int64) throws(SigningError) {
-        do throws(KeyError) {
-            try requireUsable(at: now)
-        } catch {
-            throw SigningError(error)
-        }
+        try convertingKeyError { () throws(KeyError) in try requireUsable(at: now) }
+    }
+}
+
+/// Runs cryptography, and throws its failure as `crypto-failed`.
+func convertingCryptoFailure<Value>(
+    _ work: () throws(CryptoFailure) -> Value
+) throws(SigningError) -> Value {
+    do throws(CryptoFailure) {
+        return try work()
+    } catch {
+        throw SigningError(error)
+    }
+}
+
+/// Uses a key, and throws its error with the code of the same name.
+func convertingKeyError<Value>(
+    _ work: () throws(KeyError) -> Value
+) throws(SigningError) -> Value {
+    do throws(KeyError) {
+        return try work()
+    } catch {
+        throw SigningError(error)
+    }
+}
+
+extension RandomBytes {
+    /// Returns bytes for a nonce or a salt.
+    static func forSigning(_ count: Int) throws(SigningError) -> [UInt8] {
+        try convertingCryptoFailure { () throws(CryptoFailure) in try bytes(count) }
     }
 }
 
 extension SigningError {
     init(_ failure: CryptoFailure) {
-        self.init(.cryptoFailed, "\(failure)")
+        self.init(.cryptoFailed, failure.message)
     }
 
     init(_ error: KeyError) {
-        let codes: [Code] = [.unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid, .wrongKeyUse]
-        self.init(
-            codes.first { $0.name == error.code.name } ?? .wrongKeyUse, error.message)
+        let code: Code =
+            switch error.code {
+            case .unknownKey: .unknownKey
+            case .keyRevoked: .keyRevoked
+            case .keyExpired: .keyExpired
+            case .keyNotYetValid: .keyNotYetValid
+            case .cryptoFailed: .cryptoFailed
+            default: .wrongKeyUse
+            }
+        self.init(code, error.message)
     }
 }

@@ -276,16 +276,10 @@ public struct MessageSigner: Sendable {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce
-        if nonce == nil, addsNonce { nonce = try Self.randomNonce() }
+        if nonce == nil, addsNonce {
+            nonce = Base64.encode(try RandomBytes.forSigning(16), as: .url)
+        }
         if let nonce { try SigningText.requirePrintable(nonce, name: "the nonce") }
         return nonce
-    }
-
-    private static func randomNonce() throws(SigningError) -> String {
-        do throws(CryptoFailure) {
-            return Base64.encode(try RandomBytes.bytes(16), as: .url)
-        } catch {
-            throw SigningError(error)
-        }
     }
 }

@@ -190,8 +190,7 @@ public struct RedirectChain: Sendable {
         pinRefusal: PinRefusal? = nil
     ) -> TransportError {
         TransportError(
-            code: code,
-            message: "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
+            code, "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
             pinRefusal: pinRefusal)
     }
 }

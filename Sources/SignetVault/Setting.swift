@@ -2,33 +2,20 @@ internal import SignetBase
 
 /// A key's values, at most one for each origin. The highest origin wins.
 struct Setting: Sendable {
-    private var defaults: CheckedValue?
-    private var launch: CheckedValue?
-    private var fetched: CheckedValue?
+    private var values: [ConfigurationOrigin: CheckedValue] = [:]
 
     /// The value of one origin, which a higher one may override.
     subscript(origin: ConfigurationOrigin) -> CheckedValue? {
-        get {
-            switch origin {
-            case .defaults: defaults
-            case .launch: launch
-            case .fetched: fetched
-            }
-        }
-        set {
-            switch origin {
-            case .defaults: defaults = newValue
-            case .launch: launch = newValue
-            case .fetched: fetched = newValue
-            }
-        }
+        get { values[origin] }
+        set { values[origin] = newValue }
     }
 
     /// The value of the highest origin.
     var winner: (value: CheckedValue, origin: ConfigurationOrigin)? {
-        if let fetched { return (fetched, .fetched) }
-        if let launch { return (launch, .launch) }
-        return defaults.map { ($0, .defaults) }
+        for origin in ConfigurationOrigin.allCases.reversed() {
+            if let value = values[origin] { return (value, origin) }
+        }
+        return nil
     }
 }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import SignetCrypto
 internal import SignetSystem
+import SignetTransport
 
 /// The tool's commands.
 struct SignetCommand: AsyncParsableCommand {
@@ -25,6 +26,8 @@ struct SignetCommand: AsyncParsableCommand {
             SchemesCommand.self,
             PinsCommand.self,
             VaultCommand.self,
+            ExecCommand.self,
+            ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
             SelfCheckCommand.self,
@@ -48,7 +51,7 @@ enum Signet {
             // program's name, and a command that was not seen must not end as done.
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
-                    .usage, "no-arguments",
+                    .noArguments,
                     "cannot read the program's own arguments, by which it finds its task: "
                         + "/proc/self/maps cannot be read")
             }
@@ -92,7 +95,7 @@ enum Signet {
     ) throws(ToolError) -> Never {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(
-                .network, "resources",
+                TransportError.Code.resources.value,
                 "the process may not have \(neededDescriptors) descriptors more, which a call may "
                     + "take: see ulimit -n")
         }

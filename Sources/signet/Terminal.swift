@@ -40,6 +40,13 @@ struct Terminal: Sendable {
         try write(json ? JSONValue.object(object()).serialized() + [0x0A] : text())
     }
 
+    /// Prints a JSON Schema as it stands; it is one JSON object in itself.
+    func result(documentSchema text: String) throws {
+        let bytes = Array((text + "\n").utf8)
+        let object = try JSONValue(parsing: bytes).object ?? [:]
+        try result(object, text: bytes)
+    }
+
     /// Prints a result whose text is lines for people and for scripts; each gets its newline.
     func result(_ object: @autoclosure () -> JSONObject, lines: @autoclosure () -> [String])
         throws(ToolError)
@@ -53,7 +60,7 @@ struct Terminal: Sendable {
     /// Writes bytes to standard output.
     func write(_ bytes: Span<UInt8>) throws(ToolError) {
         if let reason = StandardStreams.write(bytes, to: .standardOutput) {
-            throw ToolError(.usage, "output-failed", "standard output was cut short: \(reason)")
+            throw ToolError(.outputFailed, "standard output was cut short: \(reason)")
         }
     }
 
@@ -109,7 +116,7 @@ struct Terminal: Sendable {
     private func exit(reporting failure: ToolError) -> Never {
         if json {
             var told: JSONObject = [
-                "code": .string(failure.codeName),
+                "code": .string(failure.errorCode.name),
                 "message": .string(Terminal.printable(failure.message)),
             ]
             for (name, value) in failure.details { told[name] = value }
@@ -118,6 +125,9 @@ struct Terminal: Sendable {
             let reason = StandardStreams.write(object.close(), to: .standardOutput)
             // Without standard output, standard error is left.
             if reason != nil { say(failure.message) }
+        } else if let errors = failure.details["errors"]?.array, errors.count > 1 {
+            for error in errors { say(error["message"]?.string ?? "") }
+            say("\(errors.count) errors\(failure.remedy.map { "; \($0)" } ?? "")")
         } else {
             say(failure.message)
         }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// AES-256-GCM, in place and with separate output.
 @Suite struct AES256GCMTests {
     private static let key = (0..<32).map { UInt8($0) }
     private static let nonce = [UInt8](repeating: 7, count: 12)
@@ -51,18 +52,6 @@ import Testing
         let sealed = try seal(plaintext)
         #expect(sealed.ciphertext.count == count && sealed.tag.count == 16)
         #expect(try open(sealed.ciphertext, sealed.tag) == plaintext)
-    }
-
-    @Test(arguments: [0, 1, 15, 16, 17, 1000, 100_000])
-    func sealsInPlaceToTheSame(_ count: Int) throws {
-        let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let sealed = try seal(plaintext)
-        var text = plaintext
-        let tag = try AES256GCM.seal(
-            inPlace: &text, key: Self.key.span, nonce: Self.nonce.span,
-            authenticating: bytes("header").span)
-        #expect(text == sealed.ciphertext && tag == sealed.tag)
-        #expect(plaintext.count == count && (count == 0 || text != plaintext))
     }
 
     @Test func sealingInPlaceRefusesSizesToo() {
@@ -154,5 +143,18 @@ import Testing
         } catch {
             return (error as? CryptoFailure)?.isAuthenticationFailure == true
         }
+    }
+}
+
+extension AES256GCM {
+    /// Seals a copy of a plaintext.
+    fileprivate static func seal(
+        _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
+        authenticating associated: Span<UInt8>
+    ) throws -> (ciphertext: [UInt8], tag: [UInt8]) {
+        var text = plaintext.indices.map { plaintext[$0] }
+        let tag = try seal(
+            inPlace: &text, key: key, nonce: nonce, authenticating: associated)
+        return (text, tag)
     }
 }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// Base64 and base64url, encoded and decoded strictly.
 @Suite struct Base64Tests {
     @Test(arguments: try VectorFile.load("rfc4648"))
     func agreesWithTheRFC(_ vector: JSONObject) {
@@ -137,6 +138,7 @@ import Testing
     }
 }
 
+/// Times in seconds since 1970, written and read as dates.
 @Suite struct UnixTimeTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
@@ -164,5 +166,25 @@ import Testing
     ])
     func refusesADay(_ text: String) {
         #expect(UnixTime.parseDate(text) == nil)
+    }
+}
+
+extension Base64 {
+    /// Encodes as a machine without wide registers does.
+    fileprivate static func encodeInWords(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+        var text = [UInt8](repeating: 0, count: encodedCount(of: bytes.count, as: form))
+        unsafe text.withUnsafeMutableBufferPointer { target in
+            unsafe write(bytes.span, as: form, to: target, wide: false)
+        }
+        return text
+    }
+
+    /// Decodes text without padding as a machine without wide registers does.
+    fileprivate static func decodeInWords(_ text: [UInt8], from form: Form) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
+        let isCanonical = unsafe bytes.withUnsafeMutableBufferPointer { target in
+            unsafe read(text.span, from: form, to: target, wide: false)
+        }
+        return isCanonical ? bytes : nil
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetCrypto
 
-/// A key added to a key file's text and taken out of it, with every other byte as it was.
+/// Adding a key to a key file's text and removing one. Every other byte stays.
 @Suite struct KeyFileTextTests {
     static let root = [UInt8](repeating: 7, count: 32)
     static let old = String(repeating: "A", count: 43)

@@ -143,7 +143,7 @@ import Testing
         ])
         for id in ["a", "b", "c", "d"] {
             let error = #expect(throws: KeyError.self) { try keys.key(id: id).signatureKey() }
-            #expect(error?.code == .wrongUse)
+            #expect(error?.code == .wrongKeyUse)
         }
     }
 }

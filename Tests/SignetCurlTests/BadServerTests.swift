@@ -140,7 +140,7 @@ import Testing
     }
 
     /// The second call waits for the connection that the first one opens.
-    @Test func endsAtItsDeadlineWhileAnothersHandshakeStalls() async throws {
+    @Test func endsInTimeWhileAnotherHandshakeStalls() async throws {
         let server = try await ScriptedServer(
             "if c.recv(9): print('HELLO', flush=True)\ntime.sleep(60)")
         let engine = try engine()

@@ -135,7 +135,7 @@ import Testing
         #expect(try await eventually { server.server.stdout.contains("CALL") })
     }
 
-    @Test func sendsCallsBesideUnreadBodiesOnAnotherConnection() async throws {
+    @Test func movesCallsAwayFromUnreadBodies() async throws {
         let server = try await Self.bodies()
         let engine = try engine()
         var unread = try await Self.unread(engine, server)
@@ -156,7 +156,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func endsUnreadBodiesThatHoldUpACallOfTheirConnection() async throws {
+    @Test func endsUnreadBodiesThatBlockACall() async throws {
         let server = try await Self.bodies(waiting: 1)
         let engine = try engine()
         let request = Self.call(server)
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// AddressSanitizer finds what libcurl keeps of a body if it ends the transfer itself.
-    @Test func endsAnUnreadBodyAtItsDeadlineWhileItsConnectionIsInUse() async throws {
+    @Test func endsAnUnreadBodyAtItsDeadline() async throws {
         // More than a stream's window, so that the server can't send all of it.
         let server = try await Self.bodies(1, size: 60_000_000, waiting: 1)
         let engine = try engine()

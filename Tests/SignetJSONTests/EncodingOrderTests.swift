@@ -2,7 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What is written straight into the text and what goes through the tree must be one.
+/// The encoder writes the same text directly and by a tree, in whatever order a type encodes.
 struct EncodingOrderTests {
     /// Encodes itself by a script of random steps, in order or not.
     struct Scripted: Encodable {
@@ -21,7 +21,7 @@ struct EncodingOrderTests {
         struct Failure: Error {}
 
         func encode(to encoder: any Encoder) throws {
-            var random = Random(seed: seed)
+            var random = SplitMix(seed: seed)
             var number = 0
             switch Int.random(in: 0...9, using: &random) {
             case 0: return
@@ -45,12 +45,12 @@ struct EncodingOrderTests {
             }
         }
 
-        private func child(_ random: inout Random) -> Scripted {
+        private func child(_ random: inout SplitMix) -> Scripted {
             Scripted(seed: random.next(), depth: depth + 1, isOrdered: isOrdered)
         }
 
         private func elements(
-            _ container: inout any UnkeyedEncodingContainer, _ random: inout Random
+            _ container: inout any UnkeyedEncodingContainer, _ random: inout SplitMix
         ) throws {
             switch Int.random(in: 0...7, using: &random) {
             case 0: try container.encode(Double(Int64(bitPattern: random.next())) / 1000)
@@ -73,7 +73,7 @@ struct EncodingOrderTests {
         }
 
         private func member(
-            _ container: inout KeyedEncodingContainer<Key>, _ key: Key, _ random: inout Random
+            _ container: inout KeyedEncodingContainer<Key>, _ key: Key, _ random: inout SplitMix
         ) throws {
             switch Int.random(in: 0...9, using: &random) {
             case 0: try container.encode(Int64(bitPattern: random.next()), forKey: key)
@@ -163,7 +163,7 @@ struct EncodingOrderTests {
     }
 
     @Test func numbersAreWrittenAsTheShortestText() throws {
-        var random = Random(seed: 8785)
+        var random = SplitMix(seed: 8785)
         for _ in 0..<20_000 {
             let digits = Double(random.next() >> UInt64.random(in: 0...63, using: &random))
             let scales: [Double] = [1, 10, 100, 1000, 1e4, 1e5, 3, 1e-3]

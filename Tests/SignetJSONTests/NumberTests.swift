@@ -3,6 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+/// Numbers, which keep their text until a program asks for a type.
 struct NumberTests {
     struct ECMAScript: Decodable, Sendable {
         let bits: String
@@ -136,7 +137,7 @@ struct NumberTests {
     }
 
     @Test func decimalsOfAnySizeComeBack() throws {
-        var random = Random(seed: 7)
+        var random = SplitMix(seed: 7)
         let limits: [Decimal] = [
             .greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude,
         ]

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Random documents, half of them damaged, beside Python's `json`.
+/// Random documents, half of them damaged, compared with Python's `json`.
 ///
 /// Where Python is laxer this reader refuses: `NaN` and infinities, duplicate names, lone surrogates.
 /// Python is told to report these three, and to keep the texts of numbers; else both must agree on what
@@ -82,9 +82,9 @@ struct PythonTests {
 
 /// Makes JSON texts that are valid, and damages them.
 struct RandomDocuments {
-    private var random: Random
+    private var random: SplitMix
 
-    init(seed: UInt64) { self.random = Random(seed: seed) }
+    init(seed: UInt64) { self.random = SplitMix(seed: seed) }
 
     private static let pieces = [
         "NaN", "-Infinity", "{", "}", "[", "]", ",", ":", "\"", "\\", "\\ud800", "\\u0000", "1e5",

@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: ["signet", "trustkit", "trustkit-json", "android", "okhttp"])
     func aHostIsPinnedAsItWas(_ name: String) throws {
         let format = try #require(PinFormat(name: name))
-        var random = SplitMix(11)
+        var random = SplitMix(seed: 11)
         var written = 0
         for _ in 0..<600 {
             let count = Int.random(in: 1...4, using: &random)

@@ -215,7 +215,7 @@ import Testing
                 + ["8", "A", "E", "I"][number]
                 + "="
         }
-        var random = SplitMix(7)
+        var random = SplitMix(seed: 7)
         for _ in 0..<400 {
             let chosen = (0..<Int.random(in: 1...4, using: &random)).map { _ in
                 (

@@ -11,7 +11,7 @@ struct FrameReaderTests {
     ]
 
     private func read(
-        _ bytes: [UInt8], _ framing: RPCFraming, _ random: inout Random
+        _ bytes: [UInt8], _ framing: RPCFraming, _ random: inout SplitMix
     ) throws(RPCError) -> [[UInt8]] {
         var reader = FrameReader(framing, maximumHeaderSize: 200, maximumMessageSize: 400)
         var messages: [[UInt8]] = []
@@ -27,7 +27,7 @@ struct FrameReaderTests {
 
     @Test(arguments: 0..<20)
     func everyCutGivesTheSameMessages(_ seed: Int) throws {
-        var random = Random(seed: UInt64(seed))
+        var random = SplitMix(seed: UInt64(seed))
         for framing in [RPCFraming.contentLength, .lines] {
             let messages = (0..<20).map { _ in
                 bytes(Self.messages.randomElement(using: &random) ?? "")
@@ -40,7 +40,7 @@ struct FrameReaderTests {
     /// No change of the bytes does more than change messages, or end the stream.
     @Test(arguments: 0..<20)
     func changedBytesAreMessagesOrAnError(_ seed: Int) {
-        var random = Random(seed: UInt64(seed))
+        var random = SplitMix(seed: UInt64(seed))
         let framing = RPCFraming.contentLength
         let stream = Self.messages.flatMap { framing.frame(bytes($0)) }
         for _ in 0..<50 {

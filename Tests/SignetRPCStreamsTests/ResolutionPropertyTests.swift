@@ -11,7 +11,7 @@ struct ResolutionPropertyTests {
         var outcomes: [String?]
         var replies: [String]
 
-        init(_ count: Int, isWhole: Bool, _ random: inout Random) {
+        init(_ count: Int, isWhole: Bool, _ random: inout SplitMix) {
             outcomes = []
             replies = []
             for id in 7..<(7 + count) {
@@ -42,7 +42,7 @@ struct ResolutionPropertyTests {
 
     @Test(arguments: 0..<40)
     func ofABatch(_ seed: Int) throws {
-        var random = Random(seed: UInt64(seed))
+        var random = SplitMix(seed: UInt64(seed))
         for _ in 0..<5 {
             let count = Int.random(in: 1...40, using: &random)
             let plan = Plan(count, isWhole: false, &random)
@@ -63,7 +63,7 @@ struct ResolutionPropertyTests {
 
     @Test(arguments: 0..<20)
     func ofAStream(_ seed: Int) async throws {
-        var random = Random(seed: UInt64(seed))
+        var random = SplitMix(seed: UInt64(seed))
         let count = Int.random(in: 1...40, using: &random)
         let plan = Plan(count, isWhole: true, &random)
         let (connection, peer) = HostilePeer.pair(seed % 2 == 0 ? .languageServer : .modelContext)

@@ -1,6 +1,7 @@
 import Foundation
 import SignetJSON
 import SignetVault
+import TestSupport
 import Testing
 
 /// Public values that are refused because they look like secrets, and harmless ones that are
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test func findsRandomKeysOf256Bits() throws {
-        var random = Seeded(state: 7)
+        var random = SplitMix(seed: 7)
         for _ in 0..<200 {
             let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
             #expect(try isRefused(.string(Data(bytes).base64EncodedString())))
@@ -120,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: try Text.all("certain"))
-    func refusesWhatHasASecretsFormWhateverTheSchemaSays(_ text: Text) throws {
+    func refusesASecretsFormInAnySchema(_ text: Text) throws {
         for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
             #expect(refusal(value, isNotSecret: false)?.code == .publicValueLooksSecret)
             let error = try #require(refusal(value, isNotSecret: true))
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: try Text.all("likely"))
-    func refusesWhatIsRandomUnlessTheSchemaSaysItIsNoSecret(_ text: Text) throws {
+    func refusesRandomTextUnlessDeclaredPublic(_ text: Text) throws {
         for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
             let error = try #require(refusal(value, isNotSecret: false))
             #expect(error.code == .publicValueLooksSecret)
@@ -180,19 +181,6 @@ import Testing
                 schema: schema(keys), defaults: json(#"{"k":"https://u:p@example.com"}"#))
         }
         #expect(error?.code == .publicValueLooksSecret)
-    }
-}
-
-/// SplitMix64, with the same numbers in every run.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }
 

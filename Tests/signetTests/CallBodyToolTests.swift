@@ -3,7 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Bodies of `signet call` that are no JSON, at httpbin, which tells what reached it.
+/// `signet call` with bodies other than JSON, to httpbin, which describes the request that it
+/// received.
 @Suite struct CallBodyToolTests {
     private static let peer = Task {
         let port = freePort()

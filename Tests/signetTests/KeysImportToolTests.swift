@@ -225,7 +225,7 @@ import Testing
         #expect(certificate.exit == 0 && certificate.stderr.isEmpty, "\(certificate.stderr)")
     }
 
-    @Test func aPEMFileInPlaceOfKeysNamesTheCommandThatHelps() async throws {
+    @Test func aPEMFileAsKeysNamesTheImportCommand() async throws {
         try await openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
         try folder.write("GET / HTTP/1.1\nHost: a.test\n\n", to: "request")
         for arguments in [

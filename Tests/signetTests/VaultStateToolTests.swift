@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault … --state`: an older dump that was put back.
+/// `signet vault … --state`, which detects an older dump.
 @Suite struct VaultStateToolTests {
     static let state = ["--state", "state"]
 

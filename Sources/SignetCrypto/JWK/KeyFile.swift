@@ -85,8 +85,7 @@ package enum KeyFile {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
-                code: .invalidID,
-                message: "the id \"\(printable(id))\" is empty or contains control characters")
+                .invalidID, "the id \"\(printable(id))\" is empty or contains control characters")
         }
     }
 
@@ -128,9 +127,8 @@ package enum KeyFile {
     ) throws(KeyError) {
         guard bytes.count <= KeySet.maximumByteCount else {
             throw KeyError(
-                code: .unwritable,
-                message:
-                    "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
+                .unwritable,
+                "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
                     + "\(KeySet.maximumByteCount)")
         }
         do throws(FileFailure) {
@@ -141,7 +139,7 @@ package enum KeyFile {
     }
 
     private static func unwritable(_ failure: FileFailure) -> KeyError {
-        KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
+        KeyError(failure.kind == .busy ? .fileBusy : .unwritable, failure.message)
     }
 
     private static func append(
@@ -154,24 +152,21 @@ package enum KeyFile {
                 path, limit: KeySet.maximumByteCount)
             (text, refusal) = (KeyFileText(old), found)
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
         let set = try KeySet(parsing: text.bytes, source: path)
         if let refusal, set.isPrivate {
-            throw KeyError(code: .keyFilePermissions, message: refusal.message)
+            throw KeyError(.keyFilePermissions, refusal.message)
         }
         guard set[id] == nil else {
             throw KeyError(
-                code: .keyExists,
-                message: "\(printable(path)) already has a key with the id \"\(printable(id))\"")
+                .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
         try text.append(key)
         try replaceContents(of: &lock, with: text.bytes)
     }
 
     private static func fileExists(_ path: String) -> KeyError {
-        KeyError(
-            code: .fileExists,
-            message: "\(printable(path)) already exists; --append adds a key to it")
+        KeyError(.fileExists, "\(printable(path)) already exists; --append adds a key to it")
     }
 }

@@ -153,8 +153,7 @@ final class KeyFileText {
             }
         }
         guard let index else {
-            throw KeyError(
-                code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
+            throw KeyError(.unknownKey, "no key has the id \"\(printable(id))\"")
         }
         let members = reader.members(of: keys[index])
         // A key has two members or more, kid and kty.

@@ -38,7 +38,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(KeyError) {
             try self.init(reading: Self.reader(of: bytes), source: source)
         } catch {
-            throw KeyError(code: error.code, message: "\(printable(source)): \(error.message)")
+            throw KeyError(error.code, "\(printable(source)): \(error.message)")
         }
     }
 
@@ -107,8 +107,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     public func key(id: String) throws(KeyError) -> Key {
         guard let key = self[id] else {
             throw KeyError(
-                code: .unknownKey,
-                message: "\(printable(source)): no key has the id \"\(printable(id))\"")
+                .unknownKey, "\(printable(source)): no key has the id \"\(printable(id))\"")
         }
         return key
     }

@@ -109,7 +109,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             count -= 1
         }
         guard count > 0 else {
-            throw KeyError(code: .malformedKeys, message: "\(description): the \(name) is empty")
+            throw KeyError(.malformedKeys, "\(description): the \(name) is empty")
         }
         return SecretBytes(copying: bytes.span.extracting(first: count))
     }
@@ -153,7 +153,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
                 throw failure("expected fd: and a number")
             }
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
     }
 
@@ -208,7 +208,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func permissions(_ refusal: FileFailure) -> KeyError {
-        KeyError(code: .keyFilePermissions, message: refusal.message)
+        KeyError(.keyFilePermissions, refusal.message)
     }
 
     private func failure(_ reason: String) -> FileFailure {

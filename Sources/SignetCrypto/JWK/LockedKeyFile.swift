@@ -40,8 +40,8 @@ package struct LockedKeyFile: ~Copyable {
         if let there = set[id] {
             guard try there.isVaultRoot(root) else {
                 throw KeyError(
-                    code: .keyExists,
-                    message: "\(printable(path)) has another key with the id "
+                    .keyExists,
+                    "\(printable(path)) has another key with the id "
                         + "\"\(printable(id))\"; choose another id for the new one")
             }
             // The process that added the root may have been killed before the disk had the file, so
@@ -52,8 +52,8 @@ package struct LockedKeyFile: ~Copyable {
         try write()
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
-                code: .unwritable,
-                message: "\(printable(path)): the new root is missing after the file was written")
+                .unwritable,
+                "\(printable(path)): the new root is missing after the file was written")
         }
     }
 
@@ -83,7 +83,7 @@ package struct LockedKeyFile: ~Copyable {
             return try PrivateFile.read(
                 path, limit: KeySet.maximumByteCount, requirePrivate: false)
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
     }
 }

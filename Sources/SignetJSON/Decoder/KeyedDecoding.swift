@@ -46,34 +46,10 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
         try document.float(at: node(of: key))
     }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try document.integer(type, at: node(of: key))
-    }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    @inline(__always)
+    func decode<Integer: FixedWidthInteger & Decodable>(
+        _ type: Integer.Type, forKey key: Key
+    ) throws -> Integer {
         try document.integer(type, at: node(of: key))
     }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -103,34 +79,10 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         try ifPresent(key) { try $0.float(at: $1) }
     }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try ifPresent(key) { try $0.integer(type, at: $1) }
-    }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    @inline(__always)
+    func decodeIfPresent<Integer: FixedWidthInteger & Decodable>(
+        _ type: Integer.Type, forKey key: Key
+    ) throws -> Integer? {
         try ifPresent(key) { try $0.integer(type, at: $1) }
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The values encoded so far, shared by the encoders and containers of one text.
 ///
 /// Each call goes to an `EncodingStorage`. That writes compact text with a `StreamingWriter`, which
@@ -14,23 +12,11 @@ final class EncodingState {
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// The storage, in an array that is one word to move out; nil while `change` uses it.
     private var written: [EncodingStorage]?
-    /// The newest element if it was started as an object, or -1.
-    private let object = Atomic<Int>(-1)
 
     /// - Parameter isStreaming: Whether to write a compact text while encoding.
     init(userInfo: [CodingUserInfoKey: any Sendable], isStreaming: Bool) {
         self.userInfo = userInfo
-        let spare = isStreaming ? Self.spare.withLockIfAvailable { $0.take() } ?? nil : nil
-        self.written = spare ?? [EncodingStorage(isStreaming: isStreaming)]
-    }
-
-    /// The memory of a finished text, without its values, which saves the next text five
-    /// allocations.
-    private static let spare = Mutex<[EncodingStorage]?>(nil)
-
-    deinit {
-        guard var text = written.take(), text[0].reset() else { return }
-        _ = Self.spare.withLockIfAvailable { $0 = text }
+        self.written = [EncodingStorage(isStreaming: isStreaming)]
     }
 
     /// Moves the storage out, changes it and moves it back.
@@ -96,7 +82,6 @@ final class EncodingState {
     // MARK: Values without parts
 
     func set(_ value: JSONScalar, at place: Int) {
-        object.store(-1, ordering: .relaxed)
         change { $0.set(value, at: place) }
     }
 
@@ -119,7 +104,6 @@ final class EncodingState {
 
     /// Removes a place.
     private func remove(_ place: Int) {
-        object.store(-1, ordering: .relaxed)
         change { $0.remove(place) }
     }
 
@@ -127,13 +111,11 @@ final class EncodingState {
 
     /// Starts an array at a place, unless it already is one.
     func startArray(at place: Int) {
-        object.store(-1, ordering: .relaxed)
         change { $0.start(.array, at: place) }
     }
 
     /// Starts an object at a place, unless it already is one.
     func startObject(at place: Int) {
-        guard object.load(ordering: .relaxed) != place else { return }
         change { $0.start(.object, at: place) }
     }
 
@@ -142,11 +124,7 @@ final class EncodingState {
 
     /// Adds an element to an array, and returns its place.
     func element(of parent: Int) -> Int {
-        change { text in
-            let place = text.element(of: parent)
-            object.store(text.isObject ? place : -1, ordering: .relaxed)
-            return place
-        }
+        change { $0.element(of: parent) }
     }
 
     /// Returns the place of an object's member: the one with this name, cleared, or a new one.

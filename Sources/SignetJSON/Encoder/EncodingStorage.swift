@@ -14,9 +14,6 @@ struct EncodingStorage {
         self.tree = tree
     }
 
-    /// Clears everything but keeps the memory. Returns false if a new value is better.
-    mutating func reset() -> Bool { isStreaming && text.reset() }
-
     mutating func set(_ value: JSONScalar, at place: Int) {
         if isStreaming, text.set(value, at: place) { return }
         switchToTree()
@@ -27,7 +24,7 @@ struct EncodingStorage {
     mutating func setMember(_ name: String, to value: JSONScalar, of parent: Int) {
         if isStreaming, text.setMember(name, to: value, of: parent) { return }
         switchToTree()
-        tree.setMember(name, to: value.value, of: nodeOfPlace[parent])
+        tree.set(value.value, at: tree.member(name, of: nodeOfPlace[parent]))
     }
 
     mutating func append(_ value: JSONScalar, to parent: Int) {
@@ -54,9 +51,6 @@ struct EncodingStorage {
         nodeOfPlace.append(tree.element(of: nodeOfPlace[parent]))
         return nodeOfPlace.count - 1
     }
-
-    /// Whether the newest place already is an object.
-    var isObject: Bool { isStreaming && text.isObject }
 
     mutating func member(_ name: String, of parent: Int) -> Int {
         if isStreaming, let place = text.openMember(name, of: parent) { return place }
@@ -87,25 +81,17 @@ struct EncodingStorage {
     /// Returns everything as a tree.
     mutating func value() throws(JSONError) -> JSONValue {
         switchToTree()
-        try requireComplete()
+        guard !tree.isLost else {
+            throw JSONError(
+                .tooLarge,
+                "a text over 2 GiB can be encoded only with its parts in order")
+        }
         return tree.value(of: nodeOfPlace[EncodingState.root])
     }
 
     /// Returns everything as a compact text.
     mutating func bytes() throws(JSONError) -> [UInt8] {
         if isStreaming, let bytes = text.finish() { return bytes }
-        switchToTree()
-        try requireComplete()
-        var writer = JSONWriter(.compact, reserving: 512)
-        tree.write(nodeOfPlace[EncodingState.root], to: &writer)
-        return writer.bytes
-    }
-
-    private func requireComplete() throws(JSONError) {
-        guard !tree.isLost else {
-            throw JSONError(
-                code: .tooLarge,
-                message: "a text over 2 GiB can be encoded only with its parts in order")
-        }
+        return try value().serialized()
     }
 }

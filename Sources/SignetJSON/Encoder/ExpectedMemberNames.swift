@@ -41,9 +41,6 @@ struct ExpectedMemberNames {
         return number
     }
 
-    /// Removes all names but keeps the memory.
-    mutating func reset() { names.removeAll(keepingCapacity: true) }
-
     /// Returns the position and the following name of a recorded name, if it has the same bytes as
     /// `text`.
     ///

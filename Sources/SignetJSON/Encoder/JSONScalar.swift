@@ -12,6 +12,12 @@ enum JSONScalar {
     /// A tree.
     case tree(JSONValue)
 
+    /// Creates a number from an integer of at most 64 bits.
+    @inline(__always)
+    init<Integer: FixedWidthInteger>(_ value: Integer) {
+        self = Integer.isSigned ? .signed(Int64(value)) : .unsigned(UInt64(value))
+    }
+
     /// Creates a number with the shortest text of a `Float`, which is shorter than that of its
     /// value as `Double`; nil if it isn't finite.
     init?(_ value: Float) {

@@ -24,16 +24,10 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
     func encode(_ value: Bool, forKey key: Key) { set(key, to: .bool(value)) }
     func encode(_ value: String, forKey key: Key) { set(key, to: .string(value)) }
-    func encode(_ value: Int, forKey key: Key) { set(key, to: .signed(Int64(value))) }
-    func encode(_ value: Int8, forKey key: Key) { set(key, to: .signed(Int64(value))) }
-    func encode(_ value: Int16, forKey key: Key) { set(key, to: .signed(Int64(value))) }
-    func encode(_ value: Int32, forKey key: Key) { set(key, to: .signed(Int64(value))) }
-    func encode(_ value: Int64, forKey key: Key) { set(key, to: .signed(value)) }
-    func encode(_ value: UInt, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
-    func encode(_ value: UInt8, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
-    func encode(_ value: UInt16, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
-    func encode(_ value: UInt32, forKey key: Key) { set(key, to: .unsigned(UInt64(value))) }
-    func encode(_ value: UInt64, forKey key: Key) { set(key, to: .unsigned(value)) }
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable, forKey key: Key) {
+        set(key, to: JSONScalar(value))
+    }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try state.encodeMember(key.stringValue, with: value, of: place)
     }

@@ -47,18 +47,6 @@ struct StreamingWriter {
         places.append(Place(start: 0))
     }
 
-    /// Clears everything but keeps the memory. Returns false if that is more than most texts need.
-    mutating func reset() -> Bool {
-        guard places.capacity <= 1024, outer.capacity <= 64, names.reset() else { return false }
-        known.reset()
-        outer.removeAll(keepingCapacity: true)
-        places.removeAll(keepingCapacity: true)
-        text = UTF8Buffer()
-        top = Open(place: 0, names: names.open())
-        places.append(Place(start: 0))
-        return true
-    }
-
     // MARK: Places
 
     /// Starts a member and returns the place of its value, or nil if it is out of order.
@@ -67,48 +55,16 @@ struct StreamingWriter {
     }
 
     /// Starts an element and returns its place, or nil if it is out of order.
-    ///
-    /// After an object it immediately starts another one, because the elements of an array are
-    /// mostly alike. If the element isn't an object, `revertObject` undoes that; if nothing
-    /// follows, the element is an empty object.
-    mutating func openElement(of place: Int) -> Int? {
-        let array = outer.count &- 1
-        guard top.kind == .object, array >= 0, outer[array].kind == .array,
-            outer[array].place == place
-        else { return startElement(of: place) ? open() : nil }
-        names.close(top.names)
-        outer[array].count &+= 1
-        let next = addPlace(at: text.appendNextObject())
-        top = Open(place: next, kind: .object, names: names.open(), isInArray: true)
-        top.expected = outer[array].first
-        return next
-    }
-
-    /// Whether the innermost place is an object.
-    var isObject: Bool { top.kind == .object }
+    mutating func openElement(of place: Int) -> Int? { startElement(of: place) ? open() : nil }
 
     @inline(__always)
     private mutating func open() -> Int {
-        let place = addPlace(at: text.count)
+        let place = places.count
+        places.append(Place(start: text.count))
         let isInArray = top.isInArray || top.kind == .array
         outer.append(top)
         top = Open(place: place, names: names.open(), isInArray: isInArray)
         return place
-    }
-
-    @inline(__always)
-    private mutating func addPlace(at start: Int) -> Int {
-        let place = places.count
-        places.append(Place(start: start))
-        return place
-    }
-
-    /// Clears the innermost place if it is an object without members.
-    private mutating func revertObject() {
-        guard top.kind == .object, top.count == 0 else { return }
-        text.removeLast(1)
-        top.kind = .unset
-        top.expected = ExpectedMemberNames.none
     }
 
     /// Starts a container at a place, unless it already is one of this kind.
@@ -117,7 +73,6 @@ struct StreamingWriter {
         guard top.place == place else {
             return outer.last { $0.place == place }?.kind == kind
         }
-        if kind == .array { revertObject() }
         guard top.kind == .unset else { return top.kind == kind }
         text.append(kind == .object ? ASCII.openBrace : ASCII.openBracket)
         top.kind = kind
@@ -150,9 +105,7 @@ struct StreamingWriter {
     /// Starts the value of a place that has none yet.
     @inline(__always)
     private mutating func startValue(at place: Int) -> Bool {
-        guard top.place == place else { return false }
-        revertObject()
-        guard top.kind == .unset else { return false }
+        guard top.place == place, top.kind == .unset else { return false }
         top.kind = .value
         places[place].isValue = true
         return true

@@ -44,19 +44,6 @@ struct UTF8Buffer {
         count &+= 1
     }
 
-    /// Closes an object and starts the next one of its array. Returns the position of the next one.
-    @inline(__always)
-    mutating func appendNextObject() -> Int {
-        reserve(3)
-        let start = count
-        var room = storage.mutableSpan
-        room[start] = ASCII.closeBrace
-        room[start &+ 1] = ASCII.comma
-        room[start &+ 2] = ASCII.openBrace
-        count = start &+ 3
-        return start &+ 2
-    }
-
     mutating func append(_ bytes: [UInt8]) {
         reserve(bytes.count)
         for byte in bytes {

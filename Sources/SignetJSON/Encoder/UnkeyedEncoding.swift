@@ -20,16 +20,10 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     }
     func encode(_ value: Bool) { append(.bool(value)) }
     func encode(_ value: String) { append(.string(value)) }
-    func encode(_ value: Int) { append(.signed(Int64(value))) }
-    func encode(_ value: Int8) { append(.signed(Int64(value))) }
-    func encode(_ value: Int16) { append(.signed(Int64(value))) }
-    func encode(_ value: Int32) { append(.signed(Int64(value))) }
-    func encode(_ value: Int64) { append(.signed(value)) }
-    func encode(_ value: UInt) { append(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt8) { append(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt16) { append(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt32) { append(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt64) { append(.unsigned(value)) }
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable) {
+        append(JSONScalar(value))
+    }
     func encode(_ value: some Encodable) throws { try state.encodeElement(value, of: place) }
 
     func nestedContainer<NestedKey: CodingKey>(

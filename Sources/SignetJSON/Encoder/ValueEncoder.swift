@@ -31,15 +31,9 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     }
     func encode(_ value: Bool) { set(.bool(value)) }
     func encode(_ value: String) { set(.string(value)) }
-    func encode(_ value: Int) { set(.signed(Int64(value))) }
-    func encode(_ value: Int8) { set(.signed(Int64(value))) }
-    func encode(_ value: Int16) { set(.signed(Int64(value))) }
-    func encode(_ value: Int32) { set(.signed(Int64(value))) }
-    func encode(_ value: Int64) { set(.signed(value)) }
-    func encode(_ value: UInt) { set(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt8) { set(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt16) { set(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt32) { set(.unsigned(UInt64(value))) }
-    func encode(_ value: UInt64) { set(.unsigned(value)) }
+    @inline(__always)
+    func encode(_ value: some FixedWidthInteger & Encodable) {
+        set(JSONScalar(value))
+    }
     func encode(_ value: some Encodable) throws { try state.encode(value, at: place) }
 }

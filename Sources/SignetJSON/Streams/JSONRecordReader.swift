@@ -98,7 +98,7 @@ public struct JSONRecordReader: Sendable {
 
     private mutating func nextLine() throws(JSONError) -> JSONRecord? {
         while true {
-            let end = buffer.span.firstIndex(of: ASCII.lineFeed, from: searched)
+            let end = buffer[searched...].firstIndex(of: ASCII.lineFeed)
             if phase == .skipping {
                 guard let end else { return dropAll() }
                 advance(to: end + 1)
@@ -142,7 +142,7 @@ public struct JSONRecordReader: Sendable {
                 isAfterSeparator = true
             case .skipping:
                 guard
-                    let at = buffer.span.firstIndex(of: Self.separator, from: searched)
+                    let at = buffer[searched...].firstIndex(of: Self.separator)
                 else { return dropAll() }
                 advance(to: at)
                 phase = .between
@@ -289,8 +289,8 @@ public struct JSONRecordReader: Sendable {
         let begin = base + start
         advance(to: min(start + maximumSize, end))
         throw JSONError(
-            code: .tooLarge,
-            message: "record \(number), which begins at byte \(begin): longer than the limit of "
+            .tooLarge,
+            "record \(number), which begins at byte \(begin): longer than the limit of "
                 + "\(maximumSize) bytes",
             offset: begin, record: number)
     }
@@ -328,7 +328,7 @@ public struct JSONRecordReader: Sendable {
 
     private func truncated(at end: Int, _ problem: String) -> JSONError {
         JSONError(
-            code: .truncated, message: "record \(number), at byte \(base + end): \(problem)",
+            .truncated, "record \(number), at byte \(base + end): \(problem)",
             offset: base + end, record: number)
     }
 }
@@ -367,26 +367,6 @@ struct JSONNesting: Sendable {
             } else if byte == ASCII.closeBracket || byte == ASCII.closeBrace {
                 depth -= 1
             }
-            at &+= 1
-        }
-        return nil
-    }
-}
-
-extension Span<UInt8> {
-    /// Returns the first position of a byte, or nil.
-    func firstIndex(of wanted: UInt8, from start: Int) -> Int? {
-        var at = start
-        let pattern = 0x0101_0101_0101_0101 &* UInt64(wanted)
-        while let next = word(self, at: at) {
-            let difference = next ^ pattern
-            let found =
-                (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
-            if found != 0 { return at &+ found.trailingZeroBitCount &>> 3 }
-            at &+= 8
-        }
-        while at < count {
-            if self[at] == wanted { return at }
             at &+= 1
         }
         return nil

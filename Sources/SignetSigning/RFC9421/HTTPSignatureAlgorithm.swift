@@ -4,68 +4,48 @@ internal import SignetCrypto
 ///
 /// The key determines the algorithm. A message whose `alg` contradicts the key is refused.
 public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: String, CaseIterable {
-        case hmacSHA256 = "hmac-sha256"
-        case ed25519
-        case ecdsaP256SHA256 = "ecdsa-p256-sha256"
-        case ecdsaP384SHA384 = "ecdsa-p384-sha384"
-        case rsaPSSSHA512 = "rsa-pss-sha512"
-        case rsaPKCS1SHA256 = "rsa-v1_5-sha256"
-    }
-
-    private let kind: Kind
+    /// The registered name.
+    public let name: String
 
     /// HMAC with SHA-256 (JWK `alg` HS256).
-    public static let hmacSHA256 = Self(kind: .hmacSHA256)
+    public static let hmacSHA256 = Self("hmac-sha256")
     /// Ed25519 (EdDSA).
-    public static let ed25519 = Self(kind: .ed25519)
+    public static let ed25519 = Self(SignatureAlgorithm.ed25519)
     /// ECDSA on P-256 with SHA-256, r followed by s (ES256).
-    public static let ecdsaP256SHA256 = Self(kind: .ecdsaP256SHA256)
+    public static let ecdsaP256SHA256 = Self(SignatureAlgorithm.ecdsaP256SHA256)
     /// ECDSA on P-384 with SHA-384, r followed by s (ES384).
-    public static let ecdsaP384SHA384 = Self(kind: .ecdsaP384SHA384)
+    public static let ecdsaP384SHA384 = Self(SignatureAlgorithm.ecdsaP384SHA384)
     /// RSASSA-PSS with SHA-512 and a salt of 64 bytes (PS512).
-    public static let rsaPSSSHA512 = Self(kind: .rsaPSSSHA512)
+    public static let rsaPSSSHA512 = Self(SignatureAlgorithm.rsaPSSSHA512)
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RS256).
-    public static let rsaPKCS1SHA256 = Self(kind: .rsaPKCS1SHA256)
+    public static let rsaPKCS1SHA256 = Self(SignatureAlgorithm.rsaPKCS1SHA256)
 
     /// All six, in the order of RFC 9421, section 6.2.2.
     public static let all = [
         rsaPSSSHA512, rsaPKCS1SHA256, hmacSHA256, ecdsaP256SHA256, ecdsaP384SHA384, ed25519,
     ]
 
-    private init(kind: Kind) { self.kind = kind }
+    private init(_ name: String) { self.name = name }
+
+    init(_ algorithm: SignatureAlgorithm) { self.init(algorithm.rawValue) }
 
     /// Creates the algorithm with a registered name; nil for an unknown name.
     public init?(name: String) {
-        guard let kind = Kind.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name.utf8) })
+        guard let known = Self.all.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
         else { return nil }
-        self.kind = kind
+        self = known
     }
-
-    init(_ algorithm: SignatureAlgorithm) {
-        kind =
-            switch algorithm {
-            case .ed25519: .ed25519
-            case .ecdsaP256SHA256: .ecdsaP256SHA256
-            case .ecdsaP384SHA384: .ecdsaP384SHA384
-            case .rsaPSSSHA512: .rsaPSSSHA512
-            case .rsaPKCS1SHA256: .rsaPKCS1SHA256
-            }
-    }
-
-    /// The registered name.
-    public var name: String { kind.rawValue }
 
     /// The registered name.
     public var description: String { name }
 
     /// The possible lengths of a signature in bytes. An RSA signature is as long as the modulus.
     var byteCounts: ClosedRange<Int> {
-        switch kind {
+        switch self {
         case .hmacSHA256: 32...32
         case .ed25519, .ecdsaP256SHA256: 64...64
         case .ecdsaP384SHA384: 96...96
-        case .rsaPSSSHA512, .rsaPKCS1SHA256: 256...2048
+        default: 256...2048
         }
     }
 }
@@ -83,29 +63,22 @@ enum RFC9421Key: Sendable {
     }
 
     func sign(_ base: [UInt8]) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
+        try convertingCryptoFailure { () throws(CryptoFailure) in
             switch self {
-            case .hmac(let key): return try key.tag(of: base.span)
-            case .asymmetric(let key, let algorithm):
-                return try key.sign(base.span, by: algorithm)
+            case .hmac(let key): try key.tag(of: base.span)
+            case .asymmetric(let key, let algorithm): try key.sign(base.span, by: algorithm)
             }
-        } catch {
-            throw SigningError(error)
         }
     }
 
     /// Whether a signature is valid for a base. Compares a MAC in constant time.
     func verifies(_ signature: [UInt8], of base: [UInt8]) throws(SigningError) -> Bool {
-        do throws(CryptoFailure) {
+        try convertingCryptoFailure { () throws(CryptoFailure) in
             switch self {
-            case .hmac(let key):
-                let expected = try key.tag(of: base.span)
-                return constantTimeEqual(signature.span, expected.span)
+            case .hmac(let key): constantTimeEqual(signature, try key.tag(of: base.span))
             case .asymmetric(let key, let algorithm):
-                return try key.verifies(signature.span, of: base.span, by: algorithm)
+                try key.verifies(signature.span, of: base.span, by: algorithm)
             }
-        } catch {
-            throw SigningError(error)
         }
     }
 }

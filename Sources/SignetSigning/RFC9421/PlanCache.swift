@@ -18,7 +18,7 @@ final class PlanCache: Sendable {
     func plan(of list: Range<Int>, in dictionary: StructuredDictionary) -> CoveragePlan? {
         var entry = first.load()
         while let current = entry {
-            if dictionary.isSame(list, as: current.plan.innerList) { return current.plan }
+            if dictionary.matches(list, bytes: current.plan.innerList) { return current.plan }
             entry = current.next.load()
         }
         return nil

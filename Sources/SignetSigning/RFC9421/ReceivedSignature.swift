@@ -65,53 +65,30 @@ struct ReceivedSignature {
         self.inputs = inputs
         self.list = list
         self.parameters = Array(inputs[member.whole])
-        var created: Int64?
-        var expiration: Int64?
-        var texts = Texts()
+        var (created, expiration): (Int64?, Int64?)
+        var (keyID, nonce, tag, algorithm): (String?, String?, String?, String?)
         for parameter in member.parameters {
-            if inputs.matches(parameter.name, bytes: Name.created) {
-                created = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, bytes: Name.keyID) {
-                texts.keyID = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, bytes: Name.nonce) {
-                texts.nonce = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, bytes: Name.tag) {
-                texts.tag = try inputs.text(parameter)
-            } else if inputs.matches(parameter.name, bytes: Name.expires) {
-                expiration = try inputs.integer(parameter)
-            } else if inputs.matches(parameter.name, bytes: Name.algorithm) {
-                texts.algorithm = try inputs.text(parameter)
-            } else {
+            switch String(decoding: inputs[parameter.name], as: UTF8.self) {
+            case "created": created = try inputs.integer(parameter)
+            case "expires": expiration = try inputs.integer(parameter)
+            case "keyid": keyID = try inputs.text(parameter)
+            case "nonce": nonce = try inputs.text(parameter)
+            case "tag": tag = try inputs.text(parameter)
+            case "alg": algorithm = try inputs.text(parameter)
+            default:
                 throw SigningError(
                     .unsupportedParameter, "the signature has an unknown parameter")
             }
         }
-        self.algorithm = texts.algorithm
+        self.algorithm = algorithm
         guard let created else {
             throw SigningError(.missingCreated, "the signature has no created")
         }
-        guard let keyID = texts.keyID else {
+        guard let keyID else {
             throw SigningError(.missingKeyID, "the signature has no keyid")
         }
         self.claims = SignatureClaims(
-            keyID: keyID, created: created, expiration: expiration, nonce: texts.nonce,
-            tag: texts.tag)
-    }
-
-    private struct Texts {
-        var keyID: String?
-        var nonce: String?
-        var tag: String?
-        var algorithm: String?
-    }
-
-    private enum Name {
-        static let created = Array("created".utf8)
-        static let expires = Array("expires".utf8)
-        static let keyID = Array("keyid".utf8)
-        static let nonce = Array("nonce".utf8)
-        static let tag = Array("tag".utf8)
-        static let algorithm = Array("alg".utf8)
+            keyID: keyID, created: created, expiration: expiration, nonce: nonce, tag: tag)
     }
 }
 

@@ -74,7 +74,7 @@ struct SaltedHMACSigner: Sendable {
         }
         // One call of the slow random generator for both values.
         let half = SaltedHMACText.minimumSaltSize
-        let random = try Self.randomBytes(2 * half)
+        let random = try RandomBytes.forSigning(2 * half)
         let salt = salt ?? Array(random[..<half])
         let nonce = nonce ?? Base64.encode(Array(random[half...]), as: .url)
         let text = try SaltedHMACText(
@@ -99,13 +99,5 @@ struct SaltedHMACSigner: Sendable {
         return MessageSigner.Result(
             base: text.bytes, addedFields: [field], names: names,
             values: text.values)
-    }
-
-    private static func randomBytes(_ count: Int) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
-            return try RandomBytes.bytes(count)
-        } catch {
-            throw SigningError(error)
-        }
     }
 }

@@ -91,11 +91,9 @@ struct SaltedHMACText {
         label.reserveCapacity(Self.label.count + salt.count)
         label.append(contentsOf: Self.label)
         label.append(contentsOf: salt)
-        do throws(CryptoFailure) {
+        return try convertingCryptoFailure { () throws(CryptoFailure) in
             let derived = try key.tag(of: label.span)
             return try HMAC.tag(of: bytes.span, key: derived.span, using: key.algorithm)
-        } catch {
-            throw SigningError(error)
         }
     }
 

@@ -23,7 +23,7 @@ struct CanonicalReader {
         var members: [StructuredDictionary.Member] = []
         while true {
             guard let member = try member() else { return nil }
-            guard !members.contains(where: { areEqual($0.key, member.key) }) else {
+            guard !members.contains(where: { text[$0.key].elementsEqual(text[member.key]) }) else {
                 throw SigningError(.malformedSignature, "\(field): found a label twice")
             }
             members.append(member)
@@ -82,7 +82,7 @@ struct CanonicalReader {
                 guard let found = bareItem() else { return nil }
                 value = found
             }
-            guard !parameters.contains(where: { areEqual($0.name, name) }) else {
+            guard !parameters.contains(where: { text[$0.name].elementsEqual(text[name]) }) else {
                 throw SigningError(.malformedSignature, "\(field): found a parameter twice")
             }
             parameters.append(StructuredDictionary.Parameter(name: name, value: value))
@@ -188,15 +188,6 @@ struct CanonicalReader {
     private mutating func consume(_ byte: UInt8) -> Bool {
         guard position < text.count, text[position] == byte else { return false }
         position += 1
-        return true
-    }
-
-    private func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
-        guard left.count == right.count else { return false }
-        for offset in 0..<left.count
-        where text[left.lowerBound + offset] != text[right.lowerBound + offset] {
-            return false
-        }
         return true
     }
 }

@@ -81,24 +81,11 @@ struct StructuredDictionary: Sendable {
     subscript(range: Range<Int>) -> ArraySlice<UInt8> { text[range] }
 
     /// Returns the member with a key.
-    func member(_ key: [UInt8]) -> Member? {
-        for member in members where matches(member.key, bytes: key) { return member }
-        return nil
-    }
+    func member(_ key: [UInt8]) -> Member? { members.first { matches($0.key, bytes: key) } }
 
-    /// Whether the bytes in a range are equal to others. Fast for short names.
+    /// Whether the bytes in a range are equal to others.
     func matches(_ range: Range<Int>, bytes: [UInt8]) -> Bool {
-        guard range.count == bytes.count else { return false }
-        for offset in 0..<bytes.count where text[range.lowerBound + offset] != bytes[offset] {
-            return false
-        }
-        return true
-    }
-
-    /// Whether the bytes in a range are equal to others. Fast for long lists.
-    func isSame(_ range: Range<Int>, as bytes: [UInt8]) -> Bool {
-        range.count == bytes.count
-            && constantTimeEqual(text.span.extracting(range), bytes.span)
+        text[range].elementsEqual(bytes)
     }
 
     /// Decodes base64 in a range. Returns nil if it isn't canonical.

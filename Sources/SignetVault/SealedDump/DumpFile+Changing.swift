@@ -26,7 +26,7 @@ extension DumpFile {
         acceptingEndedKey: Bool = false, _ make: (Current) throws(VaultError) -> Change
     ) throws(VaultError) -> OpenedDump {
         while true {
-            var lock = try lock()
+            var lock = try Self.lock(path)
             let current = try current(
                 openedWith: keys, at: now, alsoTrusting: root,
                 acceptingEndedKey: acceptingEndedKey)
@@ -71,11 +71,11 @@ extension DumpFile {
     }
 
     /// Waits until no other process is changing the file.
-    private func lock() throws(VaultError) -> FileLock {
+    static func lock(_ path: String) throws(VaultError) -> FileLock {
         do throws(FileFailure) {
             return try FileLock(guarding: path)
         } catch {
-            throw Self.unwritable(error)
+            throw unwritable(error)
         }
     }
 
@@ -180,6 +180,31 @@ extension DumpFile {
             let check = RollbackCheck(
                 sequence: opened.sequence, highestSeen: try highestSeen(of: opened.binding))
             return try opened.reporting(check, of: file)
+        }
+
+        /// Opens the dump of any version of the app, for the changes in it; nil if there is no dump.
+        ///
+        /// - Throws: `malformed-dump`, `wrong-app`, `wrong-system`, `rolled-back`, and as `open`.
+        func openAnyVersion(
+            of binding: VersionBinding, with keys: VaultKeys, at now: Int64
+        ) throws(VaultError) -> OpenedDump? {
+            if case .nothing = content { return nil }
+            let opened: OpenedDump
+            do throws(VaultError) {
+                let dump = try dump
+                // Any version will do: only its changes are read.
+                try dump.requireBinding(
+                    to: VersionBinding(
+                        app: .init(id: binding.app.id, version: dump.binding.app.version),
+                        system: .init(
+                            id: binding.system.id, version: dump.binding.system.version)))
+                opened = try dump.open(with: keys, now: now)
+            } catch {
+                throw VaultError(
+                    error.code, "\(file): the changes in this dump cannot be kept: \(error.message)"
+                )
+            }
+            return try checked(opened)
         }
 
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.

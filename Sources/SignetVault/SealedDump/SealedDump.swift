@@ -49,18 +49,6 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// The plaintext's size in bytes.
     public var plaintextByteCount: Int { ciphertext.count }
 
-    init(
-        bytes: [UInt8], header: DumpHeader, encodedHeader: [UInt8], nonce: [UInt8],
-        ciphertext: [UInt8], tag: [UInt8]
-    ) {
-        self.bytes = bytes
-        self.header = header
-        self.encodedHeader = encodedHeader
-        self.nonce = nonce
-        self.ciphertext = ciphertext
-        self.tag = tag
-    }
-
     /// The app's id and version and the key's id; no content.
     public var description: String {
         "SealedDump(\(binding.app.id) \(binding.app.version), key \(keyID))"

@@ -82,7 +82,7 @@ struct StateFile: Sendable {
         _ change: (inout SequenceState) throws(VaultError) -> Void
     ) throws(VaultError) {
         while true {
-            var lock = try lock()
+            var lock = try DumpFile.lock(path)
             let old = try read(authenticatedBy: roots)
             var new = old ?? SequenceState()
             try change(&new)
@@ -99,14 +99,6 @@ struct StateFile: Sendable {
         }
     }
 
-    private func lock() throws(VaultError) -> FileLock {
-        do throws(FileFailure) {
-            return try FileLock(guarding: path)
-        } catch {
-            throw DumpFile.unwritable(error)
-        }
-    }
-
     private func parsed(
         _ bytes: [UInt8], authenticatedBy roots: [DumpRoot]
     ) throws(VaultError) -> SequenceState {
@@ -114,8 +106,12 @@ struct StateFile: Sendable {
             throw tampered("the file was changed or truncated")
         }
         for root in roots where try state.isAuthenticated(by: root) { return state }
-        let names = roots.map { quoted($0.id) }.joined(separator: " or ")
-        throw tampered("the file was changed, or belongs to another root than \(names)")
+        // A root that replaces another one may have its id.
+        var names: [String] = []
+        for root in roots where !names.contains(quoted(root.id)) { names.append(quoted(root.id)) }
+        throw tampered(
+            "the file was changed, or belongs to another root than "
+                + names.joined(separator: " or "))
     }
 
     private func tampered(_ problem: String) -> VaultError {

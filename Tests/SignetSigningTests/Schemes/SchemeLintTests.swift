@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignetSigning
 
-/// What `signet schemes lint` names.
+/// The findings of `signet schemes lint`.
 @Suite struct SchemeLintTests {
     @Test(arguments: [
         ("rfc9421", []), ("salted-hmac-v1", []), ("alibaba-acs3", []),

@@ -1,13 +1,14 @@
 import Foundation
 import SignetJSON
+import TestSupport
 import Testing
 
 @testable import SignetSigning
 
-/// Documents with one node or two replaced by another, from a seed: what the reader takes signs and
-/// verifies, or refuses with an error, and nothing traps. `SIGNET_MUTATIONS` sets how many (2,000).
-@Suite("Mutated scheme documents")
-struct SchemeMutationTests {
+/// Scheme documents with one or two nodes replaced at random. A document that the reader accepts
+/// signs and verifies, or throws an error; nothing traps. `SIGNET_MUTATIONS` sets their number
+/// (2,000).
+@Suite struct SchemeMutationTests {
     private static let texts = [
         "", "{body}", "{method}", "{target}", "{query}", "{keyid}", "{nonce}", "{time}",
         "{time.ms}",
@@ -18,7 +19,7 @@ struct SchemeMutationTests {
         "{keyid} {time} {nonce} {signature}", "{path}{host}", "\u{e9}", "]]>", "rfc9421",
     ]
 
-    private func value(_ random: inout SeededGenerator, depth: Int = 0) -> JSONValue {
+    private func value(_ random: inout SplitMix, depth: Int = 0) -> JSONValue {
         switch Int.random(in: 0..<(depth > 2 ? 6 : 9), using: &random) {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &random))
@@ -42,7 +43,7 @@ struct SchemeMutationTests {
     ]
 
     /// The document with one node somewhere replaced, taken away, or doubled.
-    private func mutated(_ node: JSONValue, _ random: inout SeededGenerator) -> JSONValue {
+    private func mutated(_ node: JSONValue, _ random: inout SplitMix) -> JSONValue {
         if var object = node.object, !object.isEmpty, Int.random(in: 0..<8, using: &random) > 0 {
             let name = random.pick(object.memberNames)
             switch Int.random(in: 0..<12, using: &random) {
@@ -65,9 +66,8 @@ struct SchemeMutationTests {
         return value(&random)
     }
 
-    @Test("sign what they verify, or refuse")
-    func mutations() throws {
-        var random = SeededGenerator(seed: 5)
+    @Test func signsWhatItVerifiesOrRefuses() throws {
+        var random = SplitMix(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
             JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)
         }

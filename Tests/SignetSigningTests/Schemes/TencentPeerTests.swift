@@ -1,10 +1,11 @@
 import Foundation
 import SignetSigning
+import TestSupport
 import Testing
 
-/// Byte-equal with PyPI's tencentcloud-sdk-python-common, the part of Tencent Cloud's SDK that signs.
-@Suite("TC3 beside Tencent Cloud's SDK")
-struct TencentPeerTests {
+/// The same bytes as PyPI's tencentcloud-sdk-python-common, the signing part of Tencent Cloud's
+/// SDK.
+@Suite struct TencentPeerTests {
     /// The SDK signs and sends; what it would send is taken instead.
     private static let script = """
         import sys, json, base64, time
@@ -41,7 +42,7 @@ struct TencentPeerTests {
         """
 
     private static let requests: [PartnerRequest] = {
-        var random = SeededGenerator(seed: 3)
+        var random = SplitMix(seed: 3)
         return (0..<45).map { index in
             var request = PartnerRequest()
             request.way = ["json", "get", "bytes"][index % 3]
@@ -71,8 +72,7 @@ struct TencentPeerTests {
         try Partner.keys([("AKIDEXAMPLE", request.other["secret"] ?? "")])
     }
 
-    @Test("the same bytes as the SDK's")
-    func equal() async throws {
+    @Test func signsTheBytesThatTheSDKSigns() async throws {
         let answers = try await Self.answers.value
         #expect(answers.count == Self.requests.count)
         for answer in answers {
@@ -89,8 +89,7 @@ struct TencentPeerTests {
         }
     }
 
-    @Test("what the SDK signed verifies, and nothing changed after")
-    func theirs() async throws {
+    @Test func verifiesWhatTheSDKSigned() async throws {
         for answer in try await Self.answers.value {
             let now = try #require(answer.other["now"].flatMap { Int64($0) })
             let settings = ["service": answer.other["service"] ?? ""]

@@ -14,16 +14,20 @@ extension CompiledScheme {
 }
 
 extension CompiledScheme.Step {
+    /// The steps directly in this one.
+    var inner: [CompiledScheme.Step] {
+        switch self {
+        case .template, .path: []
+        case .join(let steps, _): steps
+        case .hash(_, let step, _): [step]
+        case .parameters(let rule): rule.added.map { .template($0.value) }
+        case .choice(let choices): choices.map(\.1)
+        }
+    }
+
     /// All templates in the step.
     fileprivate var templates: [SchemeTemplate] {
-        switch self {
-        case .template(let template): [template]
-        case .join(let steps, _): steps.flatMap(\.templates)
-        case .hash(_, let step, _): step.templates
-        case .path: []
-        case .parameters(let rule): rule.added.map(\.value)
-        case .choice(let choices): choices.flatMap(\.1.templates)
-        }
+        if case .template(let template) = self { [template] } else { inner.flatMap(\.templates) }
     }
 
     /// Whether the step is the unchanged body.
@@ -32,12 +36,9 @@ extension CompiledScheme.Step {
     }
 
     fileprivate var bodyDigests: [BodyDigest] {
-        switch self {
-        case .template, .path, .parameters: []
-        case .join(let steps, _): steps.flatMap(\.bodyDigests)
-        case .hash(let function, let step, _):
-            step.isBody ? function.bodyDigest.map { [$0] } ?? [] : step.bodyDigests
-        case .choice(let choices): choices.flatMap(\.1.bodyDigests)
+        guard case .hash(let function, let step, _) = self, step.isBody else {
+            return inner.flatMap(\.bodyDigests)
         }
+        return function.bodyDigest.map { [$0] } ?? []
     }
 }

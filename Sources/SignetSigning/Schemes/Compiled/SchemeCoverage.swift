@@ -93,9 +93,7 @@ struct SchemeCoverage: Sendable {
     ) {
         switch step {
         case .template(let template): visit(template, value: value, in: &walk)
-        case .join(let steps, _):
-            for step in steps { visit(step, value: value, in: &walk) }
-        case .hash(_, let inner, _): visit(inner, value: value, in: &walk)
+        case .join, .hash, .choice: break
         case .path: add(.part(.path))
         case .parameters(let rule):
             inlineRules += value == nil ? 1 : 0
@@ -106,10 +104,8 @@ struct SchemeCoverage: Sendable {
                 add(.parameters(rules.count))
                 rules.append(("{\(name)}", rule))
             }
-            for (_, template) in rule.added { visit(template, value: value, in: &walk) }
-        case .choice(let choices):
-            for (_, step) in choices { visit(step, value: value, in: &walk) }
         }
+        for step in step.inner { visit(step, value: value, in: &walk) }
     }
 
     private mutating func visit(

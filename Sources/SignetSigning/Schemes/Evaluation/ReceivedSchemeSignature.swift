@@ -26,14 +26,14 @@ struct ReceivedSchemeSignature {
         of message: SignableMessage, scheme: ConfiguredScheme
     ) throws(SigningError) {
         let compiled = scheme.compiled
-        for slot in scheme.readPlacements {
+        for slot in scheme.placements {
             guard let text = try Self.text(of: slot, in: message) else {
                 throw SigningError(
                     .noSignature, "the message has no \(slot.location.name) for \(compiled.name)")
             }
             try read(text, of: slot, scheme: compiled)
         }
-        for slot in scheme.readInjections {
+        for slot in scheme.injections {
             guard let text = try Self.text(of: slot, in: message) else {
                 throw SigningError(
                     .missingComponent,

@@ -6,24 +6,17 @@ internal import Synchronization
 /// A key prepared for one scheme.
 final class SchemeKey: Sendable {
     private enum Form: Sendable {
-        case hmac(HMACKey)
+        case key(RFC9421Key)
         /// The HMAC key is derived again for each day, region and so on.
         case chain(DigestAlgorithm, [SchemeTemplate])
         case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
-        case asymmetric(SignatureKey, SignatureAlgorithm)
     }
 
     let key: Key
     private let form: Form
     private let scheme: CompiledScheme
-    /// Caches of derived keys. Threads use different stripes, so that they rarely share a lock or a
-    /// key.
-    private let stripes = (0..<8).map { _ in Stripe() }
-
-    private final class Stripe: Sendable {
-        /// The derived keys with the links of their chains, the newest last.
-        let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
-    }
+    /// The derived keys with the links of their chains, the newest last.
+    private let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
 
     /// Prepares a key.
     ///
@@ -36,10 +29,11 @@ final class SchemeKey: Sendable {
         case .hmac(let digest, _, _, let chain):
             try Self.requireAlgorithm(of: key, digest: digest, for: scheme)
             if chain.isEmpty {
-                form = .hmac(
-                    try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
-                        try HMACKey(digest, key: secret)
-                    })
+                form = .key(
+                    .hmac(
+                        try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+                            try HMACKey(digest, key: secret)
+                        }))
             } else {
                 try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
                 form = .chain(digest, chain)
@@ -48,18 +42,14 @@ final class SchemeKey: Sendable {
             try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
             form = .hash(function, before: before, after: after)
         case .asymmetric(let algorithms):
-            do throws(KeyError) {
-                let (pair, algorithm) = try key.signatureKey()
-                guard algorithms.contains(algorithm) else {
-                    throw KeyError(
-                        code: .wrongUse,
-                        message: "the algorithm of key \(printable(key.id)) is not one that "
-                            + "\(scheme.name) signs with")
-                }
-                form = .asymmetric(pair, algorithm)
-            } catch {
-                throw SigningError(error)
+            let (pair, algorithm) = try convertingKeyError(key.signatureKey)
+            guard algorithms.contains(algorithm) else {
+                throw SigningError(
+                    .wrongKeyUse,
+                    "the algorithm of key \(printable(key.id)) is not one that \(scheme.name) "
+                        + "signs with")
             }
+            form = .key(.asymmetric(pair, algorithm))
         }
     }
 
@@ -88,8 +78,8 @@ final class SchemeKey: Sendable {
             decoding = given
             prefix = before
         }
-        do throws(KeyError) {
-            return try key.withSigningSecret { secret throws(KeyError) in
+        return try convertingKeyError { () throws(KeyError) in
+            try key.withSigningSecret { secret throws(KeyError) in
                 var bytes = prefix
                 defer { wipe(&bytes) }
                 for index in secret.indices { bytes.append(secret[index]) }
@@ -101,9 +91,8 @@ final class SchemeKey: Sendable {
                         !decoded.isEmpty
                     else {
                         throw KeyError(
-                            code: .wrongUse,
-                            message:
-                                "the secret of key \(printable(key.id)) must have valid base64 of "
+                            .wrongKeyUse,
+                            "the secret of key \(printable(key.id)) must have valid base64 of "
                                 + "at least one byte after whsec_"
                         )
                     }
@@ -113,11 +102,9 @@ final class SchemeKey: Sendable {
                 do throws(CryptoFailure) {
                     return try body(bytes.span)
                 } catch {
-                    throw KeyError(code: .cryptography, message: error.description)
+                    throw KeyError(.cryptoFailed, error.description)
                 }
             }
-        } catch {
-            throw SigningError(error)
         }
     }
 
@@ -128,10 +115,10 @@ final class SchemeKey: Sendable {
         _ text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> [UInt8] {
         switch form {
-        case .hmac(let key): return try Self.tag(of: text, key: key)
+        case .key(let key): return try key.sign(text)
         case .chain(let digest, let chain):
             let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
-            return try Self.tag(of: text, key: key)
+            return try RFC9421Key.hmac(key).sign(text)
         case .hash(let function, let before, let after):
             let front = try pieces(of: before, with: &evaluator)
             let back = try pieces(of: after, with: &evaluator)
@@ -144,20 +131,6 @@ final class SchemeKey: Sendable {
                 Self.append(back, secret: secret, to: &bytes)
                 return try function.hash(bytes.span)
             }
-        case .asymmetric(let pair, let algorithm):
-            do throws(CryptoFailure) {
-                return try pair.sign(text.span, by: algorithm)
-            } catch {
-                throw SigningError(error)
-            }
-        }
-    }
-
-    private static func tag(of text: [UInt8], key: HMACKey) throws(SigningError) -> [UInt8] {
-        do throws(CryptoFailure) {
-            return try key.tag(of: text.span)
-        } catch {
-            throw SigningError(error)
         }
     }
 
@@ -166,17 +139,11 @@ final class SchemeKey: Sendable {
     func verifies(
         _ signatures: [[UInt8]], of text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> Bool {
-        if case .asymmetric(let pair, let algorithm) = form {
-            do throws(CryptoFailure) {
-                for signature in signatures {
-                    if try pair.verifies(signature.span, of: text.span, by: algorithm) {
-                        return true
-                    }
-                }
-                return false
-            } catch {
-                throw SigningError(error)
+        if case .key(let key) = form, case .asymmetric = key {
+            for signature in signatures {
+                if try key.verifies(signature, of: text) { return true }
             }
+            return false
         }
         let expected = try sign(text, with: &evaluator)
         var isFound = false
@@ -220,8 +187,7 @@ final class SchemeKey: Sendable {
             if index > 0 { name.append(0) }
             try evaluator.append(link, to: &name)
         }
-        let stripe = stripes[ThreadStripe.index(of: stripes.count)]
-        if let known = stripe.derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
+        if let known = derived.withLock({ $0.last(where: { $0.links == name })?.key }) {
             return known
         }
         var links: [[UInt8]] = []
@@ -237,7 +203,7 @@ final class SchemeKey: Sendable {
             wipe(&current)
             return made
         }
-        stripe.derived.withLock { derived in
+        derived.withLock { derived in
             // Enough for one day and a few regions; a key that is dropped can be derived again.
             if derived.count >= 8 { derived.removeFirst() }
             derived.append((name, key))

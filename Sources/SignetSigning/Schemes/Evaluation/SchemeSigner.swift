@@ -93,12 +93,8 @@ struct SchemeSigner: Sendable {
             try scheme.requireReadable(nonce, as: .nonce, named: "the nonce")
             return nonce
         }
-        do throws(CryptoFailure) {
-            let random = try RandomBytes.bytes(compiled.nonce.byteCount)
-            return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
-        } catch {
-            throw SigningError(error)
-        }
+        let random = try RandomBytes.forSigning(compiled.nonce.byteCount)
+        return compiled.nonce.prefix + compiled.nonce.encoding.encode(random)
     }
 
     /// Writes a slot into the evaluator's message.
@@ -147,7 +143,7 @@ extension ConfiguredScheme {
     func requireReadable(
         _ value: [UInt8], as source: SchemeTemplate.Source, named name: String
     ) throws(SigningError) {
-        for slot in readInjections + readPlacements {
+        for slot in injections + placements {
             for template in slot.templates {
                 for (index, part) in template.sources.enumerated() where part == source {
                     let longest = source == .keyID || source == .nonce ? 256 : Int.max

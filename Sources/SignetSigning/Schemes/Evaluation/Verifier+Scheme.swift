@@ -95,7 +95,7 @@ extension Verifier {
         evaluator.millisecond = received.millisecond
         evaluator.lifetime = received.lifetime
         evaluator.receivedNames = received.headerNames
-        evaluator.message.removeQuery(of: scheme.readPlacements)
+        evaluator.message.removeQuery(of: scheme.placements)
         return evaluator
     }
 

@@ -3,36 +3,6 @@ internal import SignetJSON
 
 /// Parses the algorithm and checks that the parts of the document fit together.
 extension SchemeParser {
-    private enum HMACHash: String, CaseIterable {
-        case sha256, sha384, sha512
-
-        var digest: DigestAlgorithm {
-            switch self {
-            case .sha256: .sha256
-            case .sha384: .sha384
-            case .sha512: .sha512
-            }
-        }
-    }
-
-    private enum KeyAlgorithm: String, CaseIterable {
-        case ed25519
-        case ecdsaP256SHA256 = "ecdsa-p256-sha256"
-        case ecdsaP384SHA384 = "ecdsa-p384-sha384"
-        case rsaPSSSHA512 = "rsa-pss-sha512"
-        case rsaPKCS1SHA256 = "rsa-v1_5-sha256"
-
-        var algorithm: SignatureAlgorithm {
-            switch self {
-            case .ed25519: .ed25519
-            case .ecdsaP256SHA256: .ecdsaP256SHA256
-            case .ecdsaP384SHA384: .ecdsaP384SHA384
-            case .rsaPSSSHA512: .rsaPSSSHA512
-            case .rsaPKCS1SHA256: .rsaPKCS1SHA256
-            }
-        }
-    }
-
     func algorithm(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
         if sign.has("hmac") { return try hmac(sign) }
         if sign.has("hash") { return try saltedHash(sign) }
@@ -40,19 +10,12 @@ extension SchemeParser {
             throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
         }
         try sign.requireMembers(in: ["key"])
-        var algorithms: [SignatureAlgorithm] = []
-        for (text, path) in try sign.strings("key", count: 1...KeyAlgorithm.allCases.count) {
-            guard let algorithm = KeyAlgorithm.named(text) else {
-                throw SchemeReader.wrong(.string(text), at: path, expected: KeyAlgorithm.oneOfAll)
-            }
-            algorithms.append(algorithm.algorithm)
-        }
-        return .asymmetric(algorithms)
+        return .asymmetric(try sign.choices("key"))
     }
 
     private func hmac(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.requireMembers(in: ["hmac", "secret", "prefix", "chain"])
-        let hash: HMACHash = try sign.choice("hmac")
+        let hash: DigestAlgorithm = try sign.choice("hmac")
         let decoding: CompiledScheme.SecretDecoding = try sign.choice(
             "secret", default: CompiledScheme.SecretDecoding.none)
         let prefix = Array(try sign.optionalString("prefix")?.utf8 ?? "".utf8)
@@ -69,7 +32,7 @@ extension SchemeParser {
             }
             chain.append(link)
         }
-        return .hmac(hash.digest, decoding: decoding, prefix: prefix, chain: chain)
+        return .hmac(hash, decoding: decoding, prefix: prefix, chain: chain)
     }
 
     private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
@@ -129,13 +92,10 @@ extension SchemeParser {
             for source in template.sources where used.insert(source).inserted {
                 if case .value(let index) = source { gather(values[index].step, into: &used) }
             }
-        case .join(let steps, _): for step in steps { gather(step, into: &used) }
-        case .hash(_, let step, _): gather(step, into: &used)
         case .path: used.insert(.path)
-        case .parameters(let rule):
-            used.insert(rule.origins == [.query] ? .query : .body)
-            for (_, template) in rule.added { gather(.template(template), into: &used) }
-        case .choice(let choices): for (_, step) in choices { gather(step, into: &used) }
+        case .parameters(let rule): used.insert(rule.origins == [.query] ? .query : .body)
+        case .join, .hash, .choice: break
         }
+        for step in step.inner { gather(step, into: &used) }
     }
 }

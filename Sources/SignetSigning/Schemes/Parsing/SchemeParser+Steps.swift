@@ -90,17 +90,10 @@ extension SchemeParser {
     private func parameterRule(
         _ rule: SchemeReader
     ) throws(SigningError) -> CompiledScheme.ParameterRule {
-        typealias Origin = CompiledScheme.ParameterRule.Origin
         try rule.requireMembers(in: [
             "from", "decode", "encode", "skipEmpty", "except", "add", "sort", "assign", "with",
         ])
-        var origins: [Origin] = []
-        for (text, path) in try rule.strings("from", count: 1...Origin.allCases.count) {
-            guard let origin = Origin.named(text) else {
-                throw SchemeReader.wrong(.string(text), at: path, expected: Origin.oneOfAll)
-            }
-            origins.append(origin)
-        }
+        let origins: [CompiledScheme.ParameterRule.Origin] = try rule.choices("from")
         var added: [(name: [UInt8], value: SchemeTemplate)] = []
         if let add = try rule.optionalObject("add") {
             try add.requireCount(atMost: SchemeLimits.added, of: "parameters")
@@ -125,11 +118,8 @@ extension SchemeParser {
     private func weight(of step: CompiledScheme.Step) -> Int {
         switch step {
         case .template(let template): return weight(of: template)
-        case .join(let steps, _): return steps.reduce(1) { $0 + weight(of: $1) }
-        case .hash(_, let step, _): return 1 + weight(of: step)
-        case .path: return 1
-        case .parameters(let rule): return rule.added.reduce(1) { $0 + weight(of: $1.value) }
         case .choice(let choices): return choices.reduce(1) { max($0, weight(of: $1.1)) }
+        default: return step.inner.reduce(1) { $0 + weight(of: $1) }
         }
     }
 

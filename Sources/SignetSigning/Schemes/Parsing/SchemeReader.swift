@@ -219,6 +219,20 @@ struct SchemeReader {
         }
         return choice
     }
+
+    /// Returns a required array of different names, each of one of a type's values.
+    func choices<Choice: RawRepresentable & CaseIterable>(
+        _ member: String
+    ) throws(SigningError) -> [Choice] where Choice.RawValue == String {
+        var choices: [Choice] = []
+        for (text, path) in try strings(member, count: 1...Choice.allCases.count) {
+            guard let choice = Choice.named(text) else {
+                throw Self.wrong(.string(text), at: path, expected: Choice.oneOfAll)
+            }
+            choices.append(choice)
+        }
+        return choices
+    }
 }
 
 extension RawRepresentable where Self: CaseIterable, RawValue == String {

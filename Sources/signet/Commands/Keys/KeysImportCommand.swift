@@ -62,7 +62,7 @@ struct KeysImportCommand: ParsableCommand {
                 bytes, encoding: encoding, id: id, kind: type, algorithm: alg)
         } catch {
             throw error.code == .malformedKeys
-                ? KeyError(code: error.code, message: "\(shown): \(error.message)") : error
+                ? KeyError(error.code, "\(shown): \(error.message)") : error
         }
         try KeyFile.add(key, to: out, append: append)
         try common.terminal.result(

@@ -25,7 +25,7 @@ struct KeysRemoveCommand: ParsableCommand {
         var keys = try options.open()
         guard force || keys.set.keys.count > 1 else {
             throw ToolError(
-                .usage, "last-key",
+                .usage("last-key"),
                 "\(printable(options.file)): found one key, which is the last one; --force deletes "
                     + "it")
         }
@@ -73,7 +73,7 @@ struct KeyChangeOptions: ParsableArguments {
         let keys = try LockedKeyFile(file)
         guard keys.set[id] != nil else {
             throw ToolError(
-                .usage, "unknown-key",
+                .unknownKey,
                 "\(printable(file)): no key has the id \"\(printable(id))\"")
         }
         return keys

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 import SignetRPC
 
@@ -42,6 +43,6 @@ enum BatchFile {
     }
 
     private static func malformed(_ what: String, in file: String) -> ToolError {
-        ToolError(.usage, "malformed-input", "\(file): \(what)")
+        ToolError(.malformedInput, "\(file): \(what)")
     }
 }

@@ -2,6 +2,7 @@ internal import SignetBase
 import SignetCrypto
 import SignetSigning
 internal import SignetSystem
+import SignetTransport
 
 /// A body in a file, which is read through one buffer.
 struct BodyFile: ~Copyable {
@@ -41,7 +42,7 @@ struct BodyFile: ~Copyable {
             digests[.sha256] == nil || written[.sha256] == digests[.sha256]
         else {
             throw ToolError(
-                .usage, "body-changed",
+                TransportError.Code.bodyChanged.value,
                 "\(Terminal.printable(path)) changed while it was signed: the output is of no use")
         }
     }

@@ -208,7 +208,7 @@ struct CallBodyOptions: ParsableArguments {
         while let piece = try await reader.next() {
             guard bytes.count + piece.count <= InputFile.defaultLimit else {
                 throw ToolError(
-                    .usage, "body-too-large",
+                    .bodyTooLarge,
                     "\(path == "-" ? "standard input" : Terminal.printable(path)) has more than "
                         + "\(InputFile.defaultLimit) bytes, which is the limit for input that is not a file"
                 )

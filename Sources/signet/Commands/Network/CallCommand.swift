@@ -150,7 +150,7 @@ struct CallCommand: AsyncParsableCommand {
                 let found = error.message.firstRange(of: ": found ")
             else { throw error }
             throw ToolError(
-                .usage, error.code.name,
+                error.errorCode,
                 "\(error.message[..<found.lowerBound]) does not match the description")
         }
     }
@@ -184,10 +184,9 @@ struct CallCommand: AsyncParsableCommand {
                 var described = described
                 if description.discovers {
                     if !allowsReserved, let method, RPCMethod(method).isReserved {
-                        throw ToolError(
-                            .usage, "reserved-method",
-                            "the method begins with \"rpc.\", which JSON-RPC reserves; "
-                                + "--allow-reserved calls it all the same")
+                        throw RPCError(
+                            .reservedMethod,
+                            "the method begins with \"rpc.\", which JSON-RPC reserves")
                     }
                     described = try await CallDescriptionOptions.discover(service, by: system)
                 }

@@ -113,7 +113,7 @@ struct CallContentOptions: ParsableArguments {
         for (index, pair) in (plain + secrets).enumerated() {
             let (name, text) = pair
             guard members[name] == nil else {
-                throw ToolError(.usage, "invalid-params", "a parameter is given twice")
+                throw ToolError(RPCError.Code.invalidParameters.value, "a parameter is given twice")
             }
             let schema = description?.parameters.first { $0.name.utf8.elementsEqual(name.utf8) }?
                 .schema
@@ -138,7 +138,7 @@ struct CallContentOptions: ParsableArguments {
         do throws(RPCError) {
             return try RPCParameters(parsing: bytes)
         } catch {
-            throw ToolError(.usage, error.code.name, "\(path): \(error.message)")
+            throw ToolError(error.errorCode, "\(path): \(error.message)")
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import SignetBase
 import SignetClient
 import SignetJSON
 import SignetRPC
@@ -49,7 +50,7 @@ struct CallDescriptionOptions: ParsableArguments {
         do {
             description = try ServiceDescription(parsing: InputFile.read(file))
         } catch let error as RPCError {
-            throw ToolError(.usage, error.code.name, "\(file): \(error.message)")
+            throw ToolError(error.errorCode, "\(file): \(error.message)")
         }
         guard (description.kind == .openAPI) == (payloadProtocol == .rest) else {
             throw ToolError.usage(
@@ -67,7 +68,7 @@ struct CallDescriptionOptions: ParsableArguments {
         do {
             return try ServiceDescription(parsing: reply.result?.bytes ?? [])
         } catch {
-            throw ToolError(.network, "malformed-reply", error.message)
+            throw ToolError(.malformedResponse, error.message)
         }
     }
 }

@@ -76,7 +76,7 @@ extension PinPolicy {
         do {
             try self.init(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(code: error.code, message: "\(file): \(error.message)")
+            throw PinError(error.code, "\(file): \(error.message)")
         }
     }
 }
@@ -119,20 +119,35 @@ struct CallOptions: ParsableArguments {
         help: "The covered components or fields, a comma list.")
     var covers: String?
 
+    @OptionGroup var project: ProjectOptions
+
     func validate() throws {
         guard (0...20).contains(maximumRedirects) else {
             throw ValidationError("--max-redirects is a number from 0 to 20")
         }
+        if project.project == nil { try requireComplete(scheme: scheme, keys: keys) }
+    }
+
+    private func requireComplete(scheme: String?, keys: String?) throws {
         if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
-        let isAlone = keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
+        let isAlone = self.keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
         if scheme == nil && !isAlone {
             throw ValidationError(
                 "--keys, --key-id, --covers, --set, --tag and --insecure-scheme-ok need --scheme")
         }
     }
 
+    /// The pin policy, of the option or of a project that an option names; nil without one.
+    func policy() throws -> PinPolicy? {
+        try (policyFile ?? project.loadNamed().policy).map { try PinPolicy(file: $0) }
+    }
+
     /// The keys and the rule, or nil if nothing is signed.
     func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
+        let project = try project.loadNamed()
+        let scheme = scheme ?? project.scheme
+        let keys = keys ?? project.keySource
+        try requireComplete(scheme: scheme, keys: keys)
         guard let scheme, let keys else { return nil }
         let set = try KeySource(keys).load()
         let id = try keyID ?? set.onlySigningKey().id
@@ -186,8 +201,7 @@ func withNetworkSystem<Result>(
     options.proxies = try network.proxies()
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: try call.policyFile.map { try PinPolicy(file: $0) }
-            ?? PinPolicy(rules: [], unlisted: .allow),
+        policy: try call.policy() ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
         let result = try await work(system, service)

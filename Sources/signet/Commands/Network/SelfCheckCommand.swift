@@ -10,10 +10,9 @@ struct SelfCheckCommand: AsyncParsableCommand {
         commandName: "self-check",
         abstract: "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts.",
         discussion: """
-            FILE is a JSON object; every member may be left out, paths are relative to its folder: \
-            {"schema","defaults","dump","keys","passphrase","app":{"id","version"},\
-            "systemVersion","state","lastGood","policy","caFile","connectTo":[…]}. A line that is \
-            bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
+            What is checked is named by --project FILE, else by SIGNET_PROJECT or the signet.json of \
+            this folder or a parent, whose form signet project schema prints; without one it is the \
+            program alone. A line that is bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
             configuration names, else through that of the environment.
             """,
         examples: [
@@ -22,10 +21,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(
-        name: .customLong("project"), help: "The project file, which names the program's files.",
-        completion: .file())
-    var projectFile: String?
+    @OptionGroup var project: ProjectOptions
 
     @Flag(name: .customLong("offline"), help: "Skip the hosts.")
     var isOffline = false
@@ -44,9 +40,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let project = try projectFile.map { try SelfCheckProject(file: $0) }
         var check = SelfCheck(
-            of: project ?? SelfCheckProject(), isOffline: isOffline,
+            of: try project.load().file, isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         let rules = try proxies.rules()
         if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }
@@ -56,7 +51,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         if !common.json { try terminal.result([:], lines: table(report)) }
         let bad = report.lines.count { $0.status == .bad }
         throw ToolError(
-            .refused, "self-check-failed", "\(bad) of \(report.lines.count) checks are bad",
+            .selfCheckFailed, "\(bad) of \(report.lines.count) checks are bad",
             beside: report.json)
     }
 

@@ -64,7 +64,7 @@ struct SendCommand: AsyncParsableCommand {
         if outFile == nil && (resumes || sha256 != nil) {
             throw ValidationError("--resume and --sha256 need --out")
         }
-        if let sha256, Self.bytes(ofHex: sha256)?.count != 32 {
+        if let sha256, bytes(ofHexadecimal: Array(sha256.utf8))?.count != 32 {
             throw ValidationError("--sha256 is 64 hexadecimal digits")
         }
     }
@@ -74,7 +74,7 @@ struct SendCommand: AsyncParsableCommand {
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
             throw ToolError(
-                .usage, "malformed-message",
+                SigningError.Code.malformedMessage.value,
                 message.request == nil
                     ? "found a response, expected a request" : "the message names no host")
         }
@@ -100,7 +100,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json { try common.terminal.write(Self.text(of: reply)) }
         throw ToolError(
-            .refused, "http-status",
+            RPCError.Code.httpStatus.value,
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
     }
 
@@ -113,7 +113,7 @@ struct SendCommand: AsyncParsableCommand {
         var download = Download()
         download.fields = head.headerFields
         download.resumes = resumes
-        download.sha256 = sha256.flatMap(Self.bytes(ofHex:))
+        download.sha256 = sha256.flatMap { bytes(ofHexadecimal: Array($0.utf8)) }
         let wanted = download
         let (result, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
@@ -133,14 +133,6 @@ struct SendCommand: AsyncParsableCommand {
         ]
         for (name, value) in more { object[name] = value }
         try common.terminal.result(object, text: [])
-    }
-
-    private static func bytes(ofHex text: String) -> [UInt8]? {
-        let digits = Array(text.utf8).map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map {
-            UInt8((digits[$0] ?? 0) * 16 + (digits[$0 + 1] ?? 0))
-        }
     }
 
     private func requestBody(of message: SignableMessage) throws -> RequestBody {

@@ -23,12 +23,17 @@ struct PinsCheckCommand: AsyncParsableCommand {
     var url: String
 
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
-    var policyFile: String
+    var policyFile: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        guard let policyFile = try policyFile ?? project.loadNamed().policy else {
+            throw ToolError.usage(
+                "missing --policy FILE: give it, or a project that names it with --project FILE")
+        }
         let policy = try PinPolicy(file: policyFile)
         let target = try PinsTarget(parsing: url)
         let host = target.authority.host
@@ -55,7 +60,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
                 try common.terminal.result([:], lines: lines(verdict, of: target, now: now))
             }
             throw ToolError(
-                .refused, refusal.code.name, refusal.message, details: refusal.details,
+                refusal.errorCode, refusal.message, details: refusal.details,
                 beside: object(verdict, of: target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }

@@ -5,12 +5,6 @@ import SignetJSON
 import SignetPinning
 import SignetTransport
 
-extension PinError: CodedError {
-    var codeName: String { code.name }
-
-    var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
-}
-
 /// `signet pins`: the public keys of servers, and the policies that name them.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +16,7 @@ struct PinsCommand: ParsableCommand {
         subcommands: [
             PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
             PinsConvertCommand.self, PinsPlanCommand.self, PinsSignCommand.self,
-            PinsVerifyCommand.self,
+            PinsVerifyCommand.self, PinsSchemaCommand.self,
         ])
 }
 
@@ -57,7 +51,7 @@ struct PinsTarget {
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
             throw .usage("a URL is wanted that begins with https://\(found)")
         }
-        do throws(PinError) {
+        do throws(HostError) {
             authority = try Authority(parsing: URLParts(parsing: text).authority)
         } catch {
             throw .usage("the URL: \(error.message)")
@@ -88,14 +82,14 @@ struct PinsTarget {
     /// The error for a chain that CA, dates or host name do not hold for.
     func untrusted(_ seen: ProbeResult) -> ToolError {
         ToolError(
-            .network, "tls",
+            TransportError.Code.tls.value,
             "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given");"
                 + " it sent \(pinsText(seen.chain))",
             details: ["chain": pinsJSON(seen.chain)])
     }
 }
 
-/// Certificates as the contract's `chain`.
+/// Returns certificates as the member `chain` of the JSON output.
 func pinsJSON(_ chain: [SeenCertificate]) -> JSONValue {
     .array(chain.map { ["subject": .string($0.subject), "pin": .string($0.pin.text)] })
 }

@@ -65,8 +65,8 @@ struct PinsConvertCommand: ParsableCommand {
                 filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(
-                code: error.code,
-                message: "\(Terminal.printable(file ?? "standard input")): \(error.message)")
+                error.code,
+                "\(Terminal.printable(file ?? "standard input")): \(error.message)")
         }
         let writing = try PinConversion.write(
             reading.policy, as: to, host: from.namesHosts ? host : nil, binary: binary)

@@ -34,8 +34,7 @@ struct PinsLintCommand: ParsableCommand {
                 of: policy, now: UnixTime.now(), suffixes: .system(),
                 filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(
-                code: error.code, message: "\(file ?? "standard input"): \(error.message)")
+            throw PinError(error.code, "\(file ?? "standard input"): \(error.message)")
         }
         try common.terminal.result(
             [

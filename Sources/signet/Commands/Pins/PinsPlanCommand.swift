@@ -71,7 +71,7 @@ struct PinsPlanCommand: ParsableCommand {
             }
         } catch let failure as X509Failure {
             throw ToolError(
-                .usage, failure.codeName, "\(Terminal.printable(file)): \(failure.message)")
+                failure.errorCode, "\(Terminal.printable(file)): \(failure.message)")
         }
     }
 

@@ -118,7 +118,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 host.writtenPort != nil || host.host.text.utf8.contains(UInt8(ascii: "."))
             else { throw error }
             throw ToolError(
-                .usage, error.codeName, "\(error.message); for a host, say https://\(host)")
+                error.errorCode, "\(error.message); for a host, say https://\(host)")
         }
         let name = path == "-" ? "standard input" : Terminal.printable(path)
         let found: [X509Parser.PublicKeyDigest]
@@ -129,7 +129,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 certificates = try X509Parser.certificates(bytes)[...]
             }
         } catch {
-            throw ToolError(.usage, error.codeName, "\(name): \(error.message)")
+            throw ToolError(error.errorCode, "\(name): \(error.message)")
         }
         return PinnedTarget(
             name: name, host: nil,

@@ -69,7 +69,7 @@ struct PinsSignCommand: ParsableCommand {
         do {
             policy = try PinPolicy(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(code: error.code, message: "\(shown): \(error.message)")
+            throw PinError(error.code, "\(shown): \(error.message)")
         }
         let findings = try PinLint.findings(of: bytes, now: now, suffixes: .system())
         for finding in findings {
@@ -79,7 +79,7 @@ struct PinsSignCommand: ParsableCommand {
         }
         guard findings.isEmpty || acceptsFindings else {
             throw ToolError(
-                .refused, "lint-findings",
+                .lintFindings,
                 "\(shown): not signed, because lint finds something (\(findings[0].code)); fix it, or"
                     + " give --lint-ok")
         }

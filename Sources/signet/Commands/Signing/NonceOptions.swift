@@ -70,7 +70,7 @@ struct NonceOptions: ParsableArguments {
         #else
             _ = nonceStore
             throw ToolError(
-                .usage, "unsupported-option",
+                SigningError.Code.unsupportedOption.value,
                 "--nonce-store needs a signet that was built with Redis: swift build --traits Redis"
             )
         #endif

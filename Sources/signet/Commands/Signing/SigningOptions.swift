@@ -5,17 +5,13 @@ import SignetJSON
 import SignetSigning
 internal import SignetSystem
 
-extension SigningError: CodedError {
-    var codeName: String { code.name }
-}
-
 /// The options of both `sign` and `verify`.
 struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The signing scheme: a name of `signet schemes list`, or a scheme's document.",
             valueName: "name|file"), completion: .list(SigningScheme.names))
-    var scheme: String
+    var scheme: String?
 
     @OptionGroup var options: SchemeOptions
 
@@ -23,7 +19,9 @@ struct SigningOptions: ParsableArguments {
         name: [.customShort("k"), .long],
         help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.",
         completion: .file())
-    var keys: String
+    var keys: String?
+
+    @OptionGroup var project: ProjectOptions
 
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
     var plainHTTP = false
@@ -54,8 +52,10 @@ struct SigningOptions: ParsableArguments {
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        try suggestingSchemes(for: scheme) {
-            try SigningScheme(nameOrFile: scheme, insecure: options.insecureSchemeOk)
+        let named = try scheme ?? project.loadNamed().scheme
+        guard let named else { throw Self.missing("--scheme NAME|FILE", "") }
+        return try suggestingSchemes(for: named) {
+            try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
         }
     }
 
@@ -66,7 +66,17 @@ struct SigningOptions: ParsableArguments {
         try scheme.split(options.settings())
     }
 
-    func loadKeys() throws -> KeySet { try KeySource(keys).load() }
+    func loadKeys() throws -> KeySet {
+        guard let source = try project.loadNamed().keys(keys) else {
+            throw Self.missing("--keys SOURCE", ", set SIGNET_KEYS")
+        }
+        return try KeySource(source).load()
+    }
+
+    /// Only a project that the option names chooses how a message is signed.
+    private static func missing(_ option: String, _ other: String) -> ToolError {
+        .usage("missing \(option): give it\(other), or a project that names it with --project FILE")
+    }
 
     /// The message, with its trailers and the request that it answers.
     func message() throws -> SignableMessage {
@@ -169,7 +179,7 @@ func seconds(_ value: Int64?, of option: String) throws -> Int64? {
 func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     if let value, value > UnixTime.latest {
         throw ToolError(
-            .usage, "invalid-time",
+            SigningError.Code.invalidTime.value,
             "\(option): found \(value), expected at most \(UnixTime.latest) (year 9999)")
     }
     return try seconds(value, of: option)

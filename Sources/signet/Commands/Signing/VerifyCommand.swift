@@ -113,25 +113,22 @@ struct VerifyCommand: ParsableCommand {
     private func failure(
         _ error: SigningError, explanation: Explanation?
     ) -> ToolError {
-        if error.code == .nonceStoreUnavailable {
-            return ToolError(.network, error.code.name, error.message)
-        }
         if error.isSyntax || error.isOwnFailure
             || [.invalidTime, .bodyNotHeld].contains(error.code)
         {
-            return ToolError(.usage, error.code.name, error.message)
+            return ToolError(error.errorCode, error.message)
         }
         guard explain else {
-            return ToolError(
-                .refused, "not-verified", SigningError.publicMessage + "; --explain says why")
+            return ToolError(.notVerified, SigningError.publicMessage + "; --explain says why")
         }
-        guard let explanation else {
-            return ToolError(.refused, error.code.name, "not verified: \(error.message)")
+        var failure = ToolError(error.errorCode, "not verified: \(error.message)")
+        // Every other error refuses the message, also one that is wrong usage of `sign`.
+        failure.status = .refused
+        if let explanation {
+            common.terminal.show(Array(explanation.lines.dropFirst()))
+            failure.details = ["explanation": .object(object(explanation))]
         }
-        common.terminal.show(Array(explanation.lines.dropFirst()))
-        return ToolError(
-            .refused, error.code.name, "not verified: \(error.message)",
-            details: ["explanation": .object(object(explanation))])
+        return failure
     }
 
     private func object(_ explanation: Explanation) -> JSONObject {

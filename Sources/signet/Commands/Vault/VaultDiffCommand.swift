@@ -61,6 +61,7 @@ struct VaultDiffCommand: ParsableCommand {
     var textconv = false
 
     @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -77,9 +78,11 @@ struct VaultDiffCommand: ParsableCommand {
     }
 
     func run() throws {
+        let project = try project.load()
+        _ = try key.source(project)
         let disclosure = try disclosure.load()
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load()
+        let keys = try key.load(project)
         let opened = try open(dump, like: dump, keys)
         if textconv { return try list(opened, keys, disclosure) }
         let diff = DumpDiff(

@@ -11,13 +11,16 @@ struct VaultInspectCommand: ParsableCommand {
             "signet vault inspect shop.dump"
         ])
 
-    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let dump = try SealedDump(contentsOf: file)
+        let dump = try SealedDump(contentsOf: file ?? project.load().dumpFile)
         let binding = dump.binding
         let root = dump.isPassphraseSealed ? "a passphrase, as key" : "key"
         try common.terminal.result(

@@ -13,10 +13,11 @@ struct VaultPublicCommand: ParsableCommand {
         ])
 
     @OptionGroup var inputs: VaultInputOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let configuration = try inputs.merged()
+        let configuration = try inputs.merged(project.load())
         let values = configuration.publicValues
         let origins = configuration.publicOrigins
         try common.terminal.result(
