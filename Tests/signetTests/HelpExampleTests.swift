@@ -22,20 +22,18 @@ import Testing
             return [command] + (value["subcommands"]?.array ?? []).flatMap(all)
         }
 
-        /// The commands behind `EXAMPLES:` or `Example: `, each with the lines that continue it.
+        /// The commands behind `EXAMPLES:`, each with the lines that continue it.
         private static func examples(in discussion: String) -> [String] {
             var examples: [String] = []
             var isInside = false
             var continues = false
             for line in discussion.split(separator: "\n", omittingEmptySubsequences: false) {
-                var text = line.trimmingCharacters(in: .whitespaces)
+                let text = line.trimmingCharacters(in: .whitespaces)
                 if text == "EXAMPLE:" || text == "EXAMPLES:" {
                     isInside = true
                     continue
                 }
-                let isAlone = text.hasPrefix("Example: ")
-                if isAlone { text.removeFirst("Example: ".count) }
-                guard isAlone || continues || (isInside && !text.isEmpty) else { continue }
+                guard isInside, !text.isEmpty else { continue }
                 if continues {
                     examples[examples.count - 1] += "\n" + text
                 } else {

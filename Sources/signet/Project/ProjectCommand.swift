@@ -9,9 +9,8 @@ struct ProjectCommand: ParsableCommand {
             --keys, --key-id, --schema, --defaults, --state and the dump where they are missing. An \
             option wins, then SIGNET_APP_ID, SIGNET_APP_VERSION and SIGNET_KEYS, then the file. \
             --project FILE or SIGNET_PROJECT names another file, --project none ignores it.
-
-            Example: signet project schema
             """,
+        examples: ["signet project schema > signet.schema.json"],
         subcommands: [ProjectSchemaCommand.self])
 }
 
@@ -19,7 +18,7 @@ struct ProjectCommand: ParsableCommand {
 struct ProjectSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the JSON Schema (2020-12) of signet.json.",
-        discussion: "Example: signet project schema > signet.schema.json")
+        examples: ["signet project schema > signet.schema.json"])
 
     @OptionGroup var common: CommonOptions
 

@@ -72,11 +72,9 @@ struct ManualPage {
         var lines = [".SH DESCRIPTION", escaped(command.abstract)]
         var isExample = false
         for line in command.discussion.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line == "EXAMPLE:" || line == "EXAMPLES:" || line.hasPrefix("Example: ") {
+            if line == "EXAMPLE:" || line == "EXAMPLES:" {
                 lines += [".SH EXAMPLES", ".nf"]
                 isExample = true
-                let rest = line.drop { $0 != " " }.dropFirst()
-                if !rest.isEmpty { lines.append(escaped(String(rest))) }
             } else if line.isEmpty {
                 lines.append(isExample ? "" : ".PP")
             } else {

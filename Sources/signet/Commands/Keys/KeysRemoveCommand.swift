@@ -72,9 +72,10 @@ struct KeyChangeOptions: ParsableArguments {
     func open() throws -> LockedKeyFile {
         let keys = try LockedKeyFile(file)
         guard keys.set[id] != nil else {
-            throw ToolError(
-                .unknownKey,
-                "\(printable(file)): no key has the id \"\(printable(id))\"")
+            var failure = ToolError(
+                .unknownKey, "\(printable(file)): no key has the id \"\(printable(id))\"")
+            failure.status = .usage
+            throw failure
         }
         return keys
     }

@@ -7,9 +7,8 @@ struct PinsSchemaCommand: ParsableCommand {
         discussion: """
             For editors. Whether a host is there twice and whether a date exists, signet pins lint \
             tells.
-
-            Example: signet pins schema > policy.schema.json
-            """)
+            """,
+        examples: ["signet pins schema > policy.schema.json"])
 
     @OptionGroup var common: CommonOptions
 

@@ -16,10 +16,11 @@ struct ExecCommand: ParsableCommand {
             they are, everything else as JSON. Two keys of one name, a zero byte, and names that the \
             loader or the shell reads (PATH, IFS, LD_…) are refused. A variable that env:NAME names \
             as the source of keys is taken out.
-
-            Example: signet exec --dump shop.dump --keys keys --app-id com.example.shop \\
-            --app-version 1.4.2 --prefix SHOP_ -- /usr/bin/shop --port 8080
-            """)
+            """,
+        examples: [
+            "signet exec --dump shop.dump --keys keys --app-id com.example.shop \\",
+            "  --app-version 1.4.2 --prefix SHOP_ -- /usr/bin/shop --port 8080",
+        ])
 
     @Option(
         help: ArgumentHelp(
@@ -53,10 +54,11 @@ struct ExecCommand: ParsableCommand {
         let failure = ProcessImage.replace(
             lastArguments: command.count, adding: variables.entries,
             removing: source.hasPrefix("env:") ? [String(source.dropFirst(4))] : [])
-        throw ToolError(
-            failure.isNotFound ? .notFound : .notExecutable,
-            failure.isNotFound ? "command-not-found" : "command-not-executable",
+        var refusal = ToolError(
+            .usage(failure.isNotFound ? "command-not-found" : "command-not-executable"),
             "cannot run \(printable(program)): \(failure.reason)")
+        refusal.status = failure.isNotFound ? .notFound : .notExecutable
+        throw refusal
     }
 
     /// The values of the keys that were asked for.

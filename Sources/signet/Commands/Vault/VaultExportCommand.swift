@@ -21,10 +21,11 @@ struct VaultExportCommand: ParsableCommand {
             clear. nested-json and yaml make an object of each part of a name before a dot. env writes \
             NAME='value' lines for sh, named as exec names variables. With --json, yaml and env are \
             the member "text".
-
-            Example: signet vault export shop.dump --format yaml --public --schema schema.json \\
-            --keys keys --app-id com.example.shop --app-version 1.4.2
-            """)
+            """,
+        examples: [
+            "signet vault export shop.dump --format yaml --public --schema schema.json \\",
+            "  --keys keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

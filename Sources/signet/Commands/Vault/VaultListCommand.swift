@@ -12,10 +12,11 @@ struct VaultListCommand: ParsableCommand {
             Each key with its type, visibility and origin, and the value of public keys; no secret. \
             Without a schema every key is secret, and its type is that of its JSON value. Keys of the \
             schema without a value have the origin "-".
-
-            Example: signet vault list shop.dump --schema schema.json --keys keys \\
-            --app-id com.example.shop --app-version 1.4.2
-            """)
+            """,
+        examples: [
+            "signet vault list shop.dump --schema schema.json --keys keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
 
     @Argument(
         help: ArgumentHelp(

@@ -8,9 +8,8 @@ struct VaultSchemaCommand: ParsableCommand {
         discussion: """
             For editors. It checks each rule alone; that a minimum is below its maximum, and that a \
             listed value passes the rest of its rule, signet vault public tells.
-
-            Example: signet vault schema > vault.schema.json
-            """)
+            """,
+        examples: ["signet vault schema > vault.schema.json"])
 
     @OptionGroup var common: CommonOptions
 

@@ -21,10 +21,11 @@ struct VaultInitCommand: ParsableCommand {
 
             A key file that does not exist is made, with one vault key. No file is overwritten. CONFIG \
             itself stays as it is, with its secrets.
-
-            Example: signet vault init config.yaml --out . --app-id com.example.shop \\
-            --app-version 1.0.0 --keys keys
-            """)
+            """,
+        examples: [
+            "signet vault init config.yaml --out . --app-id com.example.shop \\",
+            "  --app-version 1.0.0 --keys keys",
+        ])
 
     @Argument(help: ArgumentHelp("The configuration; - is standard input.", valueName: "CONFIG"))
     var file: String
