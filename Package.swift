@@ -18,6 +18,8 @@ let structuredHeaders: Target.Dependency = .product(
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let argumentParser: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
+let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
@@ -67,6 +69,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // The parsers of `signet vault init`; no library uses them.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         // Fetched and built only with the trait Configuration.
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -92,16 +97,18 @@ let package = Package(
         module("SignetBase"),
         // Lifetimes: a secret's owner lends its bytes as a Span.
         module("SignetSystem", ["CSignetSystem", "SignetBase"], settings: lifetimes),
-        module("SignetJSON"),
+        module("SignetJSON", ["SignetBase"]),
         module(
             "SignetCrypto", ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
-        module("SignetRPC", ["SignetJSON", httpTypes]),
-        module("SignetRPCStreams", ["CSignetStreams", "SignetJSON", "SignetRPC"]),
-        module("SignetServiceDescription", ["SignetJSON", "SignetRPC", httpTypes]),
-        module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
-            "SignetPinFormats", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinning"]),
+            "SignetRPCStreams",
+            ["CSignetStreams", "SignetBase", "SignetJSON", "SignetRPC", "SignetSystem"]),
+        module(
+            "SignetServiceDescription", ["SignetBase", "SignetJSON", "SignetRPC", httpTypes]),
+        module("SignetPinning", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        module("SignetPinFormats", ["SignetBase", "SignetJSON", "SignetPinning"]),
         module(
             "SignetSigning",
             [
@@ -137,8 +144,8 @@ let package = Package(
         module(
             "SignetCurl",
             [
-                "CSignetCurl", "SignetBase", "SignetCrypto", "SignetPinning", "SignetSystem",
-                "SignetTransport", httpTypes,
+                "CSignetCurl", "SignetBase", "SignetPinning", "SignetSystem", "SignetTransport",
+                httpTypes,
             ]),
         module(
             "SignetClient",
@@ -153,7 +160,7 @@ let package = Package(
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
                 "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
                 "SignetServiceDescription", "SignetSigning", "SignetSystem", "SignetTransport",
-                "SignetVault", argumentParser, httpTypes, logging,
+                "SignetVault", argumentParser, httpTypes, logging, tomlKit, yams,
             ],
             swiftSettings: houseRules),
 

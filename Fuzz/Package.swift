@@ -38,7 +38,7 @@ let package = Package(
         fuzzer("replies", "SignetJSON", "SignetRPC"),
         fuzzer("schemes", "SignetJSON", "SignetSigning"),
         fuzzer("updates", "SignetPinning"),
-        fuzzer("urls", "SignetClient", "SignetCurl", "SignetPinning", "SignetTransport"),
+        fuzzer("urls", "SignetCurl", "SignetPinning", "SignetTransport"),
         fuzzer("verifier", "SignetSigning"),
     ],
     swiftLanguageModes: [.v6]

@@ -80,7 +80,7 @@ struct signet_transfer {
     CURL *easy;
     signet_loop *loop;
     uint64_t identifier;
-    signet_transfer *next;
+    signet_transfer *next, *previous;  // in the list of those with news; `next` in that of the spare ones
     bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, is_sent, has_head;
     bool is_reused;      // the connection of the last request had been used before
     bool was_retried;    // libcurl has sent the request more than once

@@ -6,6 +6,7 @@ void signet_transfer_make_ready(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     transfer->is_ready = true;
     transfer->next = NULL;
+    transfer->previous = loop->ready_last;
     if (loop->ready_last)
         loop->ready_last->next = transfer;
     else
@@ -16,26 +17,20 @@ void signet_transfer_make_ready(signet_transfer *transfer) {
 void signet_transfer_make_unready(signet_transfer *transfer) {
     if (!transfer->is_ready) return;
     signet_loop *loop = transfer->loop;
-    signet_transfer *before = NULL;
-    for (signet_transfer *each = loop->ready_first; each; before = each, each = each->next) {
-        if (each != transfer) continue;
-        if (before)
-            before->next = each->next;
-        else
-            loop->ready_first = each->next;
-        if (loop->ready_last == each) loop->ready_last = before;
-        break;
-    }
-    transfer->next = NULL;
+    if (transfer->previous)
+        transfer->previous->next = transfer->next;
+    else
+        loop->ready_first = transfer->next;
+    if (transfer->next)
+        transfer->next->previous = transfer->previous;
+    else
+        loop->ready_last = transfer->previous;
+    transfer->next = transfer->previous = NULL;
     transfer->is_ready = false;
 }
 
 signet_transfer *signet_loop_next_ready(signet_loop *loop) {
     signet_transfer *transfer = loop->ready_first;
-    if (!transfer) return NULL;
-    loop->ready_first = transfer->next;
-    if (!loop->ready_first) loop->ready_last = NULL;
-    transfer->next = NULL;
-    transfer->is_ready = false;
+    if (transfer) signet_transfer_make_unready(transfer);
     return transfer;
 }

@@ -374,4 +374,13 @@ static inline SIGNET_MUST_CHECK size_t copenssl_key_octets(
     return written;
 }
 
+// Returns the curve of an EC key as a NID, 0 if the curve has no name.
+static inline int copenssl_key_curve(const EVP_PKEY *key) {
+    char name[64];
+    size_t count = 0;
+    if (EVP_PKEY_get_group_name(key, name, sizeof name, &count) != 1) return 0;
+    int curve = OBJ_txt2nid(name);
+    return curve != NID_undef ? curve : EC_curve_nist2nid(name);
+}
+
 #endif

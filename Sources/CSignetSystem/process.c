@@ -1,13 +1,15 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Child processes, pipes that no child inherits, and memory that no crash writes down.
+// Child processes, the program that takes this one's place, pipes that no child inherits, and memory that no crash writes down.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +25,22 @@
 extern void __asan_init(void) __attribute__((weak));
 #endif
 
+// What `signet_execute` restores: the state before the first call of the functions that change it.
+static struct rlimit core_limit;
+static int core_limit_is_known;
+static struct sigaction pipe_action;
+static int pipe_action_is_known;
+
 int signet_disable_core_dumps(void) {
-    struct rlimit none = {0, 0};
-    int status = setrlimit(RLIMIT_CORE, &none) == 0;
+    struct rlimit limit = {0, 0};
+    int status = getrlimit(RLIMIT_CORE, &limit) == 0;
+    if (status && !core_limit_is_known) {
+        core_limit = limit;
+        core_limit_is_known = 1;
+    }
+    // The hard limit stays, because a process can't raise it again for the program that it becomes.
+    limit.rlim_cur = 0;
+    if (setrlimit(RLIMIT_CORE, &limit) != 0) status = 0;
 #if defined(__linux__)
     if (__asan_init != NULL) return status;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
@@ -38,6 +53,47 @@ int signet_disable_core_dumps(void) {
     }
 #endif
     return status;
+}
+
+int signet_ignore_broken_pipes(void) {
+    struct sigaction ignored = {0};
+    struct sigaction before;
+    ignored.sa_handler = SIG_IGN;
+    if (sigaction(SIGPIPE, &ignored, &before) != 0) return 0;
+    if (!pipe_action_is_known) {
+        pipe_action = before;
+        pipe_action_is_known = 1;
+    }
+    return 1;
+}
+
+// Whether an entry `NAME=value` is of one of these names or entries.
+static int has_name(const char *entry, const char *const names[]) {
+    size_t length = strcspn(entry, "=");
+    for (; *names != NULL; names++)
+        if (strcspn(*names, "=") == length && memcmp(*names, entry, length) == 0) return 1;
+    return 0;
+}
+
+int signet_execute(
+    char *const arguments[], const char *const added[], const char *const removed[]) {
+    size_t count = 1;
+    for (char **entry = environ; *entry != NULL; entry++) count++;
+    for (const char *const *entry = added; *entry != NULL; entry++) count++;
+    char **environment = calloc(count, sizeof *environment);
+    if (environment == NULL) return ENOMEM;
+    char **end = environment;
+    for (char **entry = environ; *entry != NULL; entry++)
+        if (!has_name(*entry, added) && !has_name(*entry, removed)) *end++ = *entry;
+    for (const char *const *entry = added; *entry != NULL; entry++) *end++ = (char *)*entry;
+    if (core_limit_is_known) (void)setrlimit(RLIMIT_CORE, &core_limit);
+    if (pipe_action_is_known) (void)sigaction(SIGPIPE, &pipe_action, NULL);
+    (void)execvpe(arguments[0], arguments, environment);
+    int error = errno;
+    free(environment);
+    (void)signet_ignore_broken_pipes();
+    (void)signet_disable_core_dumps();
+    return error;
 }
 
 int signet_pipe(int *reading, int *writing) {

@@ -1,3 +1,4 @@
+package import SignetBase
 public import SignetJSON
 public import SignetRPC
 internal import SignetSigning
@@ -23,35 +24,45 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
 
     /// What went wrong, in the words that the tool prints; open, so that it can grow.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The code in kebab-case, as in the tool's `--json` output.
-        public let name: String
+        package let value: ErrorCode
 
-        package init(_ name: String) { self.name = name }
+        package init(_ value: ErrorCode) { self.value = value }
+
+        /// The code in kebab-case, as in the tool's `--json` output.
+        public var name: String { value.name }
 
         /// The system is not running: before its start or after its shutdown.
-        public static let notRunning = Code("not-running")
+        public static let notRunning = Code(.notRunning)
         /// The configuration has no such service.
-        public static let unknownService = Code("unknown-service")
+        public static let unknownService = Code(.usage("unknown-service"))
         /// The configuration of a service cannot be used.
-        public static let invalidService = Code("invalid-service")
+        public static let invalidService = Code(.usage("invalid-service"))
         /// A key that the network system reads has a value that it cannot work with.
-        public static let invalidConfiguration = Code("invalid-configuration")
+        public static let invalidConfiguration = Code(.usage("invalid-configuration"))
         /// The configuration says nothing of the scenario that a call names.
-        public static let unknownScenario = Code("unknown-scenario")
+        public static let unknownScenario = Code(.usage("unknown-scenario"))
         /// The plan for fetching values cannot work with the configuration's defaults and launch values.
-        public static let invalidPlan = Code("invalid-plan")
+        public static let invalidPlan = Code(.usage("invalid-plan"))
         /// The reply's business code means failure.
-        public static let businessCode = Code("business-code")
+        public static let businessCode = Code(.usage("business-code"))
         /// The system was started without what the call needs.
-        public static let notConfigured = Code("not-configured")
+        public static let notConfigured = Code(.usage("not-configured"))
         /// The URL is none, or no rule of the configuration allows it.
-        public static let refusedURL = Code("refused-url")
+        public static let refusedURL = Code(.usage("refused-url"))
         /// The host is pinned, and the engine that was chosen checks no pins.
-        public static let engineCannotPin = Code("engine-cannot-pin")
+        public static let engineCannotPin = Code(.usage("engine-cannot-pin"))
         /// A file that the configuration names cannot be read.
-        public static let unreadableFile = Code("unreadable-file")
+        public static let unreadableFile = Code(.unreadableFile)
         /// The parameters or the result do not fit the type.
-        public static let typeMismatch = Code("type-mismatch")
+        public static let typeMismatch = Code(.typeMismatch)
+        /// A download is not what its digest says.
+        public static let wrongDigest = Code(.checkFailed("wrong-digest"))
+        /// A list leads back to a page that was there before.
+        public static let pagingLoop = Code(.usage("paging-loop"))
+        /// A list has more pages than the call takes.
+        public static let tooManyPages = Code(.usage("too-many-pages"))
+        /// The link to a list's next page cannot be followed.
+        public static let pagingRefused = Code(.usage("paging-refused"))
 
         /// The name.
         public var description: String { name }
@@ -106,13 +117,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
 
     /// Whether the server cannot have seen the call, so that trying again does nothing twice.
     var neverReachedTheServer: Bool {
-        kind == .noReply && ["name", "connect", "proxy"].contains(code.name)
+        kind == .noReply
+            && [TransportError.Code.name, .connect, .proxy].contains { $0.value == code.value }
     }
 }
 
 extension ClientError {
     init(_ error: VaultError) {
-        self.init(.processing, Code(error.code.name), error.message)
+        self.init(.processing, Code(error.code.value), error.message)
     }
 
     init(_ error: TransportError) {
@@ -121,11 +133,11 @@ extension ClientError {
             case .bodyLength, .bodyFailed, .bodyChanged, .bodyNotReplayable: .processing
             default: .noReply
             }
-        self.init(kind, Code(error.code.name), error.message, pinRefusal: error.pinRefusal)
+        self.init(kind, Code(error.code.value), error.message, pinRefusal: error.pinRefusal)
     }
 
     init(_ error: SigningError) {
-        self.init(.processing, Code(error.code.name), error.message)
+        self.init(.processing, Code(error.code.value), error.message)
     }
 
     init(_ error: RPCError) {
@@ -136,7 +148,7 @@ extension ClientError {
             default: .processing
             }
         self.init(
-            kind, Code(error.code.name), error.message, status: error.status,
+            kind, Code(error.code.value), error.message, status: error.status,
             serverError: error.server, problem: error.problem, replyBody: error.body)
     }
 }

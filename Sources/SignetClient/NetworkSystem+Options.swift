@@ -74,13 +74,13 @@ extension NetworkSystem.Options {
         var unpinned: Set<HostName> = []
         let authorities = try Self.authorities(of: services)
         for configuration in services.values where !configuration.pins.isEmpty {
-            let host = try RequestURL(configuration.baseURL).host()
+            let host = try RequestURL(configuration.baseURL).origin.host
             for pin in configuration.pins where pins[host]?.contains(pin) != true {
                 pins[host, default: []].append(pin)
             }
         }
         for (service, configuration) in services {
-            let host = try RequestURL(configuration.baseURL).host()
+            let host = try RequestURL(configuration.baseURL).origin.host
             if configuration.pins.isEmpty {
                 if configuration.mayShareItsHostsPins, pins[host] != nil { continue }
                 guard allowsUnpinnedServices else {
@@ -117,7 +117,7 @@ extension NetworkSystem.Options {
     ) throws(ClientError) {
         var pins: [HostName: Set<Pin>] = [:]
         for configuration in services.values where !configuration.pins.isEmpty {
-            let host = try RequestURL(configuration.baseURL).host()
+            let host = try RequestURL(configuration.baseURL).origin.host
             pins[host, default: []].formUnion(configuration.pins)
         }
         for (host, own) in pins {
@@ -148,7 +148,7 @@ extension NetworkSystem.Options {
         var authorities: [HostName: PinAuthorities] = [:]
         for (service, configuration) in services {
             guard let own = configuration.authorities else { continue }
-            let host = try RequestURL(configuration.baseURL).host()
+            let host = try RequestURL(configuration.baseURL).origin.host
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .processing, .invalidService,

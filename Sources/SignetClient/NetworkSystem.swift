@@ -221,7 +221,7 @@ public final class NetworkSystem: Sendable {
             try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
                 throw ClientError(
-                    .processing, ClientError.Code("unsupported-call"),
+                    .processing, ClientError.Code(RPCError.Code.unsupportedCall.value),
                     "only JSON-RPC 2.0 knows batches")
             }
             var full: [RPCCall] = []
@@ -278,8 +278,7 @@ public final class NetworkSystem: Sendable {
             // Whoever gives the method knows what GET means; a boxed call loses its meaning with it.
             admission.rules.redirects.changesMethod =
                 admission.service.configuration.redirects.changesMethod
-            let base = admission.service.url
-            let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
+            let url = try admission.service.url.at(target: target)
             try admission.snapshot.urlRules.check(url)
             let head = HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority, path: url.target,

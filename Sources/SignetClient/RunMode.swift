@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetVault
 
 /// How a program runs, as its configuration says (string `app.runMode`) and its build allows.
@@ -137,14 +138,14 @@ struct Simulation: Sendable {
     ///
     /// - Throws: `connect`, `timeout` or `cut-off`, each saying what simulates it.
     func act() throws(ClientError) {
-        if isOffline { throw Self.failure("connect", "simulation.offline") }
-        if timesOut { throw Self.failure("timeout", "simulation.timeout") }
+        if isOffline { throw Self.failure(.connect, "simulation.offline") }
+        if timesOut { throw Self.failure(.timeout, "simulation.timeout") }
         if failureRate > 0, Double.random(in: 0..<1) < failureRate {
-            throw Self.failure("cut-off", "simulation.failure")
+            throw Self.failure(.cutOff, "simulation.failure")
         }
     }
 
-    private static func failure(_ code: String, _ key: String) -> ClientError {
+    private static func failure(_ code: ErrorCode, _ key: String) -> ClientError {
         ClientError(.noReply, ClientError.Code(code), "simulated, as \(key) says; nothing was sent")
     }
 }

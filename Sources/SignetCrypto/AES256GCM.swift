@@ -15,24 +15,26 @@ package enum AES256GCM {
     /// Never use a nonce twice with one key.
     ///
     /// - Returns: The tag.
-    /// - Throws: `CryptoFailure` if a size is wrong, or if OpenSSL fails; then `text` is wiped.
+    /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails. Then `text` is wiped.
     package static func seal(
         inPlace text: inout [UInt8], key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
-        let cipher = unsafe try requireCipher(
-            for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
-        var tag = [UInt8](repeating: 0, count: tagByteCount)
-        let isDone = unsafe text.withUnsafeMutableBytes { text in
-            unsafe encrypt(
-                UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
-                key: key, nonce: nonce, associated: associated)
-        }
-        guard isDone else {
+        do throws(CryptoFailure) {
+            let cipher = unsafe try requireCipher(
+                for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
+            var tag = [UInt8](repeating: 0, count: tagByteCount)
+            let isDone = unsafe text.withUnsafeMutableBytes { text in
+                unsafe encrypt(
+                    UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
+                    key: key, nonce: nonce, associated: associated)
+            }
+            guard isDone else { throw CryptoFailure.library(sealing) }
+            return tag
+        } catch {
             wipe(&text)
-            throw CryptoFailure.library(sealing)
+            throw error
         }
-        return tag
     }
 
     /// Decrypts a ciphertext if its tag matches.

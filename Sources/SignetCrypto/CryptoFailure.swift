@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+package import SignetBase
 
 /// The failure of a cryptographic primitive: a wrong size, a value out of range, a tag that does
 /// not match, or an error in OpenSSL.
@@ -18,7 +19,10 @@ package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible
         self.isAuthenticationFailure = isAuthenticationFailure
     }
 
-    package var description: String { "\(operation): \(reason)" }
+    /// The code in the tool's output.
+    package var errorCode: ErrorCode { .cryptoFailed }
+    package var message: String { "\(operation): \(reason)" }
+    package var description: String { message }
 
     /// A failure in OpenSSL. Clears the thread's error queue, so that no other code reads our error
     /// as its own.

@@ -85,8 +85,7 @@ final class Call: Sendable {
         return try outcome.get()
     }
 
-    static let noResponse = TransportError(
-        code: .malformedResponse, message: "the call ended without a response")
+    static let noResponse = TransportError(.malformedResponse, "the call ended without a response")
 
     /// Wakes the caller with an outcome if it still waits.
     func complete(with outcome: Outcome) {

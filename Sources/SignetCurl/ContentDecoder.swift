@@ -100,11 +100,11 @@ public import SignetTransport
     }
 
     private static func unsupported(_ message: String) -> TransportError {
-        TransportError(code: .unsupportedEncoding, message: message)
+        TransportError(.unsupportedEncoding, message)
     }
 
     private static let noMemory = TransportError(
-        code: .resources, message: "the system provided no memory to decode the response's body")
+        .resources, "the system provided no memory to decode the response's body")
 
     /// Adds the next encoded chunk. Call `next()` until it returns `nil` before you add another.
     public mutating func push(_ chunk: [UInt8]) {
@@ -178,8 +178,8 @@ public import SignetTransport
     private mutating func checkLimits(of piece: [UInt8]) throws(TransportError) -> [UInt8] {
         guard piece.count <= limits.maximumSize - decodedCount else {
             throw TransportError(
-                code: .responseTooLarge,
-                message: "the response's decoded body has more than \(limits.maximumSize) bytes")
+                .responseTooLarge,
+                "the response's decoded body has more than \(limits.maximumSize) bytes")
         }
         decodedCount += piece.count
         guard
@@ -187,8 +187,8 @@ public import SignetTransport
                 || decodedCount / max(limits.maximumRatio, 1) <= encodedCount
         else {
             throw TransportError(
-                code: .responseTooLarge,
-                message: "the response's \(encodedCount) bytes decode to more than"
+                .responseTooLarge,
+                "the response's \(encodedCount) bytes decode to more than"
                     + " \(limits.maximumRatio) times as many")
         }
         return piece
@@ -203,7 +203,7 @@ public import SignetTransport
     }
 
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "the response's body \(problem)")
+        TransportError(.malformedResponse, "the response's body \(problem)")
     }
 }
 

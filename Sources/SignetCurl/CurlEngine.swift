@@ -93,7 +93,7 @@ public final class CurlEngine: HTTPEngine {
 
     private func plan(_ request: EngineRequest) throws(TransportError) -> RequestPlan {
         if Task.isCancelled {
-            throw TransportError(code: .cancelled, message: "the call was cancelled")
+            throw TransportError(.cancelled, "the call was cancelled")
         }
         let plan = try RequestPlan(request, now: Clock.unixSeconds)
         if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }

@@ -1,4 +1,5 @@
 internal import CSignetCurl
+internal import SignetBase
 internal import SignetTransport
 internal import Synchronization
 
@@ -20,13 +21,10 @@ final class EventLoop: Sendable {
         var isStopping = false
         /// The number of threads that run.
         var threads = 2
-        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     }
 
     /// The interval in which the watching thread checks the deadlines, in milliseconds.
     private static let watchInterval: Int32 = 50
-    /// The interval in which queued calls are checked for their deadlines, in milliseconds.
-    private static let queueInterval: Int32 = 100
     /// The number of times that a busy loop polls before it sleeps, because waking it costs more.
     private static let pollLimit = 10
     /// The time that libcurl may spend on one socket before it counts as stuck, in milliseconds.
@@ -36,6 +34,7 @@ final class EventLoop: Sendable {
 
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
+    private let end = Latch<Void>()
     /// Whether there are commands to run before the loop waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
     /// The number of calls that have reserved this loop and haven't started yet.
@@ -77,10 +76,8 @@ final class EventLoop: Sendable {
     deinit { handle.free() }
 
     private static let noResources = TransportError(
-        code: .resources,
-        message: "the system provided no thread, socket or memory for the event loop")
-    private static let stopped = TransportError(
-        code: .notRunning, message: "the engine has been shut down")
+        .resources, "the system provided no thread, socket or memory for the event loop")
+    private static let stopped = TransportError(.notRunning, "the engine has been shut down")
 
     // MARK: Callers
 
@@ -107,8 +104,7 @@ final class EventLoop: Sendable {
     func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
         guard case .handshake(let result) = try await perform(plan, isProbe: true).receiveOutcome()
         else {
-            throw TransportError(
-                code: .malformedResponse, message: "the call ended without a handshake")
+            throw TransportError(.malformedResponse, "the call ended without a handshake")
         }
         return result
     }
@@ -122,7 +118,7 @@ final class EventLoop: Sendable {
                 reservations.subtract(1, ordering: .releasing)
             }
         } onCancel: {
-            call.fail(TransportError(code: .cancelled, message: "the call was cancelled"))
+            call.fail(TransportError(.cancelled, "the call was cancelled"))
             enqueue(.cancel(call.identifier))
         }
         return call
@@ -187,15 +183,7 @@ final class EventLoop: Sendable {
     }
 
     /// Returns after both threads have ended and everything is released.
-    func waitForEnd() async {
-        await withCheckedContinuation { continuation in
-            let hasEnded = shared.withLock { shared in
-                if shared.threads > 0 { shared.waitingForEnd.append(continuation) }
-                return shared.threads == 0
-            }
-            if hasEnded { continuation.resume() }
-        }
-    }
+    func waitForEnd() async { await end.wait() }
 
     /// Returns the loop, which isn't idle until one more call has started and ended.
     func reserved() -> EventLoop {
@@ -218,14 +206,11 @@ final class EventLoop: Sendable {
 
     /// Notes that a thread has ended. After the last one, resumes those who wait for the end.
     private func threadEnded() {
-        let waiting = shared.withLock { shared -> [CheckedContinuation<Void, Never>]? in
+        let wasLast = shared.withLock { shared in
             shared.threads -= 1
-            guard shared.threads == 0 else { return nil }
-            defer { shared.waitingForEnd = [] }
-            return shared.waitingForEnd
+            return shared.threads == 0
         }
-        guard let waiting else { return }
-        for continuation in waiting { continuation.resume() }
+        if wasLast { end.set(()) }
     }
 
     // MARK: The watching thread
@@ -247,8 +232,8 @@ final class EventLoop: Sendable {
             for call in overdue {
                 call.fail(
                     TransportError(
-                        code: .timeout,
-                        message: "no response before the deadline: the server blocked the"
+                        .timeout,
+                        "no response before the deadline: the server blocked the"
                             + " connection"))
             }
             let limit = isStopping || !overdue.isEmpty ? Self.stuckAfterDeadline : Self.stuckAfter
@@ -272,7 +257,6 @@ final class EventLoop: Sendable {
         }
 
         mutating func run() {
-            var nextQueueCheck: Int64 = 0
             var idlePolls = 0
             var commands: [Command] = []
             while loop.receiveCommands(into: &commands, removing: driver.drainFinished()) {
@@ -292,14 +276,11 @@ final class EventLoop: Sendable {
                 let hadEvents = loop.handle.step(
                     mayWait: !polls && !driver.hasFinished
                         && !loop.hasCommands.load(ordering: .sequentiallyConsistent),
-                    atMost: driver.queued > 0 ? EventLoop.queueInterval : nil)
+                    until: driver.nextCheck)
                 idlePolls = hadEvents ? 0 : idlePolls + 1
                 driver.handleReady()
                 driver.deliver()
-                if driver.queued > 0, Clock.milliseconds >= nextQueueCheck {
-                    nextQueueCheck = Clock.milliseconds + Int64(EventLoop.queueInterval)
-                    driver.endOverdue(now: Clock.milliseconds)
-                }
+                driver.endOverdue(now: Clock.milliseconds)
             }
             driver.cancelAll()
             loop.threadEnded()
@@ -331,14 +312,5 @@ final class EventLoop: Sendable {
         handle.setGate(open: false)
         let isNeeded = shared.withLock { !$0.calls.isEmpty || $0.isStopping }
         if isNeeded { handle.setGate(open: true) }
-    }
-}
-
-extension Duration {
-    /// The duration in milliseconds, rounded up, from 1 to 2,000,000,000 (about 23 days).
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        guard seconds < 2_000_000 else { return 2_000_000_000 }
-        return max(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000, 1)
     }
 }

@@ -15,15 +15,14 @@ enum LibcurlCheck {
     ///   initialised.
     static func check() throws(TransportError) -> Library {
         guard signet_global_start() else {
-            throw TransportError(
-                code: .resources, message: "libcurl or OpenSSL could not be initialised")
+            throw TransportError(.resources, "libcurl or OpenSSL could not be initialised")
         }
         let version = unsafe String(cString: signet_libcurl_version())
         let tls = unsafe String(cString: signet_libcurl_tls())
         let openSSL = unsafe String(cString: signet_openssl_version())
         let number = signet_libcurl_version_number()
         if let message = problem(version: version, number: number, tls: tls, openSSL: openSSL) {
-            throw TransportError(code: .unsupportedLibcurl, message: message)
+            throw TransportError(.unsupportedLibcurl, message)
         }
         return Library(name: "libcurl/\(version) \(tls)", hasHTTP2: signet_libcurl_has_http2())
     }
@@ -60,16 +59,14 @@ enum LibcurlCheck {
         switch unsafe signet_check_ca_file(caFile) {
         case 0: return
         case -1:
-            throw TransportError(
-                code: .trustStore, message: "the CA file \(caFile) contains no PEM certificate")
+            throw TransportError(.trustStore, "the CA file \(caFile) contains no PEM certificate")
         case -2:
             throw TransportError(
-                code: .resources,
-                message: "the system provided no descriptor or memory to read the CA file")
+                .resources, "the system provided no descriptor or memory to read the CA file")
         case let problem:
             throw TransportError(
-                code: .trustStore,
-                message: "the CA file \(caFile) cannot be read: "
+                .trustStore,
+                "the CA file \(caFile) cannot be read: "
                     + (unsafe String(cString: signet_error_text(problem))))
         }
     }

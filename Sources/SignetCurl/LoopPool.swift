@@ -93,8 +93,8 @@ final class LoopPool: Sendable {
     /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine
     /// is.
     ///
-    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used or there are too many
-    ///   loops, `resources`, `not-running`.
+    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used, `resources` if there are
+    ///   too many loops or the system provides no thread, `not-running`.
     func loop(
         caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
     ) throws(TransportError) -> EventLoop {
@@ -136,8 +136,8 @@ final class LoopPool: Sendable {
         if let winner { return winner }
         if isStopped { throw Self.notRunning }
         throw TransportError(
-            code: .trustStore,
-            message: "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
+            .resources,
+            "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
                 + " under way, which is the limit of one engine")
     }
 
@@ -154,6 +154,5 @@ final class LoopPool: Sendable {
         for loop in all { await loop.waitForEnd() }
     }
 
-    private static let notRunning = TransportError(
-        code: .notRunning, message: "the engine has been shut down")
+    private static let notRunning = TransportError(.notRunning, "the engine has been shut down")
 }

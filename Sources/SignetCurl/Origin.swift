@@ -17,25 +17,18 @@ struct Origin: Sendable {
     ///
     /// - Throws: `TransportError` with code `invalid-request` if the authority is invalid.
     init(_ written: String, isSecure: Bool) throws(TransportError) {
-        let authority: Authority
-        do {
-            authority = try Authority(parsing: written)
-        } catch {
-            throw TransportError(code: .invalidRequest, message: error.message)
-        }
+        let origin = try WebOrigin(scheme: isSecure ? "https" : "http", authority: written)
         for byte in written.utf8 where byte <= 0x20 || byte == 0x7F {
             throw TransportError(
-                code: .invalidRequest, message: "the host contains a space or a control character")
+                .invalidRequest, "the host contains a space or a control character")
         }
-        let scheme = isSecure ? "https" : "http"
         self.written = written
         self.isSecure = isSecure
-        host = authority.host
-        port = authority.port(scheme: scheme)
-        url = "\(scheme)://\(host.uriText):\(port)/"
+        (host, port) = (origin.host, origin.port)
+        url = "\(origin.scheme)://\(host.uriText):\(port)/"
         // An ASCII authority is sent as written, because signatures cover it. Servers know an
         // internationalised name only by its A-labels.
         let isASCII = written.utf8.allSatisfy { $0 < 0x80 }
-        hostField = Array("Host: \(isASCII ? written : authority.description)".utf8) + [0]
+        hostField = Array("Host: \(isASCII ? written : origin.authority)".utf8) + [0]
     }
 }

@@ -49,7 +49,6 @@ final class ReceivedResponse: Sendable {
     /// The error of a header that isn't HTTP.
     static func malformed(from host: HostName) -> TransportError {
         TransportError(
-            code: .malformedResponse,
-            message: "\(host.uriText) sent a header that is not valid HTTP (RFC 9110)")
+            .malformedResponse, "\(host.uriText) sent a header that is not valid HTTP (RFC 9110)")
     }
 }

@@ -1,4 +1,3 @@
-internal import SignetCrypto
 internal import SignetSystem
 public import SignetTransport
 
@@ -19,7 +18,7 @@ extension RequestBody {
             guard file.size == nil else { return RequestBody(FileBody(file: file)) }
             return .stream(Pipe(file: file))
         } catch {
-            throw TransportError(code: .bodyFailed, message: error.message)
+            throw TransportError(.bodyFailed, error.message)
         }
     }
 }
@@ -52,8 +51,7 @@ private struct FileReader: RequestBodyReader {
             if piece.count < wanted || offset == size { try file.requireUnchanged() }
             return piece
         } catch {
-            throw TransportError(
-                code: error.kind == .busy ? .bodyChanged : .bodyFailed, message: error.message)
+            throw TransportError(error.kind == .busy ? .bodyChanged : .bodyFailed, error.message)
         }
     }
 }
@@ -68,7 +66,7 @@ private struct Pipe: AsyncSequence, AsyncIteratorProtocol, Sendable {
             let piece = try file.readNext(count: pieceSize)
             return piece.isEmpty ? nil : piece
         } catch {
-            throw TransportError(code: .bodyFailed, message: error.message)
+            throw TransportError(.bodyFailed, error.message)
         }
     }
 }

@@ -47,7 +47,7 @@ final class RequestPlan: Sendable {
         _ engineRequest: EngineRequest, now: Int64
     ) throws(TransportError) {
         let request = engineRequest.request
-        let isSecure = try Self.isSecure(request.scheme)
+        let isSecure = try WebOrigin.isSecure(scheme: request.scheme ?? "https")
         guard let written = request.authority, !written.isEmpty else {
             throw Self.invalid("the request has no host")
         }
@@ -122,15 +122,6 @@ final class RequestPlan: Sendable {
         let pins = Pins(
             digests: rule.pins.flatMap(\.bytes), isEnforced: rule.mode == .enforce)
         return (pins, rule)
-    }
-
-    private static func isSecure(_ scheme: String?) throws(TransportError) -> Bool {
-        guard let scheme, scheme != "https" else { return true }
-        switch scheme.lowercased() {
-        case "https": return true
-        case "http": return false
-        default: throw invalid("unknown URL scheme, expected http or https")
-        }
     }
 
     private static func target(
@@ -229,6 +220,6 @@ final class RequestPlan: Sendable {
     }
 
     private static func invalid(_ message: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: message)
+        TransportError(.invalidRequest, message)
     }
 }

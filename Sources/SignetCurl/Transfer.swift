@@ -1,5 +1,5 @@
 internal import CSignetCurl
-internal import SignetCrypto
+internal import SignetBase
 internal import SignetPinning
 internal import SignetSystem
 internal import SignetTransport
@@ -234,8 +234,8 @@ internal import SignetTransport
             }
             guard descriptor >= 0 else {
                 throw TransportError(
-                    code: .trustStore,
-                    message: "the CAs of \(authorities.file) cannot be used: "
+                    .trustStore,
+                    "the CAs of \(authorities.file) cannot be used: "
                         + (unsafe String(cString: signet_error_text(problem))))
             }
         }
@@ -268,11 +268,13 @@ internal import SignetTransport
 
     /// Announces that the loop is about to wait, so that callers wake it.
     func willWait() { unsafe signet_loop_will_wait(handle) }
-    /// Waits for events if it may, at most for so many milliseconds, and lets libcurl handle them.
+    /// Waits for events if it may, at most until a time in monotonic milliseconds, and lets libcurl
+    /// handle them.
     ///
     /// - Returns: Whether sockets had events.
-    func step(mayWait: Bool, atMost milliseconds: Int32?) -> Bool {
-        unsafe signet_loop_step(handle, mayWait, milliseconds ?? 60_000)
+    func step(mayWait: Bool, until end: Int64) -> Bool {
+        let left = mayWait ? min(max(end - Clock.milliseconds, 0), 60_000) : 0
+        return unsafe signet_loop_step(handle, mayWait, Int32(left))
     }
     /// Removes and returns the next transfer with news.
     func nextReady() -> Transfer? {

@@ -12,13 +12,13 @@ extension TransferDriver {
         case SIGNET_FAILED_REFUSED:
             return refusalError(of: transfer, plan: plan)
         case SIGNET_FAILED_NAME:
-            return TransportError(code: .name, message: "\(host): \(message)")
+            return TransportError(.name, "\(host): \(message)")
         case SIGNET_FAILED_CONNECT:
-            return TransportError(code: .connect, message: "\(host): \(message)")
+            return TransportError(.connect, "\(host): \(message)")
         case SIGNET_FAILED_TLS:
             return TransportError(
-                code: .tls,
-                message: transfer.isUntrusted
+                .tls,
+                transfer.isUntrusted
                     ? "\(host) is not trusted: \(message)" : "\(host): \(message)")
         case SIGNET_FAILED_PROXY, SIGNET_FAILED_PROXY_REFUSED, SIGNET_FAILED_PROXY_LOGIN:
             return proxyError(of: transfer, plan: plan)
@@ -27,20 +27,18 @@ extension TransferDriver {
                 return TransferDriver.timeout(of: plan, reason: message)
             }
             return TransportError(
-                code: .timeout,
-                message: "the proxy \(proxy) did not connect to \(host) in time: \(message)")
+                .timeout, "the proxy \(proxy) did not connect to \(host) in time: \(message)")
         case SIGNET_FAILED_CUT_OFF:
-            return TransportError(
-                code: .cutOff, message: "\(host): the connection ended early: \(message)")
+            return TransportError(.cutOff, "\(host): the connection ended early: \(message)")
         case SIGNET_FAILED_MALFORMED:
             return TransportError(
-                code: .malformedResponse, message: "\(host) sent an invalid response: \(message)")
+                .malformedResponse, "\(host) sent an invalid response: \(message)")
         case SIGNET_FAILED_TRUST_STORE:
-            return TransportError(code: .trustStore, message: message)
+            return TransportError(.trustStore, message)
         case SIGNET_FAILED_RESOURCES:
             return TransferDriver.noMemory
         default:
-            return TransportError(code: .connect, message: "\(host): \(message)")
+            return TransportError(.connect, "\(host): \(message)")
         }
     }
 
@@ -61,15 +59,14 @@ extension TransferDriver {
             }
         let status = transfer.proxyStatus
         let reason = status > 0 ? "its status for CONNECT is \(status)" : transfer.message
-        return TransportError(
-            code: code, message: "the proxy \(plan.proxy?.url ?? "") \(problem): \(reason)")
+        return TransportError(code, "the proxy \(plan.proxy?.url ?? "") \(problem): \(reason)")
     }
 
     /// Returns the error of a transfer that the C code ended.
     private func refusalError(of transfer: Transfer, plan: RequestPlan) -> TransportError {
         let host = plan.host.uriText
         func error(_ code: TransportError.Code, _ problem: String) -> TransportError {
-            TransportError(code: code, message: "\(host) \(problem)")
+            TransportError(code, "\(host) \(problem)")
         }
         return switch transfer.refusal {
         case SIGNET_PIN_MISMATCH: pinMismatch(of: transfer, plan: plan)
@@ -82,8 +79,8 @@ extension TransferDriver {
                     + " \(configuration.maximumHeaderFields) fields")
         case SIGNET_PROXY_HEAD_TOO_LARGE:
             TransportError(
-                code: .proxy,
-                message: "the proxy \(plan.proxy?.url ?? "") responded to CONNECT with a header of"
+                .proxy,
+                "the proxy \(plan.proxy?.url ?? "") responded to CONNECT with a header of"
                     + " more than \(configuration.maximumHeaderSize) bytes")
         case SIGNET_FLOODED:
             error(
@@ -127,8 +124,7 @@ extension TransferDriver {
         let verdict = plan.policy?.verdict(
             for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
         return verdict?.refusal.map(TransportError.init(_:))
-            ?? TransportError(
-                code: .pinMismatch, message: "no pin matches for \(plan.host.uriText)")
+            ?? TransportError(.pinMismatch, "no pin matches for \(plan.host.uriText)")
     }
 
     /// Returns the error of a connection without a verified chain.
@@ -139,8 +135,8 @@ extension TransferDriver {
             for: plan.host, chain: [], now: plan.now, port: plan.port
         ).finding
         return TransportError(
-            code: .pinMismatch,
-            message: "\(plan.host.uriText): the connection is refused, because it has no verified"
+            .pinMismatch,
+            "\(plan.host.uriText): the connection is refused, because it has no verified"
                 + " certificate chain to check" + (finding.map { ": \($0.message)" } ?? ""),
             pinRefusal: finding?.refusal)
     }
@@ -148,8 +144,7 @@ extension TransferDriver {
     /// Returns the error of a call without a response before its deadline.
     private static func timeout(of plan: RequestPlan, reason: String) -> TransportError {
         TransportError(
-            code: .timeout,
-            message: "\(plan.host.uriText):\(plan.port): no response in time: \(reason)")
+            .timeout, "\(plan.host.uriText):\(plan.port): no response in time: \(reason)")
     }
 
     /// Returns the error of a call that was queued until its deadline.
@@ -157,11 +152,16 @@ extension TransferDriver {
         timeout(of: plan, reason: "the call waited for a connection until its deadline")
     }
 
+    /// Returns the error of a call that libcurl did not end at its deadline.
+    static func lateTimeout(of plan: RequestPlan) -> TransportError {
+        timeout(of: plan, reason: "the call had not ended by its deadline")
+    }
+
     /// Returns the error of a body that is larger than the call allows.
     static func bodyTooLarge(for plan: RequestPlan) -> TransportError {
         TransportError(
-            code: .responseTooLarge,
-            message: "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
+            .responseTooLarge,
+            "\(plan.host.uriText) sent a body of more than \(plan.maximumBodySize) bytes")
     }
 
     /// Returns the error of a body that its caller did not read, or `nil` for another refusal.
@@ -173,8 +173,8 @@ extension TransferDriver {
             timeout(of: plan, reason: "the caller had not read the whole body by the deadline")
         case SIGNET_NOT_READ:
             TransportError(
-                code: .resources,
-                message: "the body from \(plan.host.uriText):\(plan.port) was not read in time:"
+                .resources,
+                "the body from \(plan.host.uriText):\(plan.port) was not read in time:"
                     + " unread bodies filled its HTTP/2 connection and held up other calls")
         default: nil
         }
@@ -182,6 +182,5 @@ extension TransferDriver {
 
     /// The error of a call for which the system has no memory or socket.
     static let noMemory = TransportError(
-        code: .resources,
-        message: "the system provided no memory or socket for the call; see ulimit -n")
+        .resources, "the system provided no memory or socket for the call; see ulimit -n")
 }

@@ -30,6 +30,10 @@ struct TransferDriver {
     private static let extraCalls = 16
     /// The number of calls from which the loop polls before it sleeps.
     private static let pollingThreshold = 4
+    /// The interval in which queued calls are checked for their deadlines, in milliseconds.
+    private static let queueInterval: Int64 = 100
+    /// How long after its deadline a call is ended that libcurl has not ended, in milliseconds.
+    private static let lateness: Int64 = 100
 
     private let loop: LoopHandle
     let configuration: CurlEngine.Configuration
@@ -41,7 +45,11 @@ struct TransferDriver {
     /// The outcomes to deliver after all transfers with news have been handled.
     private var outcomes: [(call: Call, outcome: Call.Outcome)] = []
     /// The number of calls in the queues of their hosts.
-    private(set) var queued = 0
+    private var queued = 0
+    /// The time of the last check for overdue calls, in monotonic milliseconds.
+    private var lastCheck: Int64 = 0
+    /// No call that libcurl has is to be ended before this time.
+    private var firstEnd = Int64.max
 
     init(loop: LoopHandle, configuration: CurlEngine.Configuration) {
         self.loop = loop
@@ -59,7 +67,7 @@ struct TransferDriver {
         if call.hasEnded || hasRoom(host) {
             start(call, at: host)
         } else {
-            host.append(call)
+            host.waiting.append(call)
             queued += 1
         }
     }
@@ -89,6 +97,7 @@ struct TransferDriver {
             return
         }
         host.callStarted()
+        firstEnd = min(firstEnd, call.deadline + Self.lateness)
         active[call.identifier] = Active(call: call, transfer: transfer, host: host)
     }
 
@@ -115,18 +124,45 @@ struct TransferDriver {
 
     /// Starts the next calls of a host's queue.
     private mutating func startQueued(at host: HostQueue) {
-        while hasRoom(host), let call = host.popFirst() {
+        while hasRoom(host), let call = host.waiting.popFirst() {
             queued -= 1
             start(call, at: host)
         }
     }
 
-    /// Ends the queued calls whose deadline has passed.
+    /// The time of the next check for overdue calls, in monotonic milliseconds.
+    var nextCheck: Int64 {
+        queued > 0 ? min(lastCheck + Self.queueInterval, firstEnd) : firstEnd
+    }
+
+    /// Ends the calls whose deadline has passed, if a check is due.
     mutating func endOverdue(now: Int64) {
+        guard now >= nextCheck else { return }
+        lastCheck = now
+        if now >= firstEnd { endLate(now: now) }
+        guard queued > 0 else { return }
         for host in hosts.values {
-            let overdue = host.remove { $0.deadline <= now || $0.hasEnded }
+            let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
+        }
+    }
+
+    /// Ends the calls that libcurl should have ended at their deadline.
+    ///
+    /// libcurl 7.88.1 forgets the deadline of a transfer while that waits for the connection that
+    /// another transfer opens.
+    private mutating func endLate(now: Int64) {
+        firstEnd = .max
+        var late: [Call] = []
+        // The body of a finished transfer can be read after the deadline.
+        for entry in active.values where !entry.transfer.isDone {
+            let end = entry.call.deadline + Self.lateness
+            if end <= now { late.append(entry.call) } else { firstEnd = min(firstEnd, end) }
+        }
+        for call in late {
+            call.fail(TransferDriver.lateTimeout(of: call.plan))
+            cancel(call.identifier)
         }
     }
 
@@ -149,7 +185,7 @@ struct TransferDriver {
         entry.call.upload?.close()
         entry.transfer.release()
         entry.host.callEnded()
-        if entry.host.count > 0 { startQueued(at: entry.host) }
+        if entry.host.waiting.count > 0 { startQueued(at: entry.host) }
     }
 
     /// Ends all calls.
@@ -280,8 +316,8 @@ struct TransferDriver {
             } else {
                 call.fail(
                     TransportError(
-                        code: .cutOff,
-                        message: "\(call.plan.host.uriText) closed the connection before the end"
+                        .cutOff,
+                        "\(call.plan.host.uriText) closed the connection before the end"
                             + " of the response's header"))
             }
             return
@@ -301,8 +337,7 @@ struct TransferDriver {
                 with: .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
         } else if result == SIGNET_OK {
             call.fail(
-                TransportError(
-                    code: .malformedResponse, message: "the handshake showed no certificate chain"))
+                TransportError(.malformedResponse, "the handshake showed no certificate chain"))
         } else {
             call.fail(error(of: transfer, plan: call.plan))
         }

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetTransport
 internal import Synchronization
 
@@ -16,7 +17,7 @@ final class UploadFeed: Sendable {
     }
 
     private struct State {
-        var chunks: [[UInt8]] = []
+        var chunks = Queue<[UInt8]>()
         var count = 0
         /// `nil` before the end; then `.some(nil)` or the error.
         var end: TransportError??
@@ -48,8 +49,7 @@ final class UploadFeed: Sendable {
         let (piece, room) = state.withLock {
             state -> (Piece, CheckedContinuation<Void, Never>?) in
             if state.pass == 0 { startPass(&state) }
-            if !state.chunks.isEmpty {
-                let chunk = state.chunks.removeFirst()
+            if let chunk = state.chunks.popFirst() {
                 state.count -= chunk.count
                 guard state.count < capacity else { return (.chunk(chunk), nil) }
                 return (.chunk(chunk), state.room.take())
@@ -81,7 +81,7 @@ final class UploadFeed: Sendable {
     func close() {
         let (task, room) = state.withLock { state in
             state.isClosed = true
-            state.chunks = []
+            state.chunks = Queue()
             return (state.task.take(), state.room.take())
         }
         task?.cancel()
@@ -91,7 +91,7 @@ final class UploadFeed: Sendable {
     private func startPass(_ state: inout State) {
         guard !state.isClosed else { return }
         state.pass += 1
-        state.chunks = []
+        state.chunks = Queue()
         state.count = 0
         state.end = nil
         let pass = state.pass

@@ -73,12 +73,6 @@ private func escapes(in word: UInt64) -> UInt64 {
     return controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
 }
 
-/// Whether two strings have the same UTF-8 bytes. Swift's `==` also accepts other Unicode forms.
-func sameBytes(_ left: String, _ right: String) -> Bool {
-    let left = left.utf8.span
-    return isEqual(left, in: 0..<left.count, to: right.utf8.span)
-}
-
 /// Whether the bytes in a range equal some others.
 @inline(__always)
 func isEqual(

@@ -37,7 +37,7 @@ extension JSONError {
         let path = Self.text(of: path)
         let place = path + (offset.map { " (byte \($0))" } ?? "")
         self.init(
-            code: code, place: "at \(place): ", problem: problem, offset: offset, path: path)
+            code, place: "at \(place): ", problem: problem, offset: offset, path: path)
     }
 
     /// Converts an error of a type's `init(from:)` or `encode(to:)` to one that holds no value.
@@ -62,7 +62,7 @@ extension JSONError {
         case EncodingError.invalidValue(_, let context):
             return JSONError(.refused, "the type refuses to be encoded", at: context.codingPath)
         default:
-            return JSONError(code: .refused, message: "a type refuses its value")
+            return JSONError(.refused, "a type refuses its value")
         }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import SignetBase
 
 /// Foundation's types that have a JSON form of their own.
 ///

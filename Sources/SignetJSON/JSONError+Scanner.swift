@@ -3,29 +3,25 @@ extension JSONError {
     @inline(never)
     static func tooDeep(_ limit: Int, at offset: Int) -> JSONError {
         JSONError(
-            code: .tooDeep,
-            message: "arrays and objects are nested deeper than the limit of \(limit)",
+            .tooDeep, "arrays and objects are nested deeper than the limit of \(limit)",
             offset: offset)
     }
 
     @inline(never)
     static func tooMany(_ limit: Int, at offset: Int) -> JSONError {
         JSONError(
-            code: .tooLarge, message: "more values and member names than the limit of \(limit)",
+            .tooLarge, "more values and member names than the limit of \(limit)",
             offset: offset)
     }
 
     @inline(never)
     static func duplicateMember(at offset: Int) -> JSONError {
-        JSONError(
-            code: .duplicateMember, message: "duplicate member name",
-            offset: offset)
+        JSONError(.duplicateMember, "duplicate member name", offset: offset)
     }
 
     @inline(never)
     static func malformed(at offset: Int, found: String, expected: String) -> JSONError {
-        JSONError(
-            code: .malformed, message: "found \(found), expected \(expected)", offset: offset)
+        JSONError(.malformed, "found \(found), expected \(expected)", offset: offset)
     }
 
     /// Names only the kind of the byte, so that the message holds no part of a value.

@@ -1,3 +1,5 @@
+package import SignetBase
+
 /// An error of reading, writing, decoding or encoding JSON.
 ///
 /// The message says what was found, what was expected and where. Of the input it holds only the
@@ -6,47 +8,36 @@
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. Later versions can add codes.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case malformed
-            case duplicateMember = "duplicate-member"
-            case tooDeep = "too-deep"
-            case tooLarge = "too-large"
-            case notFinite = "not-finite"
-            case outOfRange = "out-of-range"
-            case typeMismatch = "type-mismatch"
-            case missingMember = "missing-member"
-            case refused
-            case truncated
-        }
+        package let value: ErrorCode
 
-        private let value: Value
+        private init(_ value: ErrorCode) { self.value = value }
 
         /// The bytes are not a JSON text of RFC 8259.
-        public static let malformed = Code(value: .malformed)
+        public static let malformed = Code(.usage("malformed"))
         /// An object has a duplicate member name. Names are compared as bytes, unescaped. RFC 8259,
         /// section 4, says that names SHOULD be unique; here they must be.
-        public static let duplicateMember = Code(value: .duplicateMember)
+        public static let duplicateMember = Code(.usage("duplicate-member"))
         /// Arrays and objects are nested deeper than the limit.
-        public static let tooDeep = Code(value: .tooDeep)
+        public static let tooDeep = Code(.usage("too-deep"))
         /// The text has 2 GiB − 1 bytes or more, or the text, a record or the number of values
         /// exceeds a limit that the caller set.
-        public static let tooLarge = Code(value: .tooLarge)
+        public static let tooLarge = Code(.usage("too-large"))
         /// A number has no finite binary64 value, but the caller requested one.
-        public static let notFinite = Code(value: .notFinite)
+        public static let notFinite = Code(.usage("not-finite"))
         /// An integer doesn't fit the requested type, or `Decimal` can't hold a number exactly.
-        public static let outOfRange = Code(value: .outOfRange)
+        public static let outOfRange = Code(.outOfRange)
         /// A value has another JSON type than the requested one.
-        public static let typeMismatch = Code(value: .typeMismatch)
+        public static let typeMismatch = Code(.typeMismatch)
         /// An object lacks a requested member, or an array a requested element.
-        public static let missingMember = Code(value: .missingMember)
+        public static let missingMember = Code(.usage("missing-member"))
         /// A type's own `init(from:)` or `encode(to:)` threw, or a string with a noncharacter has
         /// no canonical form.
-        public static let refused = Code(value: .refused)
+        public static let refused = Code(.usage("refused"))
         /// A stream, or one of its records, ends within a value.
-        public static let truncated = Code(value: .truncated)
+        public static let truncated = Code(.usage("truncated"))
 
         /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.rawValue }
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }
@@ -73,15 +64,16 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an error; `message` must not hold a value of the input.
     public init(
-        code: Code, message: String, offset: Int? = nil, path: String? = nil, record: Int? = nil
+        _ code: Code, _ message: String, offset: Int? = nil, path: String? = nil,
+        record: Int? = nil
     ) {
         self.init(
-            code: code, place: "", problem: message, offset: offset, path: path, record: record)
+            code, place: "", problem: message, offset: offset, path: path, record: record)
     }
 
     /// Creates an error whose message begins with its place.
     init(
-        code: Code, place: String, problem: String, offset: Int? = nil, path: String? = nil,
+        _ code: Code, place: String, problem: String, offset: Int? = nil, path: String? = nil,
         record: Int? = nil
     ) {
         self.code = code

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON object: members in order, each name once.
 ///
 /// Names are compared as UTF-8 bytes, so two Unicode forms of a word are two names. Two objects are
@@ -13,7 +15,7 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
 
     private var names: [String]
     private var members: [JSONValue]
-    private var index: [JSONName: Int] = [:]
+    private var index: [ByteName: Int] = [:]
 
     /// Creates an empty object.
     public init() { self.init(reserving: 0) }
@@ -74,18 +76,18 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         names.append(name)
         members.append(value)
         if names.count > Self.unindexedCount {
-            if index.isEmpty { makeIndex() } else { index[JSONName(name)] = names.count - 1 }
+            if index.isEmpty { makeIndex() } else { index[ByteName(name)] = names.count - 1 }
         }
     }
 
     private mutating func makeIndex() {
         index.removeAll(keepingCapacity: true)
         guard names.count > Self.unindexedCount else { return }
-        for (position, name) in names.enumerated() { index[JSONName(name)] = position }
+        for (position, name) in names.enumerated() { index[ByteName(name)] = position }
     }
 
     private func position(of name: String) -> Int? {
-        guard index.isEmpty else { return index[JSONName(name)] }
+        guard index.isEmpty else { return index[ByteName(name)] }
         return names.firstIndex { sameBytes($0, name) }
     }
 
@@ -99,35 +101,11 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         var sum = 0
         for (name, value) in self {
             var member = Hasher()
-            JSONName(name).hash(into: &member)
+            ByteName(name).hash(into: &member)
             value.hash(into: &member)
             sum &+= member.finalize()
         }
         hasher.combine(count)
         hasher.combine(sum)
-    }
-}
-
-/// A string that is compared by its UTF-8 bytes.
-struct JSONName: Hashable {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (left: JSONName, right: JSONName) -> Bool { sameBytes(left.text, right.text) }
-
-    func hash(into hasher: inout Hasher) {
-        var word: UInt64 = 0
-        var count = 0
-        for byte in text.utf8 {
-            word = word << 8 | UInt64(byte)
-            count += 1
-            if count & 7 == 0 {
-                hasher.combine(word)
-                word = 0
-            }
-        }
-        hasher.combine(word)
-        hasher.combine(count)
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A strictly validated JSON text (RFC 8259), with the positions of its values.
 ///
 /// ```swift

@@ -34,8 +34,7 @@ struct JSONScanner {
     ) throws(JSONError) -> [JSONNode] {
         let count = bytes.count
         guard count < Int(Int32.max) else {
-            throw JSONError(
-                code: .tooLarge, message: "the JSON text has \(count) bytes, the limit is 2 GiB")
+            throw JSONError(.tooLarge, "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
         do throws(JSONError) {
             return try scannedNodes(

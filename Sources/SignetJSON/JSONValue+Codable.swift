@@ -15,7 +15,7 @@ extension JSONNumber: Codable {
         } else if let value = JSONNumber(try container.decode(Double.self)) {
             self = value
         } else {
-            throw JSONError(code: .notFinite, message: "found a number that is not finite")
+            throw JSONError(.notFinite, "found a number that is not finite")
         }
     }
 
@@ -31,7 +31,7 @@ extension JSONNumber: Codable {
         } else if let value = double {
             try container.encode(value)
         } else {
-            throw JSONError(code: .notFinite, message: "found a number without a finite Double")
+            throw JSONError(.notFinite, "found a number without a finite Double")
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON value as a tree (RFC 8259).
 ///
 /// ```swift
@@ -109,7 +111,7 @@ public enum JSONValue: Sendable, Hashable {
         case .null: hasher.combine(0)
         case .bool(let value): hasher.combine(value)
         case .number(let value): hasher.combine(value)
-        case .string(let value): JSONName(value).hash(into: &hasher)
+        case .string(let value): ByteName(value).hash(into: &hasher)
         case .array(let value): hasher.combine(value)
         case .object(let value): hasher.combine(value)
         }

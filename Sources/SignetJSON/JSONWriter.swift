@@ -33,14 +33,11 @@ extension JSONValue {
         var writer = JSONWriter(.canonical)
         writer.write(self)
         guard !writer.sawNotFinite else {
-            throw JSONError(
-                code: .notFinite,
-                message: "a number beyond binary64 has no canonical form (RFC 8785)")
+            throw JSONError(.notFinite, "a number beyond binary64 has no canonical form (RFC 8785)")
         }
         guard !Self.holdsNoncharacter(writer.bytes.span) else {
             throw JSONError(
-                code: .refused,
-                message: "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
+                .refused, "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
         }
         return writer.bytes
     }

@@ -125,9 +125,7 @@ enum AndroidFormat {
     }
 
     private static func malformed(_ what: String) -> PinError {
-        PinError(
-            code: .malformedInput,
-            message: "invalid Android network security configuration: \(what)")
+        PinError(.malformedInput, "invalid Android network security configuration: \(what)")
     }
 
     // MARK: - Writing

@@ -13,8 +13,8 @@ enum CurlFormat {
         for part in try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false) {
             guard part.hasPrefix(prefix) else {
                 throw PinError(
-                    code: .malformedInput,
-                    message: "curl's pins start with \"sha256//\"; anything else is a file name")
+                    .malformedInput,
+                    "curl's pins start with \"sha256//\"; anything else is a file name")
             }
             pins.add(try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count)))
         }
@@ -38,9 +38,7 @@ enum CurlFormat {
     static func line(in bytes: [UInt8]) throws(PinError) -> String {
         let line = XMLReader.trimmed(bytes)
         guard !line.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-            throw PinError(
-                code: .malformedInput,
-                message: "expected one line of printable ASCII that isn't empty")
+            throw PinError(.malformedInput, "expected one line of printable ASCII that isn't empty")
         }
         return line
     }
@@ -150,7 +148,7 @@ enum HPKPFormat {
     }
 
     private static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "invalid Public-Key-Pins field: \(what)")
+        PinError(.malformedInput, "invalid Public-Key-Pins field: \(what)")
     }
 
     /// The seconds that browsers keep the pins: 60 days, the most that section 4.1 of the RFC

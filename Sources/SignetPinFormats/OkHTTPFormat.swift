@@ -27,8 +27,7 @@ enum OkHTTPFormat {
                 do throws(PinError) {
                     pin = try Pin(parsing: text)
                 } catch {
-                    throw PinError(
-                        code: error.code, message: "line \(call.line): \(error.message)")
+                    throw PinError(error.code, "line \(call.line): \(error.message)")
                 }
                 pins[pattern]?.add(pin)
             }
@@ -63,8 +62,8 @@ enum OkHTTPFormat {
             room -= pins.count
             guard room >= 0 else {
                 throw PinError(
-                    code: .malformedInput,
-                    message: "with the pins of the wider patterns, the rules have more than"
+                    .malformedInput,
+                    "with the pins of the wider patterns, the rules have more than"
                         + " \(maximumPinCount) pins")
             }
             if let above = index.rule(coveringTopOf: rule) {
@@ -162,7 +161,7 @@ struct CodeReader {
     private var line = 1
 
     static func malformed(_ what: String, line: Int) -> PinError {
-        PinError(code: .malformedInput, message: "line \(line): \(what)")
+        PinError(.malformedInput, "line \(line): \(what)")
     }
 
     static func calls(in bytes: [UInt8]) throws(PinError) -> [Call] {

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 public import SignetPinning
 
 /// A file format for pins, of this package or of another program.
@@ -93,9 +92,7 @@ public enum PinConversion {
         case .okhttp: policy = try OkHTTPFormat.read(bytes, notes: &notes)
         case .curl, .hpkp:
             guard let host else {
-                throw PinError(
-                    code: .malformedInput,
-                    message: "\(format) doesn't name a host: set it with --host")
+                throw PinError(.malformedInput, "\(format) doesn't name a host: set it with --host")
             }
             policy =
                 try format.value == .curl
@@ -170,7 +167,7 @@ public enum PinConversion {
     }
 
     static func notExpressible(_ message: String) -> PinError {
-        PinError(code: .notExpressible, message: message)
+        PinError(.notExpressible, message)
     }
 }
 

@@ -16,7 +16,7 @@ enum PropertyList {
     }
 
     static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "invalid property list: \(what)")
+        PinError(.malformedInput, "invalid property list: \(what)")
     }
 
     /// Creates a dictionary, and refuses duplicate keys.

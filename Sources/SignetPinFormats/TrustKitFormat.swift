@@ -13,8 +13,7 @@ enum TrustKitFormat {
         do {
             return try JSONValue(parsing: bytes, maximumDepth: 64)
         } catch {
-            throw PinError(
-                code: .malformedInput, message: "invalid JSON: \(error.message)")
+            throw PinError(.malformedInput, "invalid JSON: \(error.message)")
         }
     }
 
@@ -42,7 +41,7 @@ enum TrustKitFormat {
             do throws(PinError) {
                 rules.append(try rule(for: host, from: value, notes: &notes))
             } catch {
-                throw PinError(code: error.code, message: "domain \(host): \(error.message)")
+                throw PinError(error.code, "domain \(host): \(error.message)")
             }
         }
         guard !rules.isEmpty else { throw malformed("\"TSKPinnedDomains\" has no domain") }
@@ -101,7 +100,7 @@ enum TrustKitFormat {
     /// Refuses a star, because a domain isn't a pattern.
     static func requirePlainHost(_ host: String) throws(PinError) {
         guard !host.utf8.contains(UInt8(ascii: "*")) else {
-            throw HostName.refusal("a domain can't have a star")
+            throw PinError(.badHost, "a domain can't have a star")
         }
     }
 
@@ -126,7 +125,7 @@ enum TrustKitFormat {
     }
 
     private static func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "invalid TrustKit configuration: \(what)")
+        PinError(.malformedInput, "invalid TrustKit configuration: \(what)")
     }
 
     // MARK: - Writing

@@ -77,7 +77,7 @@ struct XMLReader {
     }
 
     private func malformed(_ what: String) -> PinError {
-        PinError(code: .malformedInput, message: "invalid XML: \(what) (byte \(index))")
+        PinError(.malformedInput, "invalid XML: \(what) (byte \(index))")
     }
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }

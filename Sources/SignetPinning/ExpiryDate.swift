@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 
 /// The last day on which a rule is valid. The rule expires when that day ends in UTC.
 public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
@@ -14,8 +13,7 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String) throws(PinError) {
         let bytes = Array(text.utf8)
         let malformed = PinError(
-            code: .malformedPolicy,
-            message: "found \(Self.shown(text)), expected an existing date as YYYY-MM-DD")
+            .malformedPolicy, "found \(Self.shown(text)), expected an existing date as YYYY-MM-DD")
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
             let year = ExpiryDate.number(bytes[0..<4]), let month = ExpiryDate.number(bytes[5..<7]),
             let day = ExpiryDate.number(bytes[8..<10]), (1...12).contains(month), year >= 1

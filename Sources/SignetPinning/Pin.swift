@@ -92,6 +92,6 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func malformed(_ message: String) -> PinError {
-        PinError(code: .badPin, message: message)
+        PinError(.badPin, message)
     }
 }

@@ -45,14 +45,12 @@ public struct PinAuthorities: Sendable, Hashable {
         do throws(FileFailure) {
             bytes = try PrivateFile.read(path, limit: Self.maximumByteCount, requirePrivate: false)
         } catch {
-            throw PinError(code: .unreadableFile, message: "the CA file: \(error.message)")
+            throw PinError(.unreadableFile, "the CA file: \(error.message)")
         }
         do throws(X509Failure) {
             try self.init(file: file, mode: mode, bytes: bytes)
         } catch {
-            throw PinError(
-                code: .malformedPolicy,
-                message: "the CA file \(printable(path)): \(error.message)")
+            throw PinError(.malformedPolicy, "the CA file \(printable(path)): \(error.message)")
         }
     }
 
@@ -64,7 +62,7 @@ public struct PinAuthorities: Sendable, Hashable {
                     + " \(Self.maximumCertificateCount)")
         }
         var pem: [UInt8] = []
-        for certificate in certificates { pem += PEMText.of(certificate.der) }
+        for certificate in certificates { pem += PEM.text(ofCertificate: certificate.der) }
         do throws(CryptoFailure) {
             digest = try Digest.of(pem.span)
         } catch {
@@ -73,19 +71,5 @@ public struct PinAuthorities: Sendable, Hashable {
         self.file = file
         self.mode = mode
         self.pem = pem
-    }
-}
-
-/// Certificates as PEM (RFC 7468, section 5).
-enum PEMText {
-    /// Returns a certificate's PEM, with a newline at the end.
-    static func of(_ der: [UInt8]) -> [UInt8] {
-        let digits = Array(Base64.encode(der, as: .standard).utf8)
-        var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
-        for start in stride(from: 0, to: digits.count, by: 64) {
-            text += digits[start..<min(start + 64, digits.count)]
-            text.append(UInt8(ascii: "\n"))
-        }
-        return text + "-----END CERTIFICATE-----\n".utf8
     }
 }

@@ -1,5 +1,4 @@
-internal import SignetBase
-internal import SignetCrypto
+package import SignetBase
 
 /// An error of a pin, a host name or a policy, or a policy's refusal of a host.
 ///
@@ -8,90 +7,64 @@ internal import SignetCrypto
 public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case malformedPolicy = "malformed-policy"
-            case malformedInput = "malformed-input"
-            case notExpressible = "not-expressible"
-            case badPin = "bad-pin"
-            case badHost = "bad-host"
-            case unlistedHost = "unlisted-host"
-            case policyExpired = "policy-expired"
-            case cleartext = "cleartext-to-pinned-host"
-            case mismatch = "pin-mismatch"
-            case malformedUpdate = "malformed-update"
-            case tampered = "tampered"
-            case updateExpired = "update-expired"
-            case updateNotYetValid = "update-not-yet-valid"
-            case rolledBack = "rolled-back"
-            case stateTampered = "state-tampered"
-            case unknownKey = "unknown-key"
-            case keyRevoked = "key-revoked"
-            case keyExpired = "key-expired"
-            case keyNotYetValid = "key-not-yet-valid"
-            case wrongKeyUse = "wrong-key-use"
-            case unreadableFile = "unreadable-file"
-            case unwritableFile = "unwritable-file"
-            case fileBusy = "file-busy"
-            case reportFailed = "report-failed"
-            case cryptography = "crypto-failure"
-        }
+        package let value: ErrorCode
 
-        private let value: Value
+        private init(_ value: ErrorCode) { self.value = value }
 
         /// The bytes aren't a valid pin policy.
-        public static let malformedPolicy = Code(value: .malformedPolicy)
+        public static let malformedPolicy = Code(.usage("malformed-policy"))
         /// The bytes aren't in the expected format.
-        public static let malformedInput = Code(value: .malformedInput)
+        public static let malformedInput = Code(.malformedInput)
         /// The other format can't express the policy without pinning less.
-        public static let notExpressible = Code(value: .notExpressible)
+        public static let notExpressible = Code(.usage("not-expressible"))
         /// The text isn't a pin: `sha256/` and the canonical base64 of 32 bytes.
-        public static let badPin = Code(value: .badPin)
+        public static let badPin = Code(.usage("bad-pin"))
         /// The text isn't a host, or its canonical form is ambiguous.
-        public static let badHost = Code(value: .badHost)
+        public static let badHost = Code(.badHost)
         /// The policy doesn't list the host, and doesn't set `"unlisted":"allow"`.
-        public static let unlistedHost = Code(value: .unlistedHost)
+        public static let unlistedHost = Code(.unlistedHost)
         /// The rule for the host has expired, and doesn't set `"afterExpiry":"allow"`.
-        public static let policyExpired = Code(value: .policyExpired)
+        public static let policyExpired = Code(.policyExpired)
         /// The call to a pinned host doesn't use TLS.
-        public static let cleartextToPinnedHost = Code(value: .cleartext)
+        public static let cleartextToPinnedHost = Code(.cleartextToPinnedHost)
         /// No certificate of the verified chain has a key that the rule pins.
-        public static let pinMismatch = Code(value: .mismatch)
+        public static let pinMismatch = Code(.pinMismatch)
 
         /// The bytes aren't a valid signed policy.
-        public static let malformedUpdate = Code(value: .malformedUpdate)
+        public static let malformedUpdate = Code(.usage("malformed-update"))
         /// The signature doesn't verify.
-        public static let tampered = Code(value: .tampered)
+        public static let tampered = Code(.tampered)
         /// The signed policy has expired.
-        public static let updateExpired = Code(value: .updateExpired)
+        public static let updateExpired = Code(.checkFailed("update-expired"))
         /// The signed policy isn't valid yet.
-        public static let updateNotYetValid = Code(value: .updateNotYetValid)
+        public static let updateNotYetValid = Code(.checkFailed("update-not-yet-valid"))
         /// The signed policy is older than the one in use.
-        public static let rolledBack = Code(value: .rolledBack)
+        public static let rolledBack = Code(.rolledBack)
         /// The file of the newest signed policy was changed by something else.
-        public static let stateTampered = Code(value: .stateTampered)
+        public static let stateTampered = Code(.stateTampered)
         /// No key has the id that the signed policy names.
-        public static let unknownKey = Code(value: .unknownKey)
+        public static let unknownKey = Code(.unknownKey)
         /// The key is revoked.
-        public static let keyRevoked = Code(value: .keyRevoked)
+        public static let keyRevoked = Code(.keyRevoked)
         /// The key has expired.
-        public static let keyExpired = Code(value: .keyExpired)
+        public static let keyExpired = Code(.keyExpired)
         /// The key isn't valid yet.
-        public static let keyNotYetValid = Code(value: .keyNotYetValid)
+        public static let keyNotYetValid = Code(.keyNotYetValid)
         /// The key is for another use.
-        public static let wrongKeyUse = Code(value: .wrongKeyUse)
+        public static let wrongKeyUse = Code(.wrongKeyUse)
         /// A file can't be read.
-        public static let unreadableFile = Code(value: .unreadableFile)
+        public static let unreadableFile = Code(.unreadableFile)
         /// A file can't be written.
-        public static let unwritableFile = Code(value: .unwritableFile)
+        public static let unwritableFile = Code(.unwritableFile)
         /// Another process is changing the file.
-        public static let fileBusy = Code(value: .fileBusy)
+        public static let fileBusy = Code(.fileBusy)
         /// A sink didn't accept a pin report.
-        public static let reportFailed = Code(value: .reportFailed)
+        public static let reportFailed = Code(.usage("report-failed"))
         /// An OpenSSL operation failed.
-        public static let cryptography = Code(value: .cryptography)
+        public static let cryptoFailed = Code(.cryptoFailed)
 
         /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.rawValue }
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }
@@ -105,11 +78,14 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     public let refusal: PinRefusal?
 
     /// Creates an error, and escapes the control characters of its message.
-    public init(code: Code, message: String, refusal: PinRefusal? = nil) {
+    public init(_ code: Code, _ message: String, refusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
         self.refusal = refusal
     }
+
+    /// Creates the error for an invalid host.
+    package init(_ error: HostError) { self.init(.badHost, error.message) }
 
     /// The message.
     public var description: String { message }

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 internal import SignetJSON
 
 /// Finds all errors and weaknesses of a pin policy at once.

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 
 extension PinPlan {
     /// Collects the findings, host by host.

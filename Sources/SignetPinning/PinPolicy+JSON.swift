@@ -152,8 +152,8 @@ extension PinPolicy {
                 authorities: authorities)
         } catch {
             throw PinError(
-                code: error.code == .unreadableFile ? .unreadableFile : .malformedPolicy,
-                message: "\(place): \(error.message)")
+                error.code == .unreadableFile ? .unreadableFile : .malformedPolicy,
+                "\(place): \(error.message)")
         }
     }
 
@@ -220,7 +220,7 @@ extension PinPolicy {
     }
 
     static func malformed(_ message: String) -> PinError {
-        PinError(code: .malformedPolicy, message: message)
+        PinError(.malformedPolicy, message)
     }
 }
 

@@ -68,8 +68,8 @@ public struct PinPolicy: Sendable, Hashable {
                 }
             guard duplicate == nil else {
                 throw PinError(
-                    code: .malformedPolicy,
-                    message: "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
+                    .malformedPolicy,
+                    "duplicate rule for \(rule.pattern) (perhaps in another spelling)")
             }
             if rule.includesSubdomains, rule.pattern.scope != .anyDepth {
                 if rule.pattern.scope == .exact || below[host] == nil { below[host] = index }
@@ -108,7 +108,7 @@ public struct PinPolicy: Sendable, Hashable {
     ///   - host: The host of the call.
     ///   - isSecure: Whether the call uses TLS.
     ///   - now: Unix time in seconds.
-    ///   - port: The port of the call, which only the text of a refusal mentions.
+    ///   - port: The port of the call, for the values and the text of a refusal only.
     /// - Returns: The rule, whether a pin must match, and the refusal if the call isn't allowed.
     public func decision(
         for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
@@ -145,7 +145,7 @@ public struct PinPolicy: Sendable, Hashable {
     ///   - chain: The *verified* chain, leaf first, never the chain as the server sent it.
     ///   - now: Unix time in seconds.
     ///   - served: The chain as the server sent it, for reports only.
-    ///   - port: The port of the call, for reports and texts only.
+    ///   - port: The port of the call, for the values and the text of a finding only.
     /// - Returns: The keys that were seen, the pins of the rule, and the finding if none matches.
     public func verdict(
         for host: HostName, chain: [SeenCertificate], now: Int64, served: [[UInt8]] = [],
@@ -161,8 +161,7 @@ public struct PinPolicy: Sendable, Hashable {
             let error = refusal(of: code, host: host, port: port, rule: rule, chain: chain)
             var values = error.refusal
             values?.served = served
-            values?.port = port
-            return PinError(code: code, message: error.message, refusal: values)
+            return PinError(code, error.message, refusal: values)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -199,9 +198,10 @@ public struct PinPolicy: Sendable, Hashable {
         let seen =
             chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
         let wanted = rule.map { "; expected: \(Self.list($0.pins))" } ?? ""
+        var refusal = PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy)
+        refusal.port = port
         return PinError(
-            code: code, message: "\(found)\(seen)\(wanted); remedy: \(remedy.text)",
-            refusal: PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy))
+            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", refusal: refusal)
     }
 
     static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }

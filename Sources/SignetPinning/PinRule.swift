@@ -46,17 +46,20 @@ public struct PinRule: Sendable, Hashable {
                 scope = .oneLabel
             }
             let rest = bytes.dropFirst(scope.rawValue.utf8.count)
-            guard !rest.contains(UInt8(ascii: "*")) else {
-                throw HostName.refusal(
-                    "a star is allowed only at the start, as \"*.\" (one label) or \"**.\""
-                        + " (any number of labels)")
-            }
-            let host = try HostName.canonical(String(decoding: rest, as: UTF8.self))
-            guard scope == .exact || host.kind == .name else {
-                throw HostName.refusal("a wildcard isn't allowed before an IP address")
+            do throws(HostError) {
+                guard !rest.contains(UInt8(ascii: "*")) else {
+                    throw HostError(
+                        "a star is allowed only at the start, as \"*.\" (one label) or \"**.\""
+                            + " (any number of labels)")
+                }
+                host = try HostName.canonical(String(decoding: rest, as: UTF8.self))
+                guard scope == .exact || host.kind == .name else {
+                    throw HostError("a wildcard isn't allowed before an IP address")
+                }
+            } catch {
+                throw PinError(error)
             }
             self.scope = scope
-            self.host = host
         }
 
         /// The canonical text.
@@ -99,7 +102,7 @@ public struct PinRule: Sendable, Hashable {
         authorities: PinAuthorities? = nil
     ) throws(PinError) {
         guard !pins.isEmpty else {
-            throw PinError(code: .malformedPolicy, message: "found no pins, expected at least one")
+            throw PinError(.malformedPolicy, "found no pins, expected at least one")
         }
         self.pattern = try Pattern(parsing: host)
         self.pins = pins

@@ -1,4 +1,3 @@
-internal import SignetCrypto
 internal import SignetSystem
 
 /// Suffixes such as `co.uk` and `github.io` below which hosts have different owners

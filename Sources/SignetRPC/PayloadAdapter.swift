@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 
 /// Turns calls into HTTP requests ("boxing") and responses into results ("unboxing").
@@ -14,7 +15,7 @@ public import SignetJSON
 /// struct PlainTextAdapter: PayloadAdapter {
 ///     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
 ///         guard !call.isNotification, case .object(let members)? = call.parameters else {
-///             throw RPCError(code: .unsupportedCall, message: "expected parameters by name")
+///             throw RPCError(.unsupportedCall, "expected parameters by name")
 ///         }
 ///         return BoxedRequest(
 ///             method: .post, path: "/" + call.method.name,
@@ -177,39 +178,30 @@ public struct RPCResult: Sendable, Hashable {
 /// A harmless violation of the protocol by the server.
 public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
     /// The kind of a warning. Later versions may add more.
-    public struct Code: Sendable, Hashable {
-        private enum Value: String {
-            case bodyForNotification = "body-for-notification"
-            case resultWithStatus = "result-with-status"
-            case duplicateResponse = "duplicate-reply"
-            case unknownResponse = "unknown-reply"
-            case malformedResponse = "malformed-reply"
-            case stringifiedID = "stringified-id"
-            case resultAndError = "result-and-error"
-            case furtherWarnings = "further-warnings"
-        }
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name in kebab-case.
+        public let name: String
+        /// The code's name.
+        public var description: String { name }
 
-        private let value: Value
+        private init(_ name: String) { self.name = name }
 
         /// A notification's response has a body.
-        public static let bodyForNotification = Code(value: .bodyForNotification)
+        public static let bodyForNotification = Code("body-for-notification")
         /// The response has a result although its status is not 2xx.
-        public static let resultWithStatus = Code(value: .resultWithStatus)
+        public static let resultWithStatus = Code("result-with-status")
         /// A call has a second response; the first one counts.
-        public static let duplicateResponse = Code(value: .duplicateResponse)
+        public static let duplicateResponse = Code("duplicate-reply")
         /// A response has no pending call's id.
-        public static let unknownResponse = Code(value: .unknownResponse)
+        public static let unknownResponse = Code("unknown-reply")
         /// A malformed response names no call.
-        public static let malformedResponse = Code(value: .malformedResponse)
+        public static let malformedResponse = Code(ErrorCode.malformedResponse.name)
         /// A numeric id came back as a string, and the adapter accepts that.
-        public static let stringifiedID = Code(value: .stringifiedID)
+        public static let stringifiedID = Code("stringified-id")
         /// A response has both result and error, and the adapter accepts that.
-        public static let resultAndError = Code(value: .resultAndError)
+        public static let resultAndError = Code("result-and-error")
         /// There were more warnings than are kept.
-        public static let furtherWarnings = Code(value: .furtherWarnings)
-
-        /// The code's name in kebab-case.
-        public var name: String { value.rawValue }
+        public static let furtherWarnings = Code("further-warnings")
     }
 
     /// The kind of the warning.
@@ -218,7 +210,7 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
     public let message: String
 
     /// Creates a warning.
-    public init(code: Code, message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

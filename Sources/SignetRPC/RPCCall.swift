@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// The name of a remote method; with REST, the HTTP method.
@@ -21,7 +22,7 @@ public struct RPCMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
     /// Compares the names' bytes.
     public static func == (left: RPCMethod, right: RPCMethod) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8)
+        sameBytes(left.name, right.name)
     }
 
     /// Hashes the name's bytes.

@@ -1,3 +1,4 @@
+package import SignetBase
 public import SignetJSON
 
 /// An error in boxing a call, in its response, or on a connection's stream.
@@ -9,86 +10,63 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
     ///
     /// More may be added, so a `switch` over it needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case rpcError = "rpc-error"
-            case httpStatus = "http-status"
-            case malformedResponse = "malformed-reply"
-            case responseTooLarge = "reply-too-large"
-            case batchIncomplete = "batch-incomplete"
-            case invalidParameters = "invalid-params"
-            case invalidMethod = "invalid-method"
-            case reservedMethod = "reserved-method"
-            case reservedMember = "reserved-member"
-            case invalidID = "invalid-id"
-            case emptyBatch = "empty-batch"
-            case batchTooLarge = "batch-too-large"
-            case unsupportedCall = "unsupported-call"
-            case invalidPath = "invalid-path"
-            case unknownMethod = "unknown-method"
-            case malformedDescription = "malformed-description"
-            case timeout = "timeout"
-            case cutOff = "cut-off"
-            case connectionClosed = "connection-closed"
-            case malformedFrame = "malformed-frame"
-            case messageTooLarge = "message-too-large"
-            case tooManyCalls = "too-many-calls"
-        }
+        package let value: ErrorCode
 
-        private let value: Value
+        private init(_ value: ErrorCode) { self.value = value }
 
         /// The server responded with an RPC error; `RPCError.server` holds it.
-        public static let rpcError = Code(value: .rpcError)
+        public static let rpcError = Code(.checkFailed("rpc-error"))
         /// The status is not 2xx and the body is not a response of the protocol.
-        public static let httpStatus = Code(value: .httpStatus)
+        public static let httpStatus = Code(.checkFailed("http-status"))
         /// The response violates the protocol.
-        public static let malformedResponse = Code(value: .malformedResponse)
+        public static let malformedResponse = Code(.malformedResponse)
         /// The response's body is longer than the limit.
-        public static let responseTooLarge = Code(value: .responseTooLarge)
+        public static let responseTooLarge = Code(.responseTooLarge)
         /// A call of a batch has no response.
-        public static let batchIncomplete = Code(value: .batchIncomplete)
+        public static let batchIncomplete = Code(.noAnswer("batch-incomplete"))
         /// The protocol cannot express the parameters; nothing has been sent.
-        public static let invalidParameters = Code(value: .invalidParameters)
+        public static let invalidParameters = Code(.usage("invalid-params"))
         /// The protocol cannot express the method; nothing has been sent.
-        public static let invalidMethod = Code(value: .invalidMethod)
+        public static let invalidMethod = Code(.usage("invalid-method"))
         /// The method begins with `rpc.`, which is reserved; nothing has been sent.
-        public static let reservedMethod = Code(value: .reservedMethod)
+        public static let reservedMethod = Code(.usage("reserved-method"))
         /// An additional member has the name of one of the protocol's members; nothing has been
         /// sent.
-        public static let reservedMember = Code(value: .reservedMember)
+        public static let reservedMember = Code(.usage("reserved-member"))
         /// The generator's id is out of range, or the generator repeated one; nothing has been
         /// sent.
-        public static let invalidID = Code(value: .invalidID)
+        public static let invalidID = Code(.usage("invalid-id"))
         /// The batch contains no call; nothing has been sent.
-        public static let emptyBatch = Code(value: .emptyBatch)
+        public static let emptyBatch = Code(.usage("empty-batch"))
         /// The batch contains more calls than the limit; nothing has been sent.
-        public static let batchTooLarge = Code(value: .batchTooLarge)
+        public static let batchTooLarge = Code(.usage("batch-too-large"))
         /// The protocol doesn't have this kind of call, for example REST has no notifications;
         /// nothing has been sent.
-        public static let unsupportedCall = Code(value: .unsupportedCall)
+        public static let unsupportedCall = Code(.usage("unsupported-call"))
         /// A path, or a value in it, is invalid or would name another resource; nothing has been
         /// sent.
-        public static let invalidPath = Code(value: .invalidPath)
+        public static let invalidPath = Code(.usage("invalid-path"))
         /// The service's description doesn't contain the method; nothing has been sent.
-        public static let unknownMethod = Code(value: .unknownMethod)
+        public static let unknownMethod = Code(.usage("unknown-method"))
         /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x
         /// document.
-        public static let malformedDescription = Code(value: .malformedDescription)
+        public static let malformedDescription = Code(.usage("malformed-description"))
 
         /// No response arrived in time. Streams only.
-        public static let timeout = Code(value: .timeout)
+        public static let timeout = Code(.timeout)
         /// The peer ended the stream, or the stream failed. Streams only.
-        public static let cutOff = Code(value: .cutOff)
+        public static let cutOff = Code(.cutOff)
         /// This side closed the connection. Streams only.
-        public static let connectionClosed = Code(value: .connectionClosed)
+        public static let connectionClosed = Code(.usage("connection-closed"))
         /// The peer sent an invalid frame, so no later bytes can be read. Streams only.
-        public static let malformedFrame = Code(value: .malformedFrame)
+        public static let malformedFrame = Code(.usage("malformed-frame"))
         /// A message is longer than the limit. An outgoing one has not been sent. Streams only.
-        public static let messageTooLarge = Code(value: .messageTooLarge)
+        public static let messageTooLarge = Code(.usage("message-too-large"))
         /// As many calls as the limit allows are pending; nothing has been sent. Streams only.
-        public static let tooManyCalls = Code(value: .tooManyCalls)
+        public static let tooManyCalls = Code(.usage("too-many-calls"))
 
         /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.rawValue }
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }
@@ -110,7 +88,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
     /// Creates an error. `message` must contain neither a value from the response nor a secret.
     public init(
-        code: Code, message: String, status: Int? = nil, server: RPCServerError? = nil,
+        _ code: Code, _ message: String, status: Int? = nil, server: RPCServerError? = nil,
         body: [UInt8] = [], problem: ProblemDetails? = nil
     ) {
         self.code = code
@@ -141,7 +119,7 @@ extension RPCError {
     /// Returns an error for the server's own error.
     public static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
         RPCError(
-            code: .rpcError, message: "the server responded with \(error.description)",
+            .rpcError, "the server responded with \(error.description)",
             status: status, server: error)
     }
 
@@ -151,9 +129,8 @@ extension RPCError {
         let problem = ProblemDetails(response)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return RPCError(
-            code: .httpStatus,
-            message:
-                "the server responded with HTTP status \(response.status)\(title), expected 2xx",
+            .httpStatus,
+            "the server responded with HTTP status \(response.status)\(title), expected 2xx",
             status: response.status, body: response.body, problem: problem)
     }
 
@@ -163,38 +140,18 @@ extension RPCError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
         return RPCError(
-            code: .malformedResponse, message: "the response is malformed\(place): \(what)",
+            .malformedResponse, "the response is malformed\(place): \(what)",
             status: status)
     }
 
     static func responseTooLarge(_ response: RawResponse, limit: Int) -> RPCError {
         RPCError(
-            code: .responseTooLarge,
-            message: "the response's body has \(response.body.count) bytes, the limit is \(limit)",
+            .responseTooLarge,
+            "the response's body has \(response.body.count) bytes, the limit is \(limit)",
             status: response.status)
     }
 
     package static func invalidParameters(_ what: String) -> RPCError {
-        RPCError(code: .invalidParameters, message: what)
-    }
-}
-
-/// Makes a server's text fit for a line that people read.
-package enum Printable {
-    /// Returns a parameter's name for a message, shortened and in quotation marks.
-    package static func name(_ name: String) -> String { "\"\(text(name, limit: 64))\"" }
-
-    /// Returns the text, cut after `limit` scalars, with characters escaped that could move the
-    /// cursor or reverse the line.
-    package static func text(_ text: String, limit: Int = 200) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars.prefix(limit) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return text.unicodeScalars.dropFirst(limit).isEmpty ? result : result + "…"
+        RPCError(.invalidParameters, what)
     }
 }

@@ -78,9 +78,8 @@ public struct RPCIDGenerator: Sendable {
     public func next() throws(RPCError) -> RPCID {
         guard let id = make() else {
             throw RPCError(
-                code: .invalidID,
-                message:
-                    "the id generator returned an invalid id, expected a number in 1..<2^53 or a "
+                .invalidID,
+                "the id generator returned an invalid id, expected a number in 1..<2^53 or a "
                     + "string of 1 to \(Self.longest) bytes")
         }
         return id

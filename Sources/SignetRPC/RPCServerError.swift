@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// An error reported by the server (JSON-RPC 2.0, section 5.1).
@@ -120,7 +121,7 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The code and the shortened message, with control characters escaped, without `data`.
     public var description: String {
-        "RPC error \(Printable.text(textCode ?? code.text, limit: 24)): \(Printable.text(message))"
+        "RPC error \(printable(textCode ?? code.text, limit: 24)): \(printable(message, limit: 200))"
     }
 
     /// The description.

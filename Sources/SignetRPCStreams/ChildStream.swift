@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SignetBase
 internal import SignetRPC
 internal import Synchronization
 
@@ -65,8 +66,7 @@ public final class ChildStream: RPCByteStream {
         guard let stream = stream.withLock({ $0.take() }) else { return }
         stream.close()
         let child = child
-        let grace = gracePeriod / .nanoseconds(1)
-        let pause = DispatchTimeInterval.nanoseconds(Int(min(max(grace, 0), 1e18)))
+        let pause = DispatchTimeInterval.milliseconds(Int(gracePeriod.wholeMilliseconds))
         DispatchQueue.global().asyncAfter(deadline: .now() + pause) { child.end(byForce: false) }
         DispatchQueue.global().asyncAfter(deadline: .now() + pause + pause) {
             child.end(byForce: true)
@@ -88,39 +88,25 @@ public final class ChildStream: RPCByteStream {
 /// A child process. It is never sent a signal after it was reaped, when its PID may be another
 /// process's.
 private final class Child: Sendable {
-    private struct State {
-        var status: Int32?
-        var waiting: [CheckedContinuation<Int32, Never>] = []
-    }
-
     private let number: Int32
-    private let state = Mutex(State())
+    private let isReaped = Mutex(false)
+    private let status = Latch<Int32>()
 
     init(_ number: Int32) {
         self.number = number
         DispatchQueue(label: "signet.stream.child").async {
             Descriptors.awaitEnd(of: number)
-            let (status, waiting) = self.state.withLock { state in
-                let status = Descriptors.reap(number)
-                state.status = status
-                defer { state.waiting = [] }
-                return (status, state.waiting)
+            let status = self.isReaped.withLock { isReaped in
+                isReaped = true
+                return Descriptors.reap(number)
             }
-            for continuation in waiting { continuation.resume(returning: status) }
+            self.status.set(status)
         }
     }
 
     func end(byForce: Bool) {
-        state.withLock { if $0.status == nil { Descriptors.end(number, byForce: byForce) } }
+        isReaped.withLock { if !$0 { Descriptors.end(number, byForce: byForce) } }
     }
 
-    func ended() async -> Int32 {
-        await withCheckedContinuation { continuation in
-            let status = state.withLock { state in
-                if state.status == nil { state.waiting.append(continuation) }
-                return state.status
-            }
-            if let status { continuation.resume(returning: status) }
-        }
-    }
+    func ended() async -> Int32 { await status.wait() }
 }

@@ -181,7 +181,7 @@ extension ConnectionCore {
     private func malformed(_ what: String) -> RPCError { .malformedResponse(what, status: nil) }
 
     private func warn(_ code: RPCWarning.Code, message: String) {
-        options.onWarning?(RPCWarning(code: code, message: message))
+        options.onWarning?(RPCWarning(code, message))
     }
 
     /// Ends every pending call, because this message may have been the response to any of them.

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 internal import SignetRPC
 import Synchronization
@@ -15,11 +16,11 @@ final class ConnectionCore: Sendable {
 
     private struct Ending {
         var error: RPCError?
-        var waiting: [CheckedContinuation<RPCError, Never>] = []
         var deliverer: Task<Void, Never>?
     }
 
     private let ending = Mutex(Ending())
+    private let finalError = Latch<RPCError>()
 
     init(
         stream: any RPCByteStream, adapter: JSONRPCAdapter, options: RPCConnection.Options,
@@ -163,7 +164,7 @@ final class ConnectionCore: Sendable {
     }
 
     private static func expired(_ timeout: Duration) -> RPCError {
-        RPCError(code: .timeout, message: "the call has no response within \(timeout)")
+        RPCError(.timeout, "the call has no response within \(timeout)")
     }
 
     func framed(_ object: JSONObject) throws(RPCError) -> [UInt8] {
@@ -174,8 +175,8 @@ final class ConnectionCore: Sendable {
         let bytes = message.serialized()
         guard bytes.count <= options.maximumMessageSize else {
             throw RPCError(
-                code: .messageTooLarge,
-                message: "the message has \(bytes.count) bytes, the limit is "
+                .messageTooLarge,
+                "the message has \(bytes.count) bytes, the limit is "
                     + "\(options.maximumMessageSize)")
         }
         return options.framing.frame(bytes)
@@ -193,7 +194,7 @@ final class ConnectionCore: Sendable {
                 guard !bytes.isEmpty else {
                     let place = frames.isWithinMessage ? " within a message" : ""
                     return end(
-                        RPCError(code: .cutOff, message: "the peer ended the stream\(place)"))
+                        RPCError(.cutOff, "the peer ended the stream\(place)"))
                 }
                 frames.push(bytes)
                 while calls.ending == nil, let message = try frames.next() {
@@ -221,37 +222,27 @@ final class ConnectionCore: Sendable {
 
     private static func cutOff(_ operation: String, by error: any Error) -> RPCError {
         RPCError(
-            code: .cutOff,
-            message: "\(operation) the stream failed: \(Printable.text(String(describing: error)))")
+            .cutOff,
+            "\(operation) the stream failed: "
+                + printable(String(describing: error), limit: 200))
     }
 
     // MARK: The end
 
     /// Ends the connection. The first error counts.
     func end(_ error: RPCError) {
-        let (waiting, deliverer) = ending.withLock { ending in
-            guard ending.error == nil else {
-                return ([CheckedContinuation<RPCError, Never>](), Task<Void, Never>?.none)
-            }
-            ending.error = error
-            defer { ending.waiting = [] }
-            return (ending.waiting, ending.deliverer)
+        let (first, deliverer) = ending.withLock { ending in
+            let first = ending.error ?? error
+            ending.error = first
+            return (first, ending.deliverer)
         }
         calls.end(error)
         outgoing.end(error)
         incoming.end()
         stream.close()
         deliverer?.cancel()
-        for continuation in waiting { continuation.resume(returning: error) }
+        finalError.set(first)
     }
 
-    func ended() async -> RPCError {
-        await withCheckedContinuation { continuation in
-            let error = ending.withLock { ending in
-                if ending.error == nil { ending.waiting.append(continuation) }
-                return ending.error
-            }
-            if let error { continuation.resume(returning: error) }
-        }
-    }
+    func ended() async -> RPCError { await finalError.wait() }
 }

@@ -1,5 +1,6 @@
 internal import CSignetStreams
 internal import SignetRPC
+internal import SignetSystem
 
 #if canImport(Glibc)
     internal import Glibc
@@ -21,7 +22,7 @@ final class Descriptors: Sendable {
         output = writing
         guard waker >= 0 else {
             closeBoth(reading, and: writing)
-            throw RPCStreamError(operation: "open", number: -waker)
+            throw RPCStreamError(.open, number: -waker)
         }
     }
 
@@ -40,7 +41,7 @@ final class Descriptors: Sendable {
             unsafe status = csignet_stream_read(input, waker, buffer.baseAddress, count)
             filled = max(0, status)
         }
-        guard status >= 0 else { throw RPCStreamError(operation: "read", status: status) }
+        guard status >= 0 else { throw RPCStreamError(.read, status: status) }
         return bytes
     }
 
@@ -49,14 +50,14 @@ final class Descriptors: Sendable {
         let status = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe csignet_stream_write(output, waker, buffer.baseAddress, buffer.count)
         }
-        guard status == 0 else { throw RPCStreamError(operation: "write", status: Int(status)) }
+        guard status == 0 else { throw RPCStreamError(.write, status: Int(status)) }
     }
 
     /// Connects to a Unix domain socket.
     static func connected(toSocketAt path: String) throws(RPCStreamError) -> Descriptors {
         // C would take the text before a NUL for the path.
         guard !path.utf8.contains(0) else {
-            throw RPCStreamError(operation: "connect", number: EINVAL)
+            throw RPCStreamError(.connect, number: EINVAL)
         }
         return try connected(unsafe csignet_stream_connect(path))
     }
@@ -67,7 +68,7 @@ final class Descriptors: Sendable {
     }
 
     private static func connected(_ file: Int32) throws(RPCStreamError) -> Descriptors {
-        guard file >= 0 else { throw RPCStreamError(operation: "connect", number: -file) }
+        guard file >= 0 else { throw RPCStreamError(.connect, number: -file) }
         return try Descriptors(reading: file, writing: file)
     }
 
@@ -77,14 +78,14 @@ final class Descriptors: Sendable {
     ) throws(RPCStreamError) -> (Descriptors, child: Int32) {
         let words = [program] + arguments
         guard !words.contains(where: { $0.utf8.contains(0) }), !program.isEmpty else {
-            throw RPCStreamError(operation: "start", number: EINVAL)
+            throw RPCStreamError(.start, number: EINVAL)
         }
         var pointers = unsafe words.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
         defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
         var (writing, reading, child): (Int32, Int32, pid_t) = (-1, -1, 0)
         let status = unsafe csignet_stream_spawn(&pointers, &writing, &reading, &child)
-        guard status == 0 else { throw RPCStreamError(operation: "start", number: -status) }
+        guard status == 0 else { throw RPCStreamError(.start, number: -status) }
         do throws(RPCStreamError) {
             return (try Descriptors(reading: reading, writing: writing), child)
         } catch {
@@ -98,7 +99,7 @@ final class Descriptors: Sendable {
     static func awaitEnd(of child: Int32) { csignet_stream_await_end(child) }
 
     /// Blocks until a child has ended, reaps it and returns its exit status.
-    static func reap(_ child: Int32) -> Int32 { csignet_stream_wait(child) }
+    static func reap(_ child: Int32) -> Int32 { SystemCalls.wait(forChild: child) }
 
     /// Sends a child SIGTERM, or SIGKILL.
     static func end(_ child: Int32, byForce: Bool) { kill(child, byForce ? SIGKILL : SIGTERM) }
@@ -110,13 +111,13 @@ private func closeBoth(_ one: Int32, and two: Int32) {
 }
 
 extension RPCStreamError {
-    fileprivate init(operation: String, status: Int) {
+    fileprivate init(_ code: Code, status: Int) {
         let isClosed = status == Int(CSIGNET_STREAM_WOKEN)
-        self.init(operation: operation, number: isClosed ? ECANCELED : Int32(clamping: -status))
+        self.init(code, number: isClosed ? ECANCELED : Int32(clamping: -status))
     }
 
     /// The error of a stream that was closed on this side.
-    static let closed = RPCStreamError(operation: "read", number: ECANCELED)
+    static let closed = RPCStreamError(.read, number: ECANCELED)
 
     /// Returns the system's text for an error.
     static func words(_ number: Int32) -> String {

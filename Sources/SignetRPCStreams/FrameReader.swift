@@ -93,14 +93,14 @@ struct FrameReader {
 
     private var tooLarge: RPCError {
         RPCError(
-            code: .messageTooLarge,
-            message: "the peer's message is longer than the limit of \(maximumMessageSize) bytes")
+            .messageTooLarge,
+            "the peer's message is longer than the limit of \(maximumMessageSize) bytes")
     }
 
     private var headerTooLarge: RPCError {
         RPCError(
-            code: .malformedFrame,
-            message: "a frame's header is longer than the limit of \(maximumHeaderSize) bytes")
+            .malformedFrame,
+            "a frame's header is longer than the limit of \(maximumHeaderSize) bytes")
     }
 }
 
@@ -149,9 +149,8 @@ struct FrameHeader {
 
     private static func malformed(_ found: String) -> RPCError {
         RPCError(
-            code: .malformedFrame,
-            message:
-                "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
+            .malformedFrame,
+            "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
     }
 
     /// RFC 9110, section 5.6.2.

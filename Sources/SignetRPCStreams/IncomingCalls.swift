@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 internal import SignetRPC
 import Synchronization
@@ -19,15 +20,14 @@ final class IncomingCalls: Sendable {
     }
 
     private struct State {
-        var items: [Item] = []
-        var first = 0
+        var items = Queue<Item>()
         var size = 0
         var served: [RPCID: Served] = [:]
         var receiver: CheckedContinuation<Item?, Never>?
         var waitingForRoom: CheckedContinuation<Void, Never>?
         var isOver = false
 
-        func hasRoom(_ limit: Int) -> Bool { size < limit && items.count - first < 1_000 }
+        func hasRoom(_ limit: Int) -> Bool { size < limit && items.count < 1_000 }
     }
 
     private let state = Mutex(State())
@@ -80,17 +80,11 @@ final class IncomingCalls: Sendable {
             let (item, isOver, room) = state.withLock {
                 state -> (Item?, Bool, CheckedContinuation<Void, Never>?) in
                 guard !state.isOver else { return (nil, true, nil) }
-                guard state.first < state.items.count else {
+                guard let item = state.items.popFirst() else {
                     state.receiver = continuation
                     return (nil, false, nil)
                 }
-                let item = state.items[state.first]
-                state.first += 1
                 state.size -= item.size
-                if state.first > state.items.count / 2 {
-                    state.items.removeFirst(state.first)
-                    state.first = 0
-                }
                 return (item, false, state.hasRoom(limit) ? state.waitingForRoom.take() : nil)
             }
             room?.resume()
@@ -127,8 +121,7 @@ final class IncomingCalls: Sendable {
     func end() {
         let (receiver, room, tasks) = state.withLock { state in
             state.isOver = true
-            state.items = []
-            state.first = 0
+            state.items = Queue()
             return (
                 state.receiver.take(), state.waitingForRoom.take(),
                 state.served.values.compactMap(\.task)

@@ -78,8 +78,7 @@ final class OutgoingQueue: Sendable {
     }
 
     private static func notRead(_ timeout: Duration) -> RPCError {
-        RPCError(
-            code: .timeout, message: "the peer did not read the notification within \(timeout)")
+        RPCError(.timeout, "the peer did not read the notification within \(timeout)")
     }
 
     private func enqueue(

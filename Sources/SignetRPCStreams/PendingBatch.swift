@@ -57,7 +57,7 @@ final class PendingBatch: Sendable {
                 case .response(.success(let result)): .result(result)
                 case .response(.failure(let error as RPCError)): .failure(error)
                 case .response(.failure):
-                    .failure(RPCError(code: .connectionClosed, message: "the call was cancelled"))
+                    .failure(RPCError(.connectionClosed, "the call was cancelled"))
                 case .rejected(let error): .rejected(error)
                 case .unanswered: .unanswered
                 }
@@ -83,7 +83,7 @@ enum CallOutcome {
         case .response(let result): result
         case .rejected(let error): .failure(error)
         case .unanswered:
-            .failure(RPCError(code: .batchIncomplete, message: "the call has no response"))
+            .failure(RPCError(.batchIncomplete, "the call has no response"))
         }
     }
 }

@@ -102,15 +102,14 @@ final class PendingCalls: Sendable {
             if let ending = state.ending { return ending }
             guard state.pending.count + calls.count <= limit else {
                 return RPCError(
-                    code: .tooManyCalls,
-                    message:
-                        "\(state.pending.count) calls wait for responses, the limit is \(limit)"
+                    .tooManyCalls,
+                    "\(state.pending.count) calls wait for responses, the limit is \(limit)"
                 )
             }
             guard
                 !calls.contains(where: { state.pending[$0.id] != nil || state.past[$0.id] != nil })
             else {
-                return RPCError(code: .invalidID, message: "the id generator repeated an id")
+                return RPCError(.invalidID, "the id generator repeated an id")
             }
             for call in calls { state.pending[call.id] = Pending(waiter: call.waiter) }
             return nil

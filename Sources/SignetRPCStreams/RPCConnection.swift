@@ -119,7 +119,7 @@ public final class RPCConnection: Sendable {
     /// cancelled, and the stream is closed.
     public func close() {
         core.end(
-            RPCError(code: .connectionClosed, message: "this side closed the connection"))
+            RPCError(.connectionClosed, "this side closed the connection"))
     }
 
     /// Waits until the connection has ended and returns the reason: `cut-off` if the peer ended it.

@@ -67,7 +67,7 @@
         private func finish(
             _ calls: inout ArraySlice<RedisCall>, on connection: borrowing RedisConnection
         ) throws(RedisFailure) -> Bool {
-            let deadline = RedisConnection.now + settings.options.commandTimeout.milliseconds
+            let deadline = RedisConnection.now + settings.options.commandTimeout.wholeMilliseconds
             for call in calls { try connection.add(call.command ?? [Array("PING".utf8)]) }
             try connection.send(by: deadline)
             var isReusable = true
@@ -118,7 +118,7 @@
 
         private func connect() throws(RedisFailure) -> RedisConnection {
             let options = settings.options
-            let deadline = RedisConnection.now + options.connectTimeout.milliseconds
+            let deadline = RedisConnection.now + options.connectTimeout.wholeMilliseconds
             let connection = try RedisConnection(options, by: deadline)
             if let password = settings.password {
                 var parts = [Array("AUTH".utf8)]

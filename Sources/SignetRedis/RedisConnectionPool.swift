@@ -1,5 +1,6 @@
 #if Redis
     internal import Dispatch
+    internal import SignetBase
     internal import SignetCrypto
     internal import SignetSigning
     internal import Synchronization
@@ -10,9 +11,7 @@
     /// and reads the responses in order. It uses a thread only while it is busy.
     final class RedisConnectionPool: Sendable {
         private struct State {
-            var waiting: [RedisCall] = []
-            /// How many of the first in `waiting` were given to a connection.
-            var started = 0
+            var waiting = Queue<RedisCall>()
             /// Every call that isn't known to have finished, the earliest deadline first.
             var open: [RedisCall] = []
             var idle: [PooledConnection]
@@ -31,7 +30,8 @@
             let settings = PooledConnection.Settings(options, password: password)
             address = settings.address
             limit = options.waitingLimit
-            patience = options.connectTimeout.milliseconds + options.commandTimeout.milliseconds
+            patience =
+                options.connectTimeout.wholeMilliseconds + options.commandTimeout.wholeMilliseconds
             state = Mutex(
                 State(
                     idle: (0..<options.connections).map {
@@ -43,7 +43,7 @@
         func call(_ command: [[UInt8]]?) -> RedisCall {
             let call = RedisCall(command, deadline: RedisConnection.now + patience)
             let (connection, watches): (PooledConnection?, Bool) = state.withLock { state in
-                guard state.waiting.count - state.started < limit else {
+                guard state.waiting.count < limit else {
                     call.finish(
                         .failure(.unavailable("\(limit) calls wait for it", at: address)))
                     return (nil, false)
@@ -66,20 +66,12 @@
         /// Returns the next calls for a free connection, or nil after marking it as idle.
         private func nextCalls(for connection: PooledConnection) -> [RedisCall]? {
             state.withLock { state in
-                let end = min(state.started + Self.batch, state.waiting.count)
-                guard state.started < end else {
-                    state.waiting.removeAll(keepingCapacity: state.waiting.count < 1024)
-                    state.started = 0
-                    state.idle.append(connection)
-                    return nil
+                var calls: [RedisCall] = []
+                while calls.count < Self.batch, let call = state.waiting.popFirst() {
+                    calls.append(call)
                 }
-                let calls = Array(state.waiting[state.started..<end])
-                state.started = end
-                if end >= 4096, end > state.waiting.count / 2 {
-                    state.waiting.removeFirst(end)
-                    state.started = 0
-                }
-                return calls
+                if calls.isEmpty { state.idle.append(connection) }
+                return calls.isEmpty ? nil : calls
             }
         }
 

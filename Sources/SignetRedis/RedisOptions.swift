@@ -190,11 +190,4 @@
             if case .socket(let path) = self { path } else { nil }
         }
     }
-
-    extension Duration {
-        /// The whole milliseconds, at least one.
-        var milliseconds: Int64 {
-            max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
-        }
-    }
 #endif

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 public import SignetRPC
 
@@ -74,11 +75,11 @@ public struct MethodDescription: Sendable, Hashable {
     /// summary, with control characters escaped.
     public var line: String {
         let list = parameters.map { parameter in
-            let name = Printable.text(parameter.name, limit: 64)
+            let name = printable(parameter.name, limit: 64)
             return "\(name)\(parameter.isRequired ? "" : "?"): \(parameter.schema.typeName)"
         }
-        let head = "\(Printable.text(name))(\(list.joined(separator: ", ")))"
-        return summary.map { "\(head)  \(Printable.text($0))" } ?? head
+        let head = "\(printable(name, limit: 200))(\(list.joined(separator: ", ")))"
+        return summary.map { "\(head)  \(printable($0, limit: 200))" } ?? head
     }
 
     /// The method as JSON: name, method, summary, the types of its body, and parameters.
@@ -115,7 +116,7 @@ public struct MethodDescription: Sendable, Hashable {
     ) throws(RPCError) {
         let hasBody = body != nil
         if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
-            throw RPCError(code: .unsupportedCall, message: "\(Printable.name(name)) \(hindrance)")
+            throw RPCError(.unsupportedCall, "\(quoted(name)) \(hindrance)")
         }
         if let body { try check(body) }
         switch supplied {
@@ -167,7 +168,7 @@ public struct MethodDescription: Sendable, Hashable {
             guard let unknown = rest.memberNames.first else { return }
             let known = parameters.filter { $0.place != .body || !hasBody }.map(\.name)
             throw .invalidParameters(
-                "found a parameter \(Printable.name(unknown)), expected "
+                "found a parameter \(quoted(unknown)), expected "
                     + (known.isEmpty ? "none" : "one of \(Self.list(known))"))
         }
         guard !rest.isEmpty || body.isRequired else { return }
@@ -183,7 +184,7 @@ public struct MethodDescription: Sendable, Hashable {
             try check(.string(text), for: parameter)
         } catch {
             throw .invalidParameters(
-                "the parameter \(Printable.name(parameter.name)): found an invalid value in its "
+                "the parameter \(quoted(parameter.name)): found an invalid value in its "
                     + "\(parameter.place.rawValue), expected \(parameter.schema.typeName)"
             )
         }
@@ -198,7 +199,7 @@ public struct MethodDescription: Sendable, Hashable {
                 return
             }
         }
-        throw refusal(of: found, in: "the parameter \(Printable.name(parameter.name))")
+        throw refusal(of: found, in: "the parameter \(quoted(parameter.name))")
     }
 
     private static func otherForms(of value: JSONValue) -> [JSONValue] {
@@ -221,7 +222,7 @@ public struct MethodDescription: Sendable, Hashable {
 
     private func missing(_ parameter: Parameter) -> RPCError {
         .invalidParameters(
-            "the parameter \(Printable.name(parameter.name)): found nothing, expected "
+            "the parameter \(quoted(parameter.name)): found nothing, expected "
                 + parameter.schema.typeName)
     }
 
@@ -233,7 +234,7 @@ public struct MethodDescription: Sendable, Hashable {
 
     /// Returns at most 12 names, shortened, for a message.
     static func list(_ names: [String]) -> String {
-        names.prefix(12).map { Printable.text($0, limit: 40) }.joined(separator: ", ")
+        names.prefix(12).map { printable($0, limit: 40) }.joined(separator: ", ")
             + (names.count > 12 ? ", …" : "")
     }
 }

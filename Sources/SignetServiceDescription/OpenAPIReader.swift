@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 internal import SignetRPC
 
@@ -46,7 +47,7 @@ struct OpenAPIReader {
                 guard let name = parameter["name"]?.string, let place = parameter["in"]?.string
                 else {
                     throw .malformedDescription(
-                        "a parameter of \(Printable.name(method)) has no name or no member \"in\"")
+                        "a parameter of \(quoted(method)) has no name or no member \"in\"")
                 }
                 // The case of field names doesn't matter.
                 let known = place == "header" ? name.lowercased() : name
@@ -111,7 +112,7 @@ struct OpenAPIReader {
             if queryStyle == nil { hindrance = "has a query parameter in an unknown style" }
         case .path where style != nil && style != "simple":
             hindrance =
-                "has a path parameter in the unsupported style \(Printable.name(style ?? ""))"
+                "has a path parameter in the unsupported style \(quoted(style ?? ""))"
         default: break
         }
         return MethodDescription.Parameter(

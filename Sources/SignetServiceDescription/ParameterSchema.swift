@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 internal import SignetRPC
 
@@ -46,7 +47,7 @@ public struct ParameterSchema: Sendable, Hashable {
     public var typeName: String {
         let schema = Check(document: document, repeatsValues: false).resolved(value)
         if let types = Check.types(schema) {
-            return types.map { Printable.text($0, limit: 40) }.joined(separator: "|")
+            return types.map { printable($0, limit: 40) }.joined(separator: "|")
         }
         return schema["enum"] == nil ? "any" : "enum"
     }
@@ -54,7 +55,7 @@ public struct ParameterSchema: Sendable, Hashable {
 
 extension ParameterSchema {
     /// Returns a member's name as a step of a mismatch's place.
-    static func step(_ name: String) -> String { "." + Printable.text(name, limit: 64) }
+    static func step(_ name: String) -> String { "." + printable(name, limit: 64) }
 }
 
 /// Checks one value.
@@ -71,7 +72,7 @@ private struct Check {
 
     /// Returns a value's text for a mismatch.
     private func shown(_ value: JSONValue, limit: Int) -> String {
-        repeatsValues ? Printable.text(value.text, limit: limit) : "another \(value.typeName)"
+        repeatsValues ? printable(value.text, limit: limit) : "another \(value.typeName)"
     }
 
     /// The number of schemas still to check, which ends those that refer to themselves several
@@ -132,10 +133,10 @@ private struct Check {
         guard !fits else { return nil }
         let found =
             value.number == nil || !repeatsValues
-            ? value.typeName : "number \(Printable.text(value.text, limit: 24))"
+            ? value.typeName : "number \(printable(value.text, limit: 24))"
         return Mismatch(
             place: place, found: found,
-            expected: types.map { Printable.text($0, limit: 40) }.joined(separator: " or "))
+            expected: types.map { printable($0, limit: 40) }.joined(separator: " or "))
     }
 
     /// A number without a fraction is an integer, even if written as `1.0` or `1e2`.
@@ -151,7 +152,7 @@ private struct Check {
         guard let allowed = rules["enum"]?.array ?? rules["const"].map({ [$0] }),
             !allowed.contains(where: { Self.mayEqual($0, value) })
         else { return nil }
-        let names = allowed.prefix(12).map { Printable.text($0.text, limit: 40) }
+        let names = allowed.prefix(12).map { printable($0.text, limit: 40) }
         return Mismatch(
             place: place, found: shown(value, limit: 40),
             expected: "one of " + names.joined(separator: ", ")
@@ -182,12 +183,12 @@ private struct Check {
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    expected: "at least \(Printable.text(least.text, limit: 24))")
+                    expected: "at least \(printable(least.text, limit: 24))")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
                 return Mismatch(
                     place: place, found: shown(value, limit: 24),
-                    expected: "at most \(Printable.text(most.text, limit: 24))")
+                    expected: "at most \(printable(most.text, limit: 24))")
             }
         }
         if let text = value.string {
@@ -323,7 +324,9 @@ extension JSONValue {
     /// elsewhere or has no target.
     func target(ofReference reference: String) -> JSONValue? {
         guard reference.utf8.first == UInt8(ascii: "#") else { return nil }
-        guard let pointer = Self.undoingPercent(reference.utf8.dropFirst()) else { return nil }
+        guard let bytes = PercentCoding.decoded(Array(reference.utf8.dropFirst())[...]),
+            let pointer = String(validating: bytes, as: UTF8.self)
+        else { return nil }
         if pointer.isEmpty { return self }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
         var value = self
@@ -341,23 +344,5 @@ extension JSONValue {
             value = next
         }
         return value
-    }
-
-    private static func undoingPercent(_ text: Substring.UTF8View) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let escaped = UInt8(String(Substring(rest.prefix(2))), radix: 16), rest.count >= 2
-            else {
-                return nil
-            }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 public import SignetRPC
 
@@ -80,8 +81,8 @@ public struct ServiceDescription: Sendable, Hashable {
             return method
         }
         throw RPCError(
-            code: .unknownMethod,
-            message: "found the method \(Printable.name(name)), expected "
+            .unknownMethod,
+            "found the method \(quoted(name)), expected "
                 + (methods.isEmpty
                     ? "none: the description has no methods"
                     : "one of \(MethodDescription.list(methods.map(\.name)))"))
@@ -127,8 +128,6 @@ public struct ServiceDescription: Sendable, Hashable {
 
 extension RPCError {
     static func malformedDescription(_ what: String) -> RPCError {
-        RPCError(
-            code: .malformedDescription,
-            message: "the service's description is invalid: \(what)")
+        RPCError(.malformedDescription, "the service's description is invalid: \(what)")
     }
 }

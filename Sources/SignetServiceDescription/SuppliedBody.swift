@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 public import SignetRPC
 
@@ -67,28 +68,8 @@ public struct SuppliedBody: Sendable, Hashable {
     /// Decodes a name or value of a form; returns nil if it is not UTF-8.
     private static func text(_ escaped: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
-        var rest = escaped
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(0x20)
-            case UInt8(ascii: "%"):
-                let digits = rest.prefix(2)
-                guard digits.count == 2, let high = digit(digits[digits.startIndex]),
-                    let low = digit(digits[digits.startIndex + 1])
-                else {
-                    bytes.append(byte)
-                    continue
-                }
-                bytes.append(high << 4 | low)
-                rest = rest.dropFirst(2)
-            default: bytes.append(byte)
-            }
-        }
+        PercentCoding.appendDecoded(escaped, plusIsSpace: true, to: &bytes)
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }
 
@@ -138,7 +119,7 @@ extension MethodDescription {
         let closest = bodyTypes.map { $0.closeness(to: type) }.max() ?? 0
         guard closest > 0 else {
             throw .invalidParameters(
-                "found a body of the type \(Printable.text(type.essence, limit: 64)), expected "
+                "found a body of the type \(printable(type.essence, limit: 64)), expected "
                     + (bodyTypes.count == 1 ? "" : "one of ")
                     + Self.list(bodyTypes.map(\.name)))
         }

@@ -74,8 +74,6 @@ extension UInt8 {
         default: false
         }
     }
-
-    var isHexDigit: Bool { isDigit || lowercased &- 0x61 < 6 }
 }
 
 extension [UInt8] {

@@ -82,12 +82,19 @@ extension RandomBytes {
 
 extension SigningError {
     init(_ failure: CryptoFailure) {
-        self.init(.cryptoFailed, "\(failure)")
+        self.init(.cryptoFailed, failure.message)
     }
 
     init(_ error: KeyError) {
-        let codes: [Code] = [.unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid, .wrongKeyUse]
-        self.init(
-            codes.first { $0.name == error.code.name } ?? .wrongKeyUse, error.message)
+        let code: Code =
+            switch error.code {
+            case .unknownKey: .unknownKey
+            case .keyRevoked: .keyRevoked
+            case .keyExpired: .keyExpired
+            case .keyNotYetValid: .keyNotYetValid
+            case .cryptoFailed: .cryptoFailed
+            default: .wrongKeyUse
+            }
+        self.init(code, error.message)
     }
 }

@@ -1,4 +1,4 @@
-internal import SignetBase
+package import SignetBase
 internal import SignetCrypto
 
 /// The reason why a message was not signed or not verified.
@@ -25,135 +25,137 @@ internal import SignetCrypto
 public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. Later versions may add kinds.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The name in kebab-case, stable for scripts.
-        public let name: String
+        package let value: ErrorCode
 
-        private init(_ name: String) { self.name = name }
+        private init(_ value: ErrorCode) { self.value = value }
+
+        /// The name in kebab-case, stable for scripts.
+        public var name: String { value.name }
 
         /// The name.
         public var description: String { name }
 
         // Malformed input or invalid arguments.
         /// The message is not HTTP/1.1, or its target or Host is not valid by RFC 3986.
-        public static let malformedMessage = Code("malformed-message")
+        public static let malformedMessage = Code(.usage("malformed-message"))
         /// The fields of the signature cannot be parsed.
-        public static let malformedSignature = Code("malformed-signature")
+        public static let malformedSignature = Code(.usage("malformed-signature"))
         /// Content-Digest cannot be parsed.
-        public static let malformedDigest = Code("malformed-digest")
+        public static let malformedDigest = Code(.usage("malformed-digest"))
         /// A component's name or parameters are not valid by RFC 9421.
-        public static let malformedComponent = Code("malformed-component")
+        public static let malformedComponent = Code(.usage("malformed-component"))
         /// The file of a body cannot be read.
-        public static let unreadableBody = Code("unreadable-body")
+        public static let unreadableBody = Code(.usage("unreadable-body"))
         /// The scheme signs the body itself, but the message holds only digests of it.
-        public static let bodyNotHeld = Code("body-not-held")
+        public static let bodyNotHeld = Code(.usage("body-not-held"))
         /// The body is shorter or longer than declared.
-        public static let bodyCut = Code("body-cut")
+        public static let bodyCut = Code(.usage("body-cut"))
         /// A component is listed twice.
-        public static let duplicateComponent = Code("duplicate-component")
+        public static let duplicateComponent = Code(.usage("duplicate-component"))
         /// A component is unknown, or the scheme cannot cover it.
-        public static let unsupportedComponent = Code("unsupported-component")
+        public static let unsupportedComponent = Code(.usage("unsupported-component"))
         /// No scheme has the name.
-        public static let unknownScheme = Code("unknown-scheme")
+        public static let unknownScheme = Code(.usage("unknown-scheme"))
         /// The scheme document is invalid.
-        public static let malformedScheme = Code("malformed-scheme")
+        public static let malformedScheme = Code(.usage("malformed-scheme"))
         /// The scheme signs with a broken hash, and insecure schemes weren't allowed.
-        public static let insecureScheme = Code("insecure-scheme")
+        public static let insecureScheme = Code(.usage("insecure-scheme"))
         /// The scheme requires a setting that is missing.
-        public static let missingOption = Code("missing-option")
+        public static let missingOption = Code(.usage("missing-option"))
         /// The message already has the field or parameter that the signature would add.
-        public static let duplicateField = Code("duplicate-field")
+        public static let duplicateField = Code(.usage("duplicate-field"))
         /// The scheme doesn't support the option.
-        public static let unsupportedOption = Code("unsupported-option")
+        public static let unsupportedOption = Code(.usage("unsupported-option"))
         /// A nonce, a tag, a label or a key id cannot be written into a field.
-        public static let invalidValue = Code("invalid-value")
+        public static let invalidValue = Code(.usage("invalid-value"))
         /// A time is out of range, or the expiration is not after the time of the signature.
-        public static let invalidTime = Code("invalid-time")
+        public static let invalidTime = Code(.usage("invalid-time"))
         /// The message already has a signature with this label.
-        public static let duplicateLabel = Code("duplicate-label")
+        public static let duplicateLabel = Code(.usage("duplicate-label"))
         /// OpenSSL failed.
-        public static let cryptoFailed = Code("crypto-failed")
+        public static let cryptoFailed = Code(.cryptoFailed)
 
         /// An Accept-Signature requests what this signer cannot provide.
-        public static let unanswerableRequest = Code("unanswerable-request")
+        public static let unanswerableRequest = Code(.usage("unanswerable-request"))
         /// A covered value changed between the preparation and the signature.
-        public static let messageChanged = Code("message-changed")
+        public static let messageChanged = Code(.usage("message-changed"))
         /// An external signature has the wrong length for its algorithm.
-        public static let invalidSignature = Code("invalid-signature")
+        public static let invalidSignature = Code(.usage("invalid-signature"))
 
         // The covered components.
         /// The message lacks a covered component.
-        public static let missingComponent = Code("missing-component")
+        public static let missingComponent = Code(.usage("missing-component"))
         /// A covered value is not ASCII. A signature base must be ASCII.
-        public static let nonASCIIValue = Code("non-ascii-value")
+        public static let nonASCIIValue = Code(.usage("non-ascii-value"))
         /// A covered value is not UTF-8 although it must be.
-        public static let nonUTF8Value = Code("non-utf8-value")
+        public static let nonUTF8Value = Code(.usage("non-utf8-value"))
         /// A field that is covered with `;sf` or `;key` is not a structured field of its type.
-        public static let malformedField = Code("malformed-field")
+        public static let malformedField = Code(.usage("malformed-field"))
         /// The type of a field that is covered with `;sf` is unknown.
-        public static let unknownFieldType = Code("unknown-field-type")
+        public static let unknownFieldType = Code(.usage("unknown-field-type"))
         /// The query has several parameters with the covered name.
-        public static let repeatedParameter = Code("repeated-parameter")
+        public static let repeatedParameter = Code(.usage("repeated-parameter"))
         /// Content-Digest doesn't match the body.
-        public static let digestMismatch = Code("digest-mismatch")
+        public static let digestMismatch = Code(.usage("digest-mismatch"))
         /// Content-Digest contains a deprecated algorithm, or no supported one.
-        public static let unsupportedDigest = Code("unsupported-digest")
+        public static let unsupportedDigest = Code(.usage("unsupported-digest"))
 
         // Policy.
         /// The message has no signature, or none with the required tag.
-        public static let noSignature = Code("no-signature")
+        public static let noSignature = Code(.checkFailed("no-signature"))
         /// The message has several signatures, and the policy doesn't select one.
-        public static let ambiguousSignature = Code("ambiguous-signature")
+        public static let ambiguousSignature = Code(.checkFailed("ambiguous-signature"))
         /// The signature doesn't cover a required component.
-        public static let notCovered = Code("not-covered")
+        public static let notCovered = Code(.checkFailed("not-covered"))
         /// The signature has no `created`.
-        public static let missingCreated = Code("missing-created")
+        public static let missingCreated = Code(.checkFailed("missing-created"))
         /// The signature has no `keyid`.
-        public static let missingKeyID = Code("missing-keyid")
+        public static let missingKeyID = Code(.checkFailed("missing-keyid"))
         /// The signature has no nonce although one is required.
-        public static let missingNonce = Code("missing-nonce")
+        public static let missingNonce = Code(.checkFailed("missing-nonce"))
         /// The nonce is not the requested one.
-        public static let nonceMismatch = Code("nonce-mismatch")
+        public static let nonceMismatch = Code(.checkFailed("nonce-mismatch"))
         /// The policy doesn't allow the key's algorithm.
-        public static let algorithmNotAllowed = Code("algorithm-not-allowed")
+        public static let algorithmNotAllowed = Code(.checkFailed("algorithm-not-allowed"))
         /// The signature has an unknown parameter.
-        public static let unsupportedParameter = Code("unsupported-parameter")
+        public static let unsupportedParameter = Code(.usage("unsupported-parameter"))
 
         // Time.
         /// `created` is in the future.
-        public static let createdInFuture = Code("created-in-future")
+        public static let createdInFuture = Code(.checkFailed("created-in-future"))
         /// The signature is too old.
-        public static let tooOld = Code("too-old")
+        public static let tooOld = Code(.checkFailed("too-old"))
         /// The signature has expired.
-        public static let expired = Code("expired")
+        public static let expired = Code(.checkFailed("expired"))
 
         // Keys.
         /// No key has the id in the signature.
-        public static let unknownKey = Code("unknown-key")
+        public static let unknownKey = Code(.unknownKey)
         /// The key is revoked.
-        public static let keyRevoked = Code("key-revoked")
+        public static let keyRevoked = Code(.keyRevoked)
         /// The key has expired.
-        public static let keyExpired = Code("key-expired")
+        public static let keyExpired = Code(.keyExpired)
         /// The key is not valid yet.
-        public static let keyNotYetValid = Code("key-not-yet-valid")
+        public static let keyNotYetValid = Code(.keyNotYetValid)
         /// The key is bound to another use, or a public key was given for signing.
-        public static let wrongKeyUse = Code("wrong-key-use")
+        public static let wrongKeyUse = Code(.wrongKeyUse)
         /// The key is bound to another algorithm.
-        public static let algorithmMismatch = Code("algorithm-mismatch")
+        public static let algorithmMismatch = Code(.usage("algorithm-mismatch"))
 
         /// The key for HMAC is shorter than 16 bytes.
-        public static let keyTooShort = Code("key-too-short")
+        public static let keyTooShort = Code(.checkFailed("key-too-short"))
 
         // The signature and its nonce.
         /// The signature is not valid for the message and the key.
-        public static let signatureMismatch = Code("signature-mismatch")
+        public static let signatureMismatch = Code(.checkFailed("signature-mismatch"))
         /// The nonce was used before.
-        public static let replayedNonce = Code("replayed-nonce")
+        public static let replayedNonce = Code(.checkFailed("replayed-nonce"))
         /// The nonce store is full.
-        public static let nonceStoreFull = Code("nonce-store-full")
+        public static let nonceStoreFull = Code(.usage("nonce-store-full"))
         /// The nonce store failed.
-        public static let nonceStoreFailed = Code("nonce-store-failed")
+        public static let nonceStoreFailed = Code(.usage("nonce-store-failed"))
         /// The server of the nonce store doesn't answer, or not as expected.
-        public static let nonceStoreUnavailable = Code("nonce-store-unavailable")
+        public static let nonceStoreUnavailable = Code(.noAnswer("nonce-store-unavailable"))
     }
 
     /// The only text to send to the sender of a message that isn't verified. It is the same for

@@ -63,7 +63,7 @@ public struct VerificationPolicy: Sendable, Hashable {
         }
     }
 
-    /// Restricts the algorithms that are accepted from one key.
+    /// Restricts the algorithms that are accepted from one key (`rfc9421`).
     ///
     /// - Parameters:
     ///   - algorithms: The accepted algorithms; an empty set refuses the key.
@@ -72,11 +72,14 @@ public struct VerificationPolicy: Sendable, Hashable {
         algorithmsByKey[Array(keyID.utf8)] = algorithms
     }
 
+    /// Whether the policy restricts the algorithms of all keys or of one key.
+    var restrictsAlgorithms: Bool { algorithms != nil || !algorithmsByKey.isEmpty }
+
     /// Requires that the policy accepts an algorithm from a key.
     func require(
         _ algorithm: HTTPSignatureAlgorithm, ofKey keyID: String
     ) throws(SigningError) {
-        if algorithms == nil, algorithmsByKey.isEmpty { return }
+        guard restrictsAlgorithms else { return }
         guard algorithms?.contains(algorithm) ?? true,
             algorithmsByKey[Array(keyID.utf8)]?.contains(algorithm) ?? true
         else {

@@ -43,7 +43,8 @@ public final class Verifier: Sendable {
     ///   - nonces: The store of used nonces. If it is nil, a message can be replayed while its
     ///     signature is fresh.
     /// - Throws: `SigningError`: `unsupported-option` if the policy of `salted-hmac-v1` has a tag,
-    ///   a nonce or algorithms, or if there is a nonce store but the scheme doesn't sign a nonce;
+    ///   a nonce or algorithms, if that of a scheme document has a tag or algorithms, or if there
+    ///   is a nonce store but the scheme doesn't sign a nonce;
     ///   `unsupported-component` if the list for `salted-hmac-v1` contains anything but fields;
     ///   `duplicate-component` for `rfc9421`.
     public init(
@@ -57,7 +58,7 @@ public final class Verifier: Sendable {
             _ = try DistinctComponents(policy.coveredComponents ?? [])
         case .saltedHMAC:
             try SigningText.requireNone(policy.settings, of: scheme)
-            guard policy.tag == nil, policy.nonce == nil, policy.algorithms == nil else {
+            guard policy.tag == nil, policy.nonce == nil, !policy.restrictsAlgorithms else {
                 throw SigningError(
                     .unsupportedOption,
                     "salted-hmac-v1: the policy cannot have a tag, a nonce or algorithms")
@@ -73,7 +74,7 @@ public final class Verifier: Sendable {
                     "salted-hmac-v1: the covered components must be fields without parameters")
             }
         case .document(let plan):
-            guard policy.tag == nil, policy.algorithms == nil else {
+            guard policy.tag == nil, !policy.restrictsAlgorithms else {
                 throw SigningError(
                     .unsupportedOption, "\(plan.name): the policy cannot have a tag or algorithms")
             }

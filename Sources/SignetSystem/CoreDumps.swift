@@ -17,7 +17,7 @@ public enum CoreDumps {
     ///
     /// Removes the handlers of SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV and SIGTRAP;
     /// install your own afterwards. A child process that runs another program inherits only the
-    /// limit on core files.
+    /// (soft) limit on core files.
     ///
     /// In a program built with AddressSanitizer, which must read the memory, it turns off only core
     /// files.

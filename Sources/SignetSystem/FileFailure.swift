@@ -1,4 +1,4 @@
-internal import SignetBase
+package import SignetBase
 
 #if canImport(Glibc)
     internal import Glibc
@@ -64,4 +64,15 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var message: String { "cannot \(operation) \(printable(path)): \(reason)" }
 
     package var description: String { message }
+
+    /// The code by kind and operation.
+    package var errorCode: ErrorCode {
+        switch (kind, operation) {
+        case (.permissions, _): .keyFilePermissions
+        case (.busy, _): .fileBusy
+        case (_, "write"), (_, "create"), (_, "change"), (_, "wipe"), (_, "lock"): .unwritableFile
+        case (_, "edit"): .usage("editor-failed")
+        default: .unreadableFile
+        }
+    }
 }

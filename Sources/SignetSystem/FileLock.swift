@@ -67,7 +67,7 @@ package struct FileLock: ~Copyable {
     /// Replaces the file atomically and keeps the lock.
     ///
     /// With `wipingOld`, the old file's bytes are overwritten once the disk has the new ones. This
-    /// is no guarantee: a solid-state disk, a copy-on-write file system (btrfs, ZFS, overlays), a
+    /// isn't a guarantee: a solid-state disk, a copy-on-write file system (btrfs, ZFS, overlays), a
     /// data journal, a snapshot or a backup can keep the old bytes. A program that has the old file
     /// open reads zeros.
     ///

@@ -6,6 +6,31 @@
 
 /// The contents of folders.
 package enum Folder {
+    /// Returns the path of the process's current folder, or nil if it was removed.
+    package static func current() -> String? {
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    /// Returns whether anything exists at a path, even a broken link.
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Creates a folder if nothing exists at its path.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func create(_ path: String) throws(FileFailure) {
+        guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+            throw FileFailure(path: path, operation: "create", errno: errno)
+        }
+    }
+
+    /// Removes a file that the caller has created, if it still exists.
+    package static func remove(file path: String) { _ = unsafe unlink(path) }
+
     /// Returns the first bytes of each regular file in the same folder as `path`, in no order.
     /// Leaves out unreadable files and the temporary files of killed writers.
     ///

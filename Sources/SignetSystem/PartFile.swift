@@ -109,8 +109,10 @@ package struct PartFile: ~Copyable {
     /// Waits until the disk has the bytes so far.
     package func synchronize() throws(FileFailure) { try file.synchronize() }
 
-    /// Reads the bytes so far in pieces.
-    package func read(_ receive: (Span<UInt8>) throws(FileFailure) -> Void) throws(FileFailure) {
+    /// Reads the bytes so far in pieces, until `receive` throws.
+    ///
+    /// - Throws: `FileFailure`, or the error that `receive` throws.
+    package func read(_ receive: (Span<UInt8>) throws -> Void) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         guard lseek(file.number, 0, SEEK_SET) == 0 else {
             throw FileFailure(path: target.path, operation: "read", errno: errno)

@@ -80,6 +80,34 @@ package enum PrivateFile {
             kind: .permissions)
     }
 
+    /// Reads a regular file that no other user can have written: it belongs to the process's
+    /// effective user or root, and its mode doesn't let group or others write. The checks concern
+    /// the opened file; links are followed.
+    ///
+    /// - Throws: `FileFailure`. The message of the kind `permissions` contains the `chmod` command
+    ///   that fixes the mode.
+    package static func readTrusted(
+        _ path: String, limit: Int
+    ) throws(FileFailure) -> [UInt8] {
+        let file = try Descriptor(opening: path, flags: O_RDONLY | O_NOCTTY)
+        let status = try file.status()
+        try requireRegular(status, path: path, operation: "read")
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw FileFailure(
+                path: path, operation: "use",
+                reason: "found user \(status.st_uid)'s file, expected one of user \(geteuid()), "
+                    + "who runs this, or of root",
+                kind: .permissions)
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw FileFailure(
+                path: path, operation: "use",
+                reason: "others than its owner may write it; chmod go-w \(shellWord(path))",
+                kind: .permissions)
+        }
+        return try file.readAll(limit: limit, expected: Int(status.st_size))
+    }
+
     /// Returns a path to paste into a shell, quoted if necessary.
     private static func shellWord(_ path: String) -> String {
         let isPlain = path.unicodeScalars.allSatisfy {

@@ -1,4 +1,5 @@
 internal import CSignetSystem
+import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -16,7 +17,7 @@ package enum StandardStreams {
 
     /// Makes a write to a closed pipe fail with an error instead of ending the process.
     package static func ignoreBrokenPipes() {
-        _ = signal(SIGPIPE, SIG_IGN)
+        _ = signet_ignore_broken_pipes()
     }
 
     /// Opens `/dev/null` as descriptor 0, 1 or 2 if the process was started without it.
@@ -25,8 +26,18 @@ package enum StandardStreams {
     /// be written into it. Reads and writes still fail, as they did before.
     package static func reserveStandardDescriptors() {
         for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
-            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+            let opened = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+            if opened == number { reserved.withLock { $0.append(number) } }
         }
+    }
+
+    /// The standard descriptors that the process was started without.
+    private static let reserved = Mutex<[Int32]>([])
+
+    /// Makes another program that takes this one's place start without the descriptors that this
+    /// one was started without.
+    static func closeReservedDescriptorsOnExecute() {
+        for number in reserved.withLock(\.self) { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     }
 
     /// Returns whether the process can now open `count` more descriptors.

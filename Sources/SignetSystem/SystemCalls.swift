@@ -2,7 +2,11 @@ internal import CSignetSystem
 
 /// System calls through the C shim. They have their own file, because with both modules imported,
 /// `stat` may mean the shim's declaration, not the system's.
-enum SystemCalls {
+package enum SystemCalls {
+    /// Waits for a child process and returns its exit status: 128 plus the signal's number if a
+    /// signal ended it, and -1 if it is unknown.
+    package static func wait(forChild child: Int32) -> Int32 { signet_wait(child) }
+
     /// Renames a file in an open folder, unless the new name exists. Returns false and sets `errno`
     /// on failure.
     static func renameWithoutReplacing(_ old: String, to new: String, in folder: Int32) -> Bool {

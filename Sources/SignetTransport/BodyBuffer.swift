@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import Synchronization
 
 /// A buffer between an engine that receives a body and a caller that reads it.
@@ -12,8 +13,7 @@ public final class BodyBuffer: Sendable {
     }
 
     private struct State {
-        var chunks: [[UInt8]] = []
-        var first = 0
+        var chunks = Queue<[UInt8]>()
         var count = 0
         var end = End.open
         var isFull = false
@@ -88,7 +88,7 @@ public final class BodyBuffer: Sendable {
                 if let ready = ready(or: continuation) { continuation.resume(returning: ready) }
             }
         } onCancel: {
-            finish(TransportError(code: .cancelled, message: "the call was cancelled"))
+            finish(TransportError(.cancelled, "the call was cancelled"))
             abandon()
         }
         return try result.get()
@@ -108,8 +108,7 @@ public final class BodyBuffer: Sendable {
             guard let reader else { return (nil, false) }
             if state.reader != nil {
                 let error = TransportError(
-                    code: .invalidRequest,
-                    message: "the response's body is already being read by another task")
+                    .invalidRequest, "the response's body is already being read by another task")
                 return (.failure(error), false)
             }
             state.reader = reader
@@ -122,15 +121,8 @@ public final class BodyBuffer: Sendable {
     private static func removeFirst(
         from state: inout State
     ) -> Result<[UInt8]?, TransportError>? {
-        if state.first < state.chunks.count {
-            let chunk = state.chunks[state.first]
-            state.chunks[state.first] = []
-            state.first += 1
+        if let chunk = state.chunks.popFirst() {
             state.count -= chunk.count
-            if state.first == state.chunks.count {
-                state.chunks.removeAll(keepingCapacity: true)
-                state.first = 0
-            }
             return .success(chunk)
         }
         switch state.end {
@@ -145,8 +137,7 @@ public final class BodyBuffer: Sendable {
         let isEarly = state.withLock { state in
             guard !state.isAbandoned else { return false }
             state.isAbandoned = true
-            state.chunks = []
-            state.first = 0
+            state.chunks = Queue()
             state.count = 0
             if case .finished = state.end { return false }
             return true

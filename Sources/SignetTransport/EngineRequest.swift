@@ -111,34 +111,21 @@ extension EngineRequest.ConnectTo {
         }
         guard parts.count == 4, !isInBrackets else {
             throw TransportError(
-                code: .invalidRequest,
-                message: "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
+                .invalidRequest,
+                "connect-to: expected HOST:PORT:ADDRESS:PORT (IPv6 addresses in brackets)")
         }
-        self.init(
-            host: try Self.host(parts[0]), port: try Self.port(parts[1]),
-            address: try Self.host(parts[2]), addressPort: try Self.port(parts[3]))
-    }
-
-    private static func host(_ bytes: [UInt8]) throws(TransportError) -> HostName? {
-        if bytes.isEmpty { return nil }
-        do {
-            return try HostName.canonical(String(decoding: bytes, as: UTF8.self))
+        func host(_ bytes: [UInt8]) throws(HostError) -> HostName? {
+            try bytes.isEmpty ? nil : .canonical(String(decoding: bytes, as: UTF8.self))
+        }
+        func port(_ bytes: [UInt8]) throws(HostError) -> Int? {
+            try bytes.isEmpty ? nil : Authority.port(bytes)
+        }
+        do throws(HostError) {
+            self.init(
+                host: try host(parts[0]), port: try port(parts[1]), address: try host(parts[2]),
+                addressPort: try port(parts[3]))
         } catch {
-            throw TransportError(code: .invalidRequest, message: "connect-to: \(error.message)")
+            throw TransportError(.invalidRequest, "connect-to: \(error.message)")
         }
-    }
-
-    private static func port(_ bytes: [UInt8]) throws(TransportError) -> Int? {
-        if bytes.isEmpty { return nil }
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard bytes.count <= 5,
-            bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let port = Int(text), (1...65535).contains(port)
-        else {
-            throw TransportError(
-                code: .invalidRequest,
-                message: "connect-to: invalid port, expected a number from 1 to 65535")
-        }
-        return port
     }
 }

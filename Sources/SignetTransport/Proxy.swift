@@ -1,5 +1,5 @@
+public import SignetBase
 internal import SignetCrypto
-public import SignetPinning
 internal import SignetSystem
 
 /// A proxy: its protocol, host, port and credentials.
@@ -74,7 +74,7 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
             credentials = try Self.credentials(rest[..<at])
             rest = rest[(at + 1)...]
         }
-        do throws(PinError) {
+        do throws(HostError) {
             let authority = try Authority(parsing: String(decoding: rest, as: UTF8.self))
             host = authority.host
             port = authority.writtenPort ?? (kind == .https ? 443 : 1080)
@@ -193,31 +193,10 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     private static func unescaped(_ text: ArraySlice<UInt8>) throws(TransportError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var index = text.startIndex
-        while index < text.endIndex {
-            var byte = text[index]
-            index += 1
-            if byte == UInt8(ascii: "%") {
-                guard index + 1 < text.endIndex, let high = hexadecimal(text[index]),
-                    let low = hexadecimal(text[index + 1])
-                else { throw invalid("has an invalid \"%\" escape before its host") }
-                byte = high << 4 | low
-                index += 2
-            }
-            bytes.append(byte)
+        guard let bytes = PercentCoding.decoded(text) else {
+            throw invalid("has an invalid \"%\" escape before its host")
         }
         return bytes
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     private static func wipe(_ slice: inout ArraySlice<UInt8>) {
@@ -225,6 +204,6 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     private static func invalid(_ problem: String) -> TransportError {
-        TransportError(code: .invalidRequest, message: "the proxy's URL \(problem)")
+        TransportError(.invalidRequest, "the proxy's URL \(problem)")
     }
 }

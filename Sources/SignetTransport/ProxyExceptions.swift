@@ -1,4 +1,4 @@
-public import SignetPinning
+public import SignetBase
 
 /// The hosts that requests reach without a proxy.
 public struct ProxyExceptions: Sendable, Hashable {

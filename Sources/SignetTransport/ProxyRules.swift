@@ -34,7 +34,7 @@ public struct ProxyRules: Sendable {
                 do throws(TransportError) {
                     return try Proxy(parsing: text, allowsCredentials: true)
                 } catch {
-                    throw TransportError(code: error.code, message: "\(name): \(error.message)")
+                    throw TransportError(error.code, "\(name): \(error.message)")
                 }
             }
             return nil

@@ -118,14 +118,12 @@ public struct RedirectChain: Sendable {
     ) throws(TransportError) {
         let to = redirect.to
         let decision = pins?.decision(
-            for: to.origin.host, isSecure: to.origin.isSecure, now: now)
+            for: to.origin.host, isSecure: to.origin.isSecure, now: now, port: to.origin.port)
         if let refusal = decision?.refusal {
             let error = TransportError(refusal)
-            var pinRefusal = error.pinRefusal
-            pinRefusal?.port = to.origin.port
             throw failure(
                 error.code, status: redirect.status, to: to, rule: error.message,
-                pinRefusal: pinRefusal)
+                pinRefusal: error.pinRefusal)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {
@@ -192,8 +190,7 @@ public struct RedirectChain: Sendable {
         pinRefusal: PinRefusal? = nil
     ) -> TransportError {
         TransportError(
-            code: code,
-            message: "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
+            code, "redirect \(status) from \(url)\(to.map { " to \($0)" } ?? ""): \(rule)",
             pinRefusal: pinRefusal)
     }
 }

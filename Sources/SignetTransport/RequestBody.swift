@@ -121,16 +121,15 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
                 isEnded = true
                 guard let length, count < length else { return nil }
                 throw TransportError(
-                    code: .bodyLength,
-                    message: "the request's body ended after \(count) bytes, expected \(length)")
+                    .bodyLength,
+                    "the request's body ended after \(count) bytes, expected \(length)")
             }
             count += Int64(chunk.count)
             guard let length, count >= length else { return chunk }
             isEnded = true
             if count == length, try await pull() == nil { return chunk }
             throw TransportError(
-                code: .bodyLength,
-                message: "the request's body has more than the expected \(length) bytes")
+                .bodyLength, "the request's body has more than the expected \(length) bytes")
         }
 
         private mutating func pull() async throws(TransportError) -> [UInt8]? {
@@ -142,10 +141,9 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
             } catch let error as TransportError {
                 throw error
             } catch is CancellationError {
-                throw TransportError(code: .cancelled, message: "the call was cancelled")
+                throw TransportError(.cancelled, "the call was cancelled")
             } catch {
-                throw TransportError(
-                    code: .bodyFailed, message: "the request's body could not be read: \(error)")
+                throw TransportError(.bodyFailed, "the request's body could not be read: \(error)")
             }
         }
     }
@@ -206,9 +204,7 @@ private final class Once: Sendable {
         }
         guard !wasUsed else {
             throw TransportError(
-                code: .bodyNotReplayable,
-                message:
-                    "the request's body can be read only once and was read before")
+                .bodyNotReplayable, "the request's body can be read only once and was read before")
         }
     }
 }

@@ -60,8 +60,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
         while let chunk = try await reading.buffer.next() {
             guard chunk.count <= limit - whole.count else {
                 throw TransportError(
-                    code: .responseTooLarge,
-                    message: "the response's body has more than \(limit) bytes")
+                    .responseTooLarge, "the response's body has more than \(limit) bytes")
             }
             if whole.isEmpty { whole = chunk } else { whole.append(contentsOf: chunk) }
         }

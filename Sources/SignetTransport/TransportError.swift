@@ -1,5 +1,4 @@
-internal import SignetBase
-internal import SignetCrypto
+package import SignetBase
 public import SignetPinning
 
 /// An error of a call that got no response, or only a part of it.
@@ -11,97 +10,70 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     ///
     /// New codes may be added, so a `switch` needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case name, connect, tls
-            case pinMismatch = "pin-mismatch"
-            case unlistedHost = "unlisted-host"
-            case policyExpired = "policy-expired"
-            case cleartextToPinnedHost = "cleartext-to-pinned-host"
-            case timeout
-            case cutOff = "cut-off"
-            case malformedResponse = "malformed-reply"
-            case responseTooLarge = "reply-too-large"
-            case unsupportedEncoding = "unsupported-encoding"
-            case cancelled
-            case notRunning = "not-running"
-            case unsupportedLibcurl = "unsupported-libcurl"
-            case invalidRequest = "invalid-request"
-            case bodyLength = "body-length"
-            case bodyFailed = "body-failed"
-            case bodyChanged = "body-changed"
-            case bodyNotReplayable = "body-not-replayable"
-            case trustStore = "trust-store"
-            case resources
-            case redirectRefused = "redirect-refused"
-            case redirectLoop = "redirect-loop"
-            case tooManyRedirects = "too-many-redirects"
-            case proxy
-            case proxyRefused = "proxy-refused"
-            case proxyAuthentication = "proxy-authentication"
-        }
+        package let value: ErrorCode
 
-        private let value: Value
+        private init(_ value: ErrorCode) { self.value = value }
 
         /// The host's name could not be resolved.
-        public static let name = Code(value: .name)
+        public static let name = Code(.noAnswer("name"))
         /// The connection failed.
-        public static let connect = Code(value: .connect)
+        public static let connect = Code(.connect)
         /// TLS failed: the handshake, CA, dates or host name.
-        public static let tls = Code(value: .tls)
+        public static let tls = Code(.noAnswer("tls"))
         /// No certificate of the verified chain has a pinned key.
-        public static let pinMismatch = Code(value: .pinMismatch)
+        public static let pinMismatch = Code(.pinMismatch)
         /// The policy doesn't list the host.
-        public static let unlistedHost = Code(value: .unlistedHost)
+        public static let unlistedHost = Code(.unlistedHost)
         /// The policy's rule for the host has expired.
-        public static let policyExpired = Code(value: .policyExpired)
+        public static let policyExpired = Code(.policyExpired)
         /// The URL of a pinned host has the scheme http.
-        public static let cleartextToPinnedHost = Code(value: .cleartextToPinnedHost)
+        public static let cleartextToPinnedHost = Code(.cleartextToPinnedHost)
         /// The deadline passed.
-        public static let timeout = Code(value: .timeout)
+        public static let timeout = Code(.timeout)
         /// The connection ended before the response did.
-        public static let cutOff = Code(value: .cutOff)
+        public static let cutOff = Code(.cutOff)
         /// The response isn't valid HTTP, or it is ambiguous and therefore refused.
-        public static let malformedResponse = Code(value: .malformedResponse)
+        public static let malformedResponse = Code(.malformedResponse)
         /// The response's body or header is larger than the limit.
-        public static let responseTooLarge = Code(value: .responseTooLarge)
+        public static let responseTooLarge = Code(.responseTooLarge)
         /// The response's body has an unknown content coding, or more than one.
-        public static let unsupportedEncoding = Code(value: .unsupportedEncoding)
+        public static let unsupportedEncoding = Code(.noAnswer("unsupported-encoding"))
         /// The caller's task was cancelled.
-        public static let cancelled = Code(value: .cancelled)
+        public static let cancelled = Code(.noAnswer("cancelled"))
         /// The engine has been shut down.
-        public static let notRunning = Code(value: .notRunning)
+        public static let notRunning = Code(.notRunning)
         /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
-        public static let unsupportedLibcurl = Code(value: .unsupportedLibcurl)
+        public static let unsupportedLibcurl = Code(.usage("unsupported-libcurl"))
         /// The request is invalid. Nothing was sent.
-        public static let invalidRequest = Code(value: .invalidRequest)
+        public static let invalidRequest = Code(.usage("invalid-request"))
         /// A streamed body is shorter or longer than its length. The request wasn't sent
         /// completely.
-        public static let bodyLength = Code(value: .bodyLength)
+        public static let bodyLength = Code(.usage("body-length"))
         /// The source of a streamed body failed. The request wasn't sent completely.
-        public static let bodyFailed = Code(value: .bodyFailed)
+        public static let bodyFailed = Code(.usage("body-failed"))
         /// A file changed while it was sent. The request wasn't sent completely.
-        public static let bodyChanged = Code(value: .bodyChanged)
+        public static let bodyChanged = Code(.usage("body-changed"))
         /// A body that can be read only once would have to be sent again.
-        public static let bodyNotReplayable = Code(value: .bodyNotReplayable)
+        public static let bodyNotReplayable = Code(.noAnswer("body-not-replayable"))
         /// The CA file can't be read, or contains no certificate.
-        public static let trustStore = Code(value: .trustStore)
+        public static let trustStore = Code(.usage("trust-store"))
         /// The system provided no memory, thread or socket.
-        public static let resources = Code(value: .resources)
+        public static let resources = Code(.noAnswer("resources"))
         /// The redirect policy refuses a redirect.
-        public static let redirectRefused = Code(value: .redirectRefused)
+        public static let redirectRefused = Code(.checkFailed("redirect-refused"))
         /// A redirect leads to a URL that the call has requested before.
-        public static let redirectLoop = Code(value: .redirectLoop)
+        public static let redirectLoop = Code(.noAnswer("redirect-loop"))
         /// There were more redirects than the policy allows.
-        public static let tooManyRedirects = Code(value: .tooManyRedirects)
+        public static let tooManyRedirects = Code(.noAnswer("too-many-redirects"))
         /// The proxy could not be found, reached or trusted, or didn't respond as a proxy.
-        public static let proxy = Code(value: .proxy)
+        public static let proxy = Code(.noAnswer("proxy"))
         /// The proxy refused to connect to the host.
-        public static let proxyRefused = Code(value: .proxyRefused)
+        public static let proxyRefused = Code(.noAnswer("proxy-refused"))
         /// The proxy requires credentials, or rejected those it got.
-        public static let proxyAuthentication = Code(value: .proxyAuthentication)
+        public static let proxyAuthentication = Code(.noAnswer("proxy-authentication"))
 
         /// The code's name in kebab-case, as the `signet` tool prints it.
-        public var name: String { value.rawValue }
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }
@@ -116,7 +88,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public let pinRefusal: PinRefusal?
 
     /// Creates an error.
-    public init(code: Code, message: String, pinRefusal: PinRefusal? = nil) {
+    public init(_ code: Code, _ message: String, pinRefusal: PinRefusal? = nil) {
         self.code = code
         self.message = printable(message)
         self.pinRefusal = pinRefusal
@@ -137,6 +109,6 @@ extension TransportError {
             case .pinMismatch: .pinMismatch
             default: .invalidRequest
             }
-        self.init(code: code, message: refusal.message, pinRefusal: refusal.refusal)
+        self.init(code, refusal.message, pinRefusal: refusal.refusal)
     }
 }

@@ -1,5 +1,5 @@
 public import HTTPTypes
-public import SignetPinning
+public import SignetBase
 
 /// A URL's origin: scheme, host and port in canonical form (RFC 6454, section 4).
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
@@ -22,18 +22,26 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host
     ///   or port, or user info, which the message doesn't repeat.
     public init(scheme: String, authority: String) throws(TransportError) {
-        let isSecure = scheme.lowercased() == "https"
-        guard isSecure || scheme.lowercased() == "http" else {
-            throw TransportError(
-                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
-        }
-        do throws(PinError) {
+        let isSecure = try Self.isSecure(scheme: scheme)
+        do throws(HostError) {
             let parsed = try Authority(parsing: authority)
             self.init(
                 isSecure: isSecure, host: parsed.host,
                 port: parsed.port(scheme: isSecure ? "https" : "http"))
         } catch {
-            throw TransportError(code: .invalidRequest, message: error.message)
+            throw TransportError(.invalidRequest, error.message)
+        }
+    }
+
+    /// Whether a scheme is https and not http.
+    package static func isSecure(scheme: String) throws(TransportError) -> Bool {
+        if scheme == "https" { return true }
+        switch scheme.lowercased() {
+        case "https": return true
+        case "http": return false
+        default:
+            throw TransportError(
+                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
         }
     }
 
@@ -50,9 +58,13 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// An absolute http or https URL without user info or a fragment.
+///
+/// Two URLs are equal if their origins, paths and queries are, however their hosts are written.
 public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     /// The scheme, host and port.
     public let origin: WebOrigin
+    /// The host and the port as written, which a request names and a signature covers.
+    public let authority: String
     /// The path, beginning with `/`. Percent escapes stay as written.
     public let path: String
     /// The query without `?`; `nil` if the URL has no query.
@@ -60,9 +72,57 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a URL of its parts.
     public init(origin: WebOrigin, path: String, query: String? = nil) {
+        self.init(origin: origin, authority: origin.authority, path: path, query: query)
+    }
+
+    private init(origin: WebOrigin, authority: String, path: String, query: String?) {
         self.origin = origin
+        self.authority = authority
         self.path = path.isEmpty ? "/" : path
         self.query = query
+    }
+
+    /// Parses a URL of ASCII characters.
+    ///
+    /// - Throws: `TransportError` with code `invalid-request` for more than 65,536 bytes, another
+    ///   scheme, an invalid host or port, a fragment, or user info. The message repeats no part of
+    ///   the URL.
+    public init(parsing text: String) throws(TransportError) {
+        try Self.check(text)
+        let parts: URLParts
+        do throws(HostError) {
+            parts = try URLParts(parsing: text)
+        } catch {
+            throw Self.invalid(error.message)
+        }
+        self.init(
+            origin: try WebOrigin(scheme: parts.scheme, authority: parts.authority),
+            authority: parts.authority, path: parts.path, query: parts.query)
+    }
+
+    /// Returns the URL with another path and query, without parsing its host again.
+    ///
+    /// - Parameter target: Empty, or begins with `/` or `?`.
+    /// - Throws: `TransportError` with code `invalid-request` if the target isn't a path and query.
+    package func replacing(target: String) throws(TransportError) -> WebURL {
+        try Self.check(target)
+        guard target.isEmpty || "/?".utf8.contains(target.utf8[target.startIndex]) else {
+            throw Self.invalid("the path does not begin with \"/\"")
+        }
+        return WebURL(origin: origin, authority: authority, target: target)
+    }
+
+    private static func check(_ text: String) throws(TransportError) {
+        guard text.utf8.count <= 65536 else { throw invalid("the URL is longer than 65536 bytes") }
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw invalid("the URL contains a character that is not ASCII")
+        }
+        if let defect = URLParts.defect(in: text.utf8) {
+            throw invalid("the URL contains \(defect)")
+        }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else {
+            throw invalid("the URL contains a fragment")
+        }
     }
 
     /// Creates the URL of a request.
@@ -71,14 +131,31 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     ///   missing or invalid.
     public init(_ request: HTTPRequest) throws(TransportError) {
         guard let authority = request.authority, !authority.isEmpty else {
-            throw TransportError(code: .invalidRequest, message: "the request has no host")
+            throw Self.invalid("the request has no host")
         }
-        let target = request.path ?? "/"
-        let mark = target.firstIndex(of: "?")
         self.init(
             origin: try WebOrigin(scheme: request.scheme ?? "https", authority: authority),
+            authority: authority, target: request.path ?? "/")
+    }
+
+    private init(origin: WebOrigin, authority: String, target: String) {
+        let mark = target.firstIndex(of: "?")
+        self.init(
+            origin: origin, authority: authority,
             path: String(target[..<(mark ?? target.endIndex)]),
             query: mark.map { String(target[target.index(after: $0)...]) })
+    }
+
+    /// Whether origins, paths and queries are equal.
+    public static func == (left: WebURL, right: WebURL) -> Bool {
+        left.origin == right.origin && left.path == right.path && left.query == right.query
+    }
+
+    /// Hashes the origin, the path and the query.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(origin)
+        hasher.combine(path)
+        hasher.combine(query)
     }
 
     /// The path and, if there is one, the query.
@@ -97,7 +174,8 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
             !names.contains(String(pair.prefix { $0 != "=" }))
         }
         return WebURL(
-            origin: origin, path: path, query: kept.isEmpty ? nil : kept.joined(separator: "&"))
+            origin: origin, authority: authority, path: path,
+            query: kept.isEmpty ? nil : kept.joined(separator: "&"))
     }
 }
 
@@ -153,8 +231,8 @@ extension WebURL {
         let scheme = String(decoding: rest[..<end], as: UTF8.self).lowercased()
         guard scheme == "https" || scheme == "http" else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location has an unknown scheme, expected https or http")
+                .redirectRefused,
+                "its Location has an unknown scheme, expected https or http")
         }
         rest = rest[(end + 1)...]
         return scheme
@@ -165,8 +243,8 @@ extension WebURL {
     ) throws(TransportError) -> WebOrigin {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw TransportError(
-                code: .redirectRefused,
-                message: "its Location contains a user name or a password")
+                .redirectRefused,
+                "its Location contains a user name or a password")
         }
         guard !authority.isEmpty else { throw malformed("has no host") }
         do throws(TransportError) {
@@ -204,20 +282,19 @@ extension WebURL {
         }
     }
 
+    private static let kept = ASCIISet(allExcept: "\"<>^`{|}")
+
     private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
-        for byte in bytes {
-            if byte >= 0x80 || "\"<>^`{|}".utf8.contains(byte) {
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            } else {
-                text.append(byte)
-            }
-        }
+        PercentCoding.append(bytes, keeping: kept, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
+    private static func invalid(_ message: String) -> TransportError {
+        TransportError(.invalidRequest, message)
+    }
+
     private static func malformed(_ problem: String) -> TransportError {
-        TransportError(code: .malformedResponse, message: "its Location \(problem)")
+        TransportError(.malformedResponse, "its Location \(problem)")
     }
 }

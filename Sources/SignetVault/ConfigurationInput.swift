@@ -30,13 +30,16 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     /// An input without values.
     public static let none = ConfigurationInput(source: .joined([]))
 
-    /// Reads a flat JSON object from a file or pipe of at most 16 MiB; `-` is standard input.
+    /// Reads a JSON object from a file or pipe of at most 16 MiB; `-` is standard input.
+    ///
+    /// The object is flat: its members are keys. A nested object is flattened with dots, as far as
+    /// keys of the schema begin with its name and a dot, unless a key takes it whole.
     public static func file(_ path: String) -> ConfigurationInput { .init(source: .file(path)) }
 
-    /// Reads a flat JSON object from bytes.
+    /// Reads a JSON object from bytes, as ``file(_:)`` does.
     public static func json(_ bytes: [UInt8]) -> ConfigurationInput { .init(source: .json(bytes)) }
 
-    /// Uses values from the program itself.
+    /// Uses values from the program itself; nested objects are flattened as by ``file(_:)``.
     public static func values(_ values: JSONObject) -> ConfigurationInput {
         .init(source: .values(values))
     }
@@ -87,26 +90,45 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
     /// Reads the input.
     ///
-    /// - Throws: `unreadable-file` and `malformed-input`; `wrong-type` if a text isn't of its key's
-    ///   type; `unknown-config-key`.
-    func entries(for schema: Schema, origin: ConfigurationOrigin) throws(VaultError) -> [Entry] {
+    /// - Parameter problems: Gets the errors: `unreadable-file` and `malformed-input`; `wrong-type`
+    ///   if a text isn't of its key's type; `unknown-config-key`. Entries without an error are
+    ///   returned all the same.
+    func entries(
+        for schema: Schema, origin: ConfigurationOrigin, problems: inout [VaultError]
+    ) -> [Entry] {
+        do throws(VaultError) {
+            return try read(for: schema, origin: origin, problems: &problems)
+        } catch {
+            problems.append(error)
+            return []
+        }
+    }
+
+    private func read(
+        for schema: Schema, origin: ConfigurationOrigin, problems: inout [VaultError]
+    ) throws(VaultError) -> [Entry] {
         let place = origin.rawValue
         switch source {
         case .file(let path):
             let object = try Self.object(parsing: Self.read(path), place: "\(place) (\(path))")
-            return Self.entries(of: object, place: place)
+            return try Self.entries(of: object, schema: schema, place: place)
         case .json(let bytes):
-            return Self.entries(of: try Self.object(parsing: bytes, place: place), place: place)
-        case .values(let object): return Self.entries(of: object, place: place)
+            return try Self.entries(
+                of: try Self.object(parsing: bytes, place: place), schema: schema, place: place)
+        case .values(let object):
+            return try Self.entries(of: object, schema: schema, place: place)
         case .texts(let texts):
-            return try Self.entries(parsing: texts, schema: schema, place: place)
+            return Self.entries(
+                parsing: texts, schema: schema, place: place, problems: &problems)
         case .environment(let prefix, let variables):
             return try Self.entries(
                 parsing: variables ?? ProcessInfo.processInfo.environment, prefix: prefix,
-                schema: schema, place: place)
+                schema: schema, place: place, problems: &problems)
         case .joined(let inputs):
             var entries: [Entry] = []
-            for input in inputs { entries += try input.entries(for: schema, origin: origin) }
+            for input in inputs {
+                entries += input.entries(for: schema, origin: origin, problems: &problems)
+            }
             return entries
         }
     }
@@ -138,8 +160,40 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         return object
     }
 
-    private static func entries(of object: JSONObject, place: String) -> [Entry] {
-        object.map { Entry(name: $0.name, value: $0.value, place: place) }
+    /// Returns the members of an object as keys, flattened with dots where the schema wants it.
+    ///
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key.
+    private static func entries(
+        of object: JSONObject, schema: Schema, place: String
+    ) throws(VaultError) -> [Entry] {
+        var entries: [Entry] = []
+        flatten(object, prefix: "", schema: schema, place: place, into: &entries)
+        guard entries.count != object.count || object.contains(where: { $0.value.object != nil })
+        else { return entries }
+        var seen: Set<ByteName> = []
+        for entry in entries where !seen.insert(ByteName(entry.name)).inserted {
+            throw VaultError(
+                .malformedInput, "\(quoted(entry.name)) in \(place): duplicate key",
+                key: entry.name)
+        }
+        return entries
+    }
+
+    private static func flatten(
+        _ object: JSONObject, prefix: String, schema: Schema, place: String,
+        into entries: inout [Entry]
+    ) {
+        for (member, value) in object {
+            let name = prefix + member
+            if let nested = value.object, schema.position(of: name) == nil,
+                schema.hasKeys(below: name)
+            {
+                flatten(
+                    nested, prefix: name + ".", schema: schema, place: place, into: &entries)
+            } else {
+                entries.append(Entry(name: name, value: value, place: place))
+            }
+        }
     }
 }
 
@@ -147,30 +201,36 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
 extension ConfigurationInput {
     private static func entries(
-        parsing texts: [String], schema: Schema, place: String
-    ) throws(VaultError) -> [Entry] {
+        parsing texts: [String], schema: Schema, place: String, problems: inout [VaultError]
+    ) -> [Entry] {
         var seen: Set<ByteName> = []
         var entries: [Entry] = []
         for (index, text) in texts.enumerated() {
-            guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")),
-                equals > text.startIndex
-            else {
-                throw VaultError(
-                    .malformedInput, "\(place) value \(index + 1): expected KEY=VALUE")
+            do throws(VaultError) {
+                guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")),
+                    equals > text.startIndex
+                else {
+                    throw VaultError(
+                        .malformedInput, "\(place) value \(index + 1): expected KEY=VALUE")
+                }
+                let name = String(text[..<equals])
+                guard seen.insert(ByteName(name)).inserted else {
+                    throw VaultError(
+                        .malformedInput, "\(quoted(name)) in \(place): duplicate key", key: name)
+                }
+                guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
+                let value = String(text[text.utf8.index(after: equals)...])
+                entries.append(try Self.entry(parsing: value, rule: rule, place: place))
+            } catch {
+                problems.append(error)
             }
-            let name = String(text[..<equals])
-            guard seen.insert(ByteName(name)).inserted else {
-                throw VaultError(.malformedInput, "\(quoted(name)) in \(place): duplicate key")
-            }
-            guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
-            let value = String(text[text.utf8.index(after: equals)...])
-            entries.append(try Self.entry(parsing: value, rule: rule, place: place))
         }
         return entries
     }
 
     private static func entries(
-        parsing variables: [String: String], prefix: String, schema: Schema, place: String
+        parsing variables: [String: String], prefix: String, schema: Schema, place: String,
+        problems: inout [VaultError]
     ) throws(VaultError) -> [Entry] {
         guard !prefix.isEmpty else {
             throw VaultError(
@@ -183,24 +243,29 @@ extension ConfigurationInput {
         var entries: [Entry] = []
         for (name, value) in variables.sorted(by: { $0.key < $1.key })
         where name.utf8.starts(with: prefix.utf8) {
-            guard let matches = rules[ByteName(name)] else {
-                throw VaultError(
-                    .unknownConfigKey,
-                    "variable \(quoted(name)) in \(place): no key of the schema has this name")
+            do throws(VaultError) {
+                guard let matches = rules[ByteName(name)] else {
+                    throw VaultError(
+                        .unknownConfigKey,
+                        "variable \(quoted(name)) in \(place): no key of the schema has this name")
+                }
+                guard matches.count == 1 else {
+                    let names = matches.map { quoted($0.name) }.joined(separator: " and ")
+                    throw VaultError(
+                        .malformedInput,
+                        "variable \(quoted(name)) in \(place): both \(names) have this name")
+                }
+                let place = "\(place) (variable \(name))"
+                entries.append(try entry(parsing: value, rule: matches[0], place: place))
+            } catch {
+                problems.append(error)
             }
-            guard matches.count == 1 else {
-                let names = matches.map { quoted($0.name) }.joined(separator: " and ")
-                throw VaultError(
-                    .malformedInput,
-                    "variable \(quoted(name)) in \(place): both \(names) have this name")
-            }
-            let place = "\(place) (variable \(name))"
-            entries.append(try entry(parsing: value, rule: matches[0], place: place))
         }
         return entries
     }
 
-    private static func variable(for key: String, prefix: String) -> String {
+    /// Returns the name of a key's environment variable.
+    package static func variable(for key: String, prefix: String) -> String {
         let name = key.utf8.map { byte in
             switch byte {
             case 0x61...0x7a: byte - 0x20
@@ -227,7 +292,7 @@ extension ConfigurationInput {
                 throw VaultError(
                     .wrongType,
                     "\(quoted(rule.name)) in \(place): expected \(rule.type.expectation) as JSON: "
-                        + error.messageWithoutNames)
+                        + error.messageWithoutNames, key: rule.name)
             }
         }
         return Entry(name: rule.name, value: value, place: place)

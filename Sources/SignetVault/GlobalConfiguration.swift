@@ -62,7 +62,8 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     ///   - fetched: The values fetched from a service at the start.
     ///   - keys: The public keys that the program reads. Each must have a value of its type, here
     ///     and in every configuration created by changing this one, so that no read fails later.
-    /// - Throws: `VaultError`, naming the key and the input but never the value:
+    /// - Throws: `VaultError` with every problem of all inputs, each naming the key and the input
+    ///   but never the value:
     ///   `unknown-config-key`, `source-not-allowed`, `wrong-type`, `out-of-range`,
     ///   `pattern-mismatch`, `not-in-list`, `public-value-looks-secret`, `malformed-input`,
     ///   `unreadable-file`; for `keys` also `missing-value` and `not-public`.
@@ -75,9 +76,12 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         let inputs: [(ConfigurationOrigin, ConfigurationInput)] = [
             (.defaults, defaults), (.launch, launch), (.fetched, fetched),
         ]
+        var problems: [VaultError] = []
         for (origin, input) in inputs {
-            try Self.merge(input, from: origin, into: &settings, schema: schema)
+            Self.merge(
+                input, from: origin, into: &settings, schema: schema, problems: &problems)
         }
+        if let error = VaultError(joining: problems) { throw error }
         try self.init(
             schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
     }
@@ -88,16 +92,36 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     ) throws(VaultError) {
         self.contents = Contents(schema: schema, settings: settings, required: required)
         self.public = PublicView(schema: schema, settings: settings)
-        for key in required { try key.check(self.public) }
+        var problems: [VaultError] = []
+        for key in required {
+            do throws(VaultError) {
+                try key.check(self.public)
+            } catch {
+                problems.append(error)
+            }
+        }
+        if let error = VaultError(joining: problems) { throw error }
     }
 
     private static func merge(
         _ input: ConfigurationInput, from origin: ConfigurationOrigin,
-        into settings: inout [Setting], schema: Schema
-    ) throws(VaultError) {
-        for entry in try input.entries(for: schema, origin: origin) {
+        into settings: inout [Setting], schema: Schema, problems: inout [VaultError]
+    ) {
+        for entry in input.entries(for: schema, origin: origin, problems: &problems) {
+            set(entry, from: origin, into: &settings, schema: schema, problems: &problems)
+        }
+    }
+
+    /// Checks a value and sets it, or adds the problem.
+    static func set(
+        _ entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin,
+        into settings: inout [Setting], schema: Schema, problems: inout [VaultError]
+    ) {
+        do throws(VaultError) {
             let checked = try check(entry, from: origin, against: schema)
             settings[checked.index][origin] = checked.value
+        } catch {
+            problems.append(error)
         }
     }
 
@@ -123,7 +147,8 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
                 .map(\.rawValue).joined(separator: ", ")
             throw VaultError(
                 .sourceNotAllowed,
-                "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it")
+                "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it",
+                key: entry.name)
         }
         return index
     }
@@ -183,16 +208,21 @@ extension GlobalConfiguration {
         _ origin: ConfigurationOrigin, with values: JSONObject
     ) throws(VaultError) -> GlobalConfiguration {
         var settings = contents.settings
+        var problems: [VaultError] = []
         for (name, value) in values {
             let entry = ConfigurationInput.Entry(name: name, value: value, place: origin.rawValue)
-            if value.isNull {
-                let index = try Self.position(of: entry, from: origin, in: schema)
-                settings[index][origin] = nil
-            } else {
-                let checked = try Self.check(entry, from: origin, against: schema)
-                settings[checked.index][origin] = checked.value
+            guard value.isNull else {
+                Self.set(
+                    entry, from: origin, into: &settings, schema: schema, problems: &problems)
+                continue
+            }
+            do throws(VaultError) {
+                settings[try Self.position(of: entry, from: origin, in: schema)][origin] = nil
+            } catch {
+                problems.append(error)
             }
         }
+        if let error = VaultError(joining: problems) { throw error }
         return try with(settings)
     }
 
@@ -209,7 +239,9 @@ extension GlobalConfiguration {
     ) throws(VaultError) -> GlobalConfiguration {
         var settings = contents.settings
         for index in settings.indices { settings[index][origin] = nil }
-        try Self.merge(input, from: origin, into: &settings, schema: schema)
+        var problems: [VaultError] = []
+        Self.merge(input, from: origin, into: &settings, schema: schema, problems: &problems)
+        if let error = VaultError(joining: problems) { throw error }
         return try with(settings)
     }
 

@@ -12,7 +12,8 @@ extension KeyRule {
         do throws(ValueRule.InvalidRule) {
             try self.init(checking: description, named: name)
         } catch {
-            throw VaultError(.malformedSchema, "key \(quoted(name)): \(error.problem)")
+            throw VaultError(
+                .malformedSchema, "key \(quoted(name)): \(error.problem)", key: name)
         }
     }
 

@@ -44,10 +44,12 @@ package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(ValueRule.Refusal) {
             typed = try self.value.checked(value)
         } catch {
-            throw VaultError(error.code, "\(quoted(name)) in \(place): \(error.problem)")
+            throw VaultError(
+                error.code, "\(quoted(name)) in \(place): \(error.problem)", key: name)
         }
         if let reason = secretReason(in: value) {
-            throw VaultError(.publicValueLooksSecret, "\(quoted(name)) in \(place): \(reason)")
+            throw VaultError(
+                .publicValueLooksSecret, "\(quoted(name)) in \(place): \(reason)", key: name)
         }
         return typed
     }

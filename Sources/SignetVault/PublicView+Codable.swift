@@ -63,14 +63,14 @@ extension PublicView {
     public func decode<Value: Decodable>(
         _ type: Value.Type, at prefix: String? = nil, names: MemberNames = .nested
     ) throws(VaultError) -> Value {
-        var root = Branch()
+        var root = NestedMembers()
         for (rule, value) in checked {
             guard let value, let name = Self.name(rule.name, without: prefix) else { continue }
-            let path =
+            let isInserted =
                 names == .flat
-                ? [name]
-                : name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard root.insert(value.codableForm, at: path[...]) else {
+                ? root.insert(value.codableForm, at: [name])
+                : root.insert(value.codableForm, named: name)
+            guard isInserted else {
                 throw VaultError(
                     .wrongType,
                     "key \(quoted(rule.name)): its name and another key's cannot both be nested "
@@ -91,50 +91,6 @@ extension PublicView {
         let bytes = name.utf8
         guard bytes.starts(with: "\(prefix).".utf8) else { return nil }
         return String(name[bytes.index(bytes.startIndex, offsetBy: prefix.utf8.count + 1)...])
-    }
-
-    /// An object that is built from dotted names.
-    private struct Branch {
-        private enum Member {
-            case value(JSONValue)
-            case branch(Branch)
-        }
-
-        private var members: [ByteName: Member] = [:]
-        private var order: [ByteName] = []
-
-        /// Returns false if the path needs an object in the place of a value, or a value in the
-        /// place of an object.
-        mutating func insert(_ value: JSONValue, at path: ArraySlice<String>) -> Bool {
-            guard let first = path.first.map(ByteName.init) else { return false }
-            if path.count == 1 {
-                guard members[first] == nil else { return false }
-                members[first] = .value(value)
-                order.append(first)
-                return true
-            }
-            var branch = Branch()
-            switch members[first] {
-            case .value?: return false
-            case .branch(let found)?: branch = found
-            case nil: order.append(first)
-            }
-            members[first] = nil
-            let isInserted = branch.insert(value, at: path.dropFirst())
-            members[first] = .branch(branch)
-            return isInserted
-        }
-
-        var object: JSONObject {
-            JSONObject(
-                order.map { name in
-                    switch members[name] {
-                    case .value(let value)?: (name.text, value)
-                    case .branch(let branch)?: (name.text, .object(branch.object))
-                    case nil: (name.text, .null)
-                    }
-                })
-        }
     }
 }
 

@@ -37,13 +37,15 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The keys' rules in the order of the schema.
     package let rules: [KeyRule]
     private let positions: [ByteName: Int]
+    private let groups: Set<ByteName>
 
     /// The keys' names in the order of the schema.
     public var keys: [String] { rules.map(\.name) }
 
     /// Reads a schema from JSON.
     ///
-    /// - Throws: `malformed-schema` if the text isn't strict JSON, a member is unknown, or a rule
+    /// - Throws: `malformed-schema`, with every invalid key in the error's `problems`, if the text
+    ///   isn't strict JSON, a member is unknown, or a rule
     ///   is invalid: a minimum above its maximum, a limit that the type doesn't have, a listed
     ///   value that the rest of the rule refuses, an invalid pattern, or two keys that look the
     ///   same.
@@ -88,18 +90,40 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         var positions: [ByteName: Int] = [:]
         // Swift's `==` treats all Unicode forms of a text as equal.
         var seen: Set<String> = []
+        var problems: [VaultError] = []
         for (name, description) in keys {
-            guard seen.insert(name).inserted else {
-                throw VaultError(
-                    .malformedSchema,
-                    "key \(quoted(name)): another key differs from it only in its Unicode form")
+            do throws(VaultError) {
+                guard seen.insert(name).inserted else {
+                    throw VaultError(
+                        .malformedSchema,
+                        "key \(quoted(name)): another key differs from it only in its Unicode form",
+                        key: name)
+                }
+                positions[ByteName(name)] = rules.count
+                rules.append(try KeyRule(parsing: description, named: name))
+            } catch {
+                problems.append(error)
             }
-            positions[ByteName(name)] = rules.count
-            rules.append(try KeyRule(parsing: description, named: name))
         }
+        if let error = VaultError(joining: problems) { throw error }
         self.rules = rules
         self.positions = positions
+        self.groups = Self.groups(of: rules.map(\.name))
     }
+
+    /// Returns each part of a name that ends before a dot.
+    private static func groups(of names: [String]) -> Set<ByteName> {
+        var groups: Set<ByteName> = []
+        for name in names {
+            for index in name.utf8.indices where name.utf8[index] == UInt8(ascii: ".") {
+                groups.insert(ByteName(String(name[..<index])))
+            }
+        }
+        return groups
+    }
+
+    /// Returns whether a key's name starts with this one and a dot.
+    func hasKeys(below name: String) -> Bool { groups.contains(ByteName(name)) }
 
     /// Returns the rule of a key, or nil.
     package func rule(named name: String) -> KeyRule? {

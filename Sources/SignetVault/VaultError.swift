@@ -1,4 +1,4 @@
-internal import SignetBase
+package import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
@@ -9,105 +9,108 @@ internal import SignetJSON
 public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. More kinds may be added, so a `switch` over it needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The code's name in kebab-case, as the tool prints it.
-        public let name: String
+        package let value: ErrorCode
 
-        private init(_ name: String) { self.name = name }
+        private init(_ value: ErrorCode) { self.value = value }
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.name }
 
         /// The code's name.
         public var description: String { name }
 
         /// The schema isn't of the schema's form, or a rule is invalid.
-        public static let malformedSchema = Code("malformed-schema")
+        public static let malformedSchema = Code(.usage("malformed-schema"))
         /// An input has a key that the schema lacks.
-        public static let unknownConfigKey = Code("unknown-config-key")
+        public static let unknownConfigKey = Code(.usage("unknown-config-key"))
         /// A value is of another type than the schema says.
-        public static let wrongType = Code("wrong-type")
+        public static let wrongType = Code(.usage("wrong-type"))
         /// A value is below the minimum, above the maximum, or outside the range of its type.
-        public static let outOfRange = Code("out-of-range")
+        public static let outOfRange = Code(.outOfRange)
         /// A whole text doesn't match the schema's pattern.
-        public static let patternMismatch = Code("pattern-mismatch")
+        public static let patternMismatch = Code(.usage("pattern-mismatch"))
         /// A value isn't one of those that the schema lists.
-        public static let notInList = Code("not-in-list")
+        public static let notInList = Code(.usage("not-in-list"))
         /// An input sets a key that the schema doesn't let it set.
-        public static let sourceNotAllowed = Code("source-not-allowed")
+        public static let sourceNotAllowed = Code(.usage("source-not-allowed"))
         /// A value of a public key looks like a key, a token or a password.
-        public static let publicValueLooksSecret = Code("public-value-looks-secret")
+        public static let publicValueLooksSecret = Code(.usage("public-value-looks-secret"))
         /// A key that the program needs has no value in any input.
-        public static let missingValue = Code("missing-value")
+        public static let missingValue = Code(.usage("missing-value"))
         /// A key that the program reads publicly is secret in the schema.
-        public static let notPublic = Code("not-public")
+        public static let notPublic = Code(.usage("not-public"))
         /// The commitment doesn't match: the key is another one, or the dump's header was changed.
-        public static let wrongKey = Code("wrong-key")
+        public static let wrongKey = Code(.checkFailed("wrong-key"))
         /// The dump was changed after sealing, or its plaintext doesn't match its header.
-        public static let tampered = Code("tampered")
+        public static let tampered = Code(.tampered)
         /// The dump is for a newer version than the running one.
-        public static let newerVersion = Code("newer-version")
+        public static let newerVersion = Code(.checkFailed("newer-version"))
         /// The dump is for an older version, which is not on the list of accepted ones.
-        public static let olderVersion = Code("older-version")
+        public static let olderVersion = Code(.checkFailed("older-version"))
         /// The dump is for a version that has no order with the running one.
-        public static let otherVersion = Code("other-version")
+        public static let otherVersion = Code(.checkFailed("other-version"))
         /// The dump belongs to another app.
-        public static let wrongApp = Code("wrong-app")
+        public static let wrongApp = Code(.checkFailed("wrong-app"))
         /// The dump belongs to another network system.
-        public static let wrongSystem = Code("wrong-system")
+        public static let wrongSystem = Code(.checkFailed("wrong-system"))
         /// The key set has no key with the requested id.
-        public static let unknownKey = Code("unknown-key")
+        public static let unknownKey = Code(.unknownKey)
         /// The key is marked as revoked.
-        public static let keyRevoked = Code("key-revoked")
+        public static let keyRevoked = Code(.keyRevoked)
         /// The key has expired.
-        public static let keyExpired = Code("key-expired")
+        public static let keyExpired = Code(.keyExpired)
         /// The key isn't valid yet.
-        public static let keyNotYetValid = Code("key-not-yet-valid")
+        public static let keyNotYetValid = Code(.keyNotYetValid)
         /// The bytes aren't a sealed dump.
-        public static let malformedDump = Code("malformed-dump")
+        public static let malformedDump = Code(.usage("malformed-dump"))
         /// The key is for another use than a vault's root.
-        public static let wrongKeyUse = Code("wrong-key-use")
+        public static let wrongKeyUse = Code(.wrongKeyUse)
         /// The key set is malformed, or its key's id can't be used in a dump.
-        public static let malformedKeys = Code("malformed-keys")
+        public static let malformedKeys = Code(.malformedKeys)
         /// The key file can be read by users other than its owner.
-        public static let keyFilePermissions = Code("key-file-permissions")
+        public static let keyFilePermissions = Code(.keyFilePermissions)
         /// A passphrase is too short to seal with.
-        public static let weakPassphrase = Code("weak-passphrase")
+        public static let weakPassphrase = Code(.usage("weak-passphrase"))
         /// The dump's sequence is lower than one that was seen before.
-        public static let rolledBack = Code("rolled-back")
+        public static let rolledBack = Code(.rolledBack)
         /// The state file was changed or truncated, or belongs to another root.
-        public static let stateTampered = Code("state-tampered")
+        public static let stateTampered = Code(.stateTampered)
+        /// The schema no longer allows a value that was changed in the dump, so sealing would lose it.
+        public static let wouldLoseChanges = Code(.checkFailed("would-lose-changes"))
         /// A root can't be removed while other dumps are sealed under it.
-        public static let locksOutOthers = Code("locks-out-others")
+        public static let locksOutOthers = Code(.usage("locks-out-others"))
         /// An input isn't a flat JSON object, or an id, version or other argument is invalid.
-        public static let malformedInput = Code("malformed-input")
+        public static let malformedInput = Code(.malformedInput)
         /// A file can't be read.
-        public static let unreadableFile = Code("unreadable-file")
+        public static let unreadableFile = Code(.unreadableFile)
         /// A file can't be written.
-        public static let unwritableFile = Code("unwritable-file")
+        public static let unwritableFile = Code(.unwritableFile)
         /// Another process is changing the file and didn't finish in time.
-        public static let fileBusy = Code("file-busy")
+        public static let fileBusy = Code(.fileBusy)
         /// OpenSSL failed unexpectedly.
-        public static let cryptoFailure = Code("crypto-failure")
-
-        /// Whether the code is a refusal of the dump, which is exit status 1. All other codes are
-        /// exit status 2.
-        package var isRefusal: Bool {
-            switch self {
-            case .wrongKey, .tampered, .newerVersion, .olderVersion, .otherVersion, .wrongApp,
-                .wrongSystem, .unknownKey, .wrongKeyUse, .keyRevoked, .keyExpired, .keyNotYetValid,
-                .rolledBack, .stateTampered:
-                true
-            default: false
-            }
-        }
+        public static let cryptoFailed = Code(.cryptoFailed)
     }
 
     /// The kind of the error.
     public let code: Code
     /// The problem for people: found, expected and where. Contains no value, key or plaintext.
     public let message: String
+    /// The key of the configuration that the error is about, or nil.
+    public let key: String?
+    /// All problems that were found in one run, if the error is about a configuration: the first
+    /// one is this error without the others. Empty for other errors.
+    public let problems: [VaultError]
 
     /// Creates an error. `message` must not contain a value of the configuration or a key.
     public init(_ code: Code, _ message: String) {
+        self.init(code, message, key: nil)
+    }
+
+    init(_ code: Code, _ message: String, key: String?, problems: [VaultError] = []) {
         self.code = code
         self.message = message
+        self.key = key
+        self.problems = problems
     }
 
     /// The message.
@@ -120,12 +123,23 @@ extension VaultError {
     static func unknown(_ name: String, in place: String) -> VaultError {
         let isSecret = SecretDetector.finding(in: .string(name)) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
-        return VaultError(.unknownConfigKey, "\(shown) in \(place): not in the schema")
+        return VaultError(
+            .unknownConfigKey, "\(shown) in \(place): not in the schema",
+            key: isSecret ? nil : name)
+    }
+
+    /// Returns the error that reports all of these, or nil if there are none. Its code is the first
+    /// one's, and its message has a line for each.
+    init?(joining problems: [VaultError]) {
+        guard let first = problems.first else { return nil }
+        let all = problems.flatMap { $0.problems.isEmpty ? [$0] : $0.problems }
+        self.init(
+            first.code, all.map(\.message).joined(separator: "\n"), key: first.key, problems: all)
     }
 
     /// Returns the error with the file's name before its message; nil or `-` is standard input.
     func naming(_ file: String?) -> VaultError {
         let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
-        return VaultError(code, "\(printable(shown)): \(message)")
+        return VaultError(code, "\(printable(shown)): \(message)", key: key, problems: problems)
     }
 }

@@ -9,8 +9,7 @@ extension SecretPrompt {
         do throws(PromptFailure) {
             return try readLine(asking: question)
         } catch {
-            throw KeyError(
-                code: error.lacksTerminal ? .noTerminal : .unreadable, message: error.message)
+            throw KeyError(error.lacksTerminal ? .noTerminal : .unreadable, error.message)
         }
     }
 }
@@ -22,7 +21,7 @@ struct PassphraseOption {
 
     /// The words of the option.
     let text: String
-    /// What the person is asked for.
+    /// The name of the secret in the question.
     var subject = "Passphrase"
 
     /// Reads the passphrase from its source, or asks for it.
@@ -42,7 +41,7 @@ struct PassphraseOption {
         let again = try SecretPrompt.ask("\(subject), once more: ")
         guard constantTimeEqual(typed.bytes, again.bytes) else {
             throw ToolError(
-                .usage, "passphrase-mismatch", "the two passphrases are not the same")
+                .passphraseMismatch, "the two passphrases are not the same")
         }
         return passphrase
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import SignetCrypto
 internal import SignetSystem
+import SignetTransport
 
 /// The tool's commands.
 struct SignetCommand: AsyncParsableCommand {
@@ -9,10 +10,15 @@ struct SignetCommand: AsyncParsableCommand {
         commandName: "signet",
         abstract: "Seal configurations, sign and verify requests, pin servers, call APIs.",
         discussion: """
-            Exit codes: 0 done; 1 the thing asked about says no; 2 wrong usage or a file that \
-            cannot be used; 3 no usable answer from the network.
+            Exit status: 0 done; 1 the check failed; 2 wrong usage or a file that cannot be used; \
+            3 no usable answer from the network. With --json, each command prints one JSON object, \
+            failures too.
             """,
-        version: "0.1.0",
+        examples: [
+            "signet keys new --type hmac --id orders-2027 --out orders-keys",
+            "signet pins show https://api.example.com",
+            "signet help vault seal",
+        ], version: "signet \(VersionReport.tool)",
         subcommands: [
             KeysCommand.self,
             SignCommand.self,
@@ -20,9 +26,13 @@ struct SignetCommand: AsyncParsableCommand {
             SchemesCommand.self,
             PinsCommand.self,
             VaultCommand.self,
+            ExecCommand.self,
+            ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
             SelfCheckCommand.self,
+            CompletionsCommand.self,
+            ManualCommand.self,
         ])
 }
 
@@ -37,22 +47,41 @@ enum Signet {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
-            // Swift finds the arguments by /proc/self/maps; where that fails it gives none, not even
-            // the program's name, and a command that was not seen must not end as done.
+            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not even the
+            // program's name, and a command that was not seen must not end as done.
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
-                    .usage, "no-arguments",
+                    .noArguments,
                     "cannot read the program's own arguments, by which it finds its task: "
                         + "/proc/self/maps cannot be read")
             }
-            var command = try SignetCommand.parseAsRoot(arguments)
+            if VersionReport.isWanted(arguments) {
+                try terminal.result(
+                    VersionReport.object, lines: ["signet \(VersionReport.tool)"])
+                terminal.exit(.done)
+            }
+            var command = try parse(arguments)
             if let asynchronous = command as? any AsyncParsableCommand {
-                try run(asynchronous, terminal)
+                try run(asynchronous, on: terminal)
             }
             try command.run()
             terminal.exit(.done)
         } catch {
             terminal.exit(reporting: error, as: SignetCommand.self)
+        }
+    }
+
+    /// Reads the command line. A mistyped word is reported before missing options.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        if arguments.first == "help",
+            let error = try UsageAdvice(.tool()).error(inHelp: Array(arguments.dropFirst()))
+        {
+            throw error
+        }
+        do {
+            return try SignetCommand.parseAsRoot(arguments)
+        } catch  where SignetCommand.exitCode(for: error) != .success {
+            throw try UsageAdvice(.tool()).error(in: arguments) ?? error
         }
     }
 
@@ -62,11 +91,11 @@ enum Signet {
 
     /// Runs a command on Swift's threads while this one waits, and ends the process with it.
     private static func run(
-        _ command: sending any AsyncParsableCommand, _ terminal: Terminal
+        _ command: sending any AsyncParsableCommand, on terminal: Terminal
     ) throws(ToolError) -> Never {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(
-                .network, "resources",
+                TransportError.Code.resources.value,
                 "the process may not have \(neededDescriptors) descriptors more, which a call may "
                     + "take: see ulimit -n")
         }

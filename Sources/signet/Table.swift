@@ -1,9 +1,9 @@
 internal import SignetBase
 import SignetCrypto
 
-/// Columns for people: padded with spaces, in colour on a terminal that allows it and nowhere else.
+/// Columns for people: padded with spaces, in colour only on a terminal that allows it.
 struct Table {
-    /// What a cell's colour says.
+    /// The meaning of a cell's colour.
     enum Tone: String {
         case plain = ""
         case good = "\u{1B}[32m"
@@ -36,14 +36,14 @@ struct Table {
                 let last = column == row.count - 1
                 let padding = String(
                     repeating: " ", count: last ? 0 : widths[column] - cell.text.count + 2)
-                line += Table.colored(cell.text, cell.tone, colored) + padding
+                line += Table.colored(cell.text, tone: cell.tone, isAllowed: colored) + padding
             }
             while line.last == " " { line.removeLast() }
             return line
         }
     }
 
-    /// A cell that says until when something is good: a day, coloured where it is over or within 30 days.
+    /// A cell with the last day of something, coloured if it is over or within 30 days.
     static func until(_ end: Int64?, now: Int64) -> (text: String, tone: Tone) {
         guard let end else { return ("-", .plain) }
         let tone: Tone = end < now ? .bad : end < now + 30 * 86_400 ? .warning : .good
@@ -51,7 +51,7 @@ struct Table {
     }
 
     /// A text in a colour, where colours are allowed.
-    static func colored(_ text: String, _ tone: Tone, _ isAllowed: Bool) -> String {
+    static func colored(_ text: String, tone: Tone, isAllowed: Bool) -> String {
         isAllowed && tone != .plain && !text.isEmpty ? tone.rawValue + text + "\u{1B}[0m" : text
     }
 }

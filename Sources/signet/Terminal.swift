@@ -10,10 +10,12 @@ internal import SignetSystem
     import Musl
 #endif
 
-/// All that the tool says, and all its exits.
+/// The tool's output and its exits.
 struct Terminal: Sendable {
     /// Whether results and failures are one JSON object on standard output.
     let json: Bool
+    /// Whether notes on standard error are left out.
+    var isQuiet = false
 
     /// Tells whether the raw arguments hold `--json`, also when they do not parse.
     static func asksForJSON(_ arguments: [String]) -> Bool {
@@ -38,6 +40,13 @@ struct Terminal: Sendable {
         try write(json ? JSONValue.object(object()).serialized() + [0x0A] : text())
     }
 
+    /// Prints a JSON Schema as it stands; it is one JSON object in itself.
+    func result(documentSchema text: String) throws {
+        let bytes = Array((text + "\n").utf8)
+        let object = try JSONValue(parsing: bytes).object ?? [:]
+        try result(object, text: bytes)
+    }
+
     /// Prints a result whose text is lines for people and for scripts; each gets its newline.
     func result(_ object: @autoclosure () -> JSONObject, lines: @autoclosure () -> [String])
         throws(ToolError)
@@ -51,12 +60,23 @@ struct Terminal: Sendable {
     /// Writes bytes to standard output.
     func write(_ bytes: Span<UInt8>) throws(ToolError) {
         if let reason = StandardStreams.write(bytes, to: .standardOutput) {
-            throw ToolError(.usage, "output-failed", "standard output was cut short: \(reason)")
+            throw ToolError(.outputFailed, "standard output was cut short: \(reason)")
         }
     }
 
-    /// Says a line to the person on standard error; control characters are escaped.
+    /// Prints a line for the person on standard error, unless they want none; control characters
+    /// are escaped.
     func note(_ line: String) {
+        if !isQuiet { say(line) }
+    }
+
+    /// Says on a terminal what the command waits for, if it is about to read standard input.
+    func awaitInput(_ subject: String, from file: String?) {
+        guard file == nil || file == "-", StandardStreams.isInteractive else { return }
+        note("reading \(subject) from standard input; Ctrl-D ends it")
+    }
+
+    private func say(_ line: String) {
         _ = StandardStreams.write(
             Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
     }
@@ -79,7 +99,7 @@ struct Terminal: Sendable {
         Glibc.exit(status.rawValue)
     }
 
-    /// Tells a failure and ends the process; help and version that were asked for are no failure.
+    /// Prints a failure and ends the process. Help and version that were asked for are not failures.
     func exit(reporting error: any Error, as root: any ParsableCommand.Type) -> Never {
         if let status = error as? ExitStatus { exit(status) }
         if let error = error as? any CodedError { exit(reporting: ToolError(error)) }
@@ -96,17 +116,20 @@ struct Terminal: Sendable {
     private func exit(reporting failure: ToolError) -> Never {
         if json {
             var told: JSONObject = [
-                "code": .string(failure.codeName),
+                "code": .string(failure.errorCode.name),
                 "message": .string(Terminal.printable(failure.message)),
             ]
             for (name, value) in failure.details { told[name] = value }
             var object = failure.beside
             object.append(["error": .object(told)])
             let reason = StandardStreams.write(object.close(), to: .standardOutput)
-            // Else nobody would be told why.
-            if reason != nil { note(failure.message) }
+            // Without standard output, standard error is left.
+            if reason != nil { say(failure.message) }
+        } else if let errors = failure.details["errors"]?.array, errors.count > 1 {
+            for error in errors { say(error["message"]?.string ?? "") }
+            say("\(errors.count) errors\(failure.remedy.map { "; \($0)" } ?? "")")
         } else {
-            note(failure.message)
+            say(failure.message)
         }
         exit(failure.status)
     }

@@ -1,111 +1,109 @@
+internal import SignetBase
 import SignetJSON
+import SignetRPC
+import SignetSigning
+import SignetTransport
+import SignetVault
 
 /// How the process ends.
 enum ExitStatus: Int32, Sendable {
     /// The work is done.
     case done = 0
-    /// The thing asked about says no: a bad signature, a wrong pin, a wrong key.
+    /// The check failed: a bad signature, a wrong pin, a wrong key.
     case refused = 1
     /// Wrong usage, or a file that is malformed or cannot be read or written.
     case usage = 2
     /// No usable answer came from the network.
     case network = 3
-}
+    /// The command of `signet exec` cannot run, as sh says it.
+    case notExecutable = 126
+    /// The command of `signet exec` was not found, as sh says it.
+    case notFound = 127
 
-/// An error of a module with a code that scripts rely on.
-protocol CodedError: Error {
-    /// The code in kebab-case.
-    var codeName: String { get }
-    /// One line for people: what was found, what was wanted, and where.
-    var message: String { get }
-    /// Further members of the `error` object with `--json`.
-    var details: JSONObject { get }
-}
-
-extension CodedError {
-    var details: JSONObject { [:] }
+    /// The status for a class of failures.
+    init(_ failure: ErrorCode.Class) {
+        switch failure {
+        case .checkFailed: self = .refused
+        case .usage: self = .usage
+        case .noAnswer: self = .network
+        }
+    }
 }
 
 /// A failure of a command, ready to be told.
 struct ToolError: CodedError {
     var status: ExitStatus
-    var codeName: String
+    let errorCode: ErrorCode
     var message: String
     /// Further members of the `error` object with `--json`.
     var details: JSONObject = [:]
     /// Members beside `error` with `--json`.
     var beside = MemberText()
 
+    /// Creates a failure; its status is that of the code's class.
     init(
-        _ status: ExitStatus, _ codeName: String, _ message: String, details: JSONObject = [:],
-        beside: JSONObject = [:]
+        _ code: ErrorCode, _ message: String, details: JSONObject = [:], beside: JSONObject = [:]
     ) {
-        self.status = status
-        self.codeName = codeName
+        self.status = ExitStatus(code.class)
+        self.errorCode = code
         self.message = message
         self.details = details
         self.beside = MemberText(beside)
     }
 
     /// Wrong usage that the argument parser could not see.
-    static func usage(_ message: String) -> ToolError { ToolError(.usage, "usage", message) }
+    static func usage(_ message: String) -> ToolError { ToolError(.wrongUsage, message) }
 
     /// The failure that an error of a module means for the tool.
     init(_ error: any CodedError) {
         if let error = error as? ToolError {
             self = error
         } else {
-            self.init(
-                ToolError.status(ofCode: error.codeName), error.codeName,
-                error.message + (ToolError.remedies[error.codeName].map { "; \($0)" } ?? ""),
-                details: error.details)
+            let remedy = ToolError.remedies[error.errorCode].map { "; \($0)" } ?? ""
+            self.init(error.errorCode, error.message + remedy, details: error.details)
         }
     }
 
-    /// The options that help against errors of the modules, by code. Each command that can fail with such a
+    /// The option that helps against the error, if there is one.
+    var remedy: String? { Self.remedies[errorCode] }
+
+    /// The options that help against errors of the modules. Each command that can fail with such a
     /// code has the option, or the text names the commands that have it.
-    private static let remedies: [String: String] = [
-        "reserved-method": "--allow-reserved calls it all the same",
-        "too-many-redirects": "--max-redirects NUMBER follows more, at most 20",
-        "proxy-authentication": "--proxy-credentials SOURCE gives a user name and a password",
-        "timeout": "--timeout SECONDS waits longer",
-        "too-old": "--max-age SECONDS accepts older signatures",
-        "created-in-future": "--clock-skew SECONDS accepts a clock that is further ahead",
-        "rolled-back": "--accept-rollback lets it pass",
-        "older-version":
+    private static let remedies: [ErrorCode: String] = [
+        RPCError.Code.reservedMethod.value: "--allow-reserved calls it all the same",
+        TransportError.Code.tooManyRedirects.value:
+            "--max-redirects NUMBER follows more, at most 20",
+        TransportError.Code.proxyAuthentication.value:
+            "--proxy-credentials SOURCE gives a user name and a password",
+        .timeout: "--timeout SECONDS waits longer",
+        SigningError.Code.tooOld.value: "--max-age SECONDS accepts older signatures",
+        SigningError.Code.createdInFuture.value:
+            "--clock-skew SECONDS accepts a clock that is further ahead",
+        .rolledBack: "--accept-rollback lets it pass",
+        VaultError.Code.wouldLoseChanges.value:
+            "vault set gives the keys values that the schema allows, and vault seal --replace drops the "
+            + "changes",
+        VaultError.Code.olderVersion.value:
             "vault open and vault get read it with --accept-app-version or --accept-system-version, "
             + "and vault rebind brings it up to date",
     ]
+}
 
-    /// The exit status of a code; what is not listed is wrong usage or a bad file.
-    static func status(ofCode code: String) -> ExitStatus {
-        if refusals.contains(code) { return .refused }
-        if networkFailures.contains(code) { return .network }
-        return .usage
-    }
-
-    private static let refusals: Set<String> = [
-        // Vault
-        "wrong-key", "tampered", "newer-version", "older-version", "other-version", "wrong-app",
-        "wrong-system", "unknown-key", "key-revoked", "key-expired", "key-not-yet-valid",
-        "wrong-key-use", "key-too-short", "rolled-back", "state-tampered",
-        // Pins
-        "pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host",
-        "update-expired", "update-not-yet-valid", "lint-findings",
-        // Adapters
-        "rpc-error", "http-status",
-        // Redirects
-        "redirect-refused",
-        // Self-check
-        "self-check-failed",
-        // Downloads
-        "wrong-digest",
-    ]
-
-    private static let networkFailures: Set<String> = [
-        "name", "connect", "tls", "timeout", "cut-off", "malformed-reply", "reply-too-large",
-        "batch-incomplete", "cancelled", "not-running", "body-not-replayable",
-        "resources", "redirect-loop", "too-many-redirects", "proxy", "proxy-refused",
-        "proxy-authentication", "unsupported-encoding",
-    ]
+/// The codes of the tool's own failures.
+extension ErrorCode {
+    static let wrongUsage = usage("usage")
+    static let noArguments = usage("no-arguments")
+    static let outputFailed = usage("output-failed")
+    static let passphraseMismatch = usage("passphrase-mismatch")
+    static let inputMismatch = usage("input-mismatch")
+    static let secretInArguments = usage("secret-in-arguments")
+    static let secretValue = usage("secret-value")
+    static let bodyTooLarge = usage("body-too-large")
+    static let noValue = checkFailed("no-value")
+    static let otherKey = checkFailed("other-key")
+    static let mergeConflict = checkFailed("merge-conflict")
+    static let dumpChanged = checkFailed("dump-changed")
+    static let notVerified = checkFailed("not-verified")
+    static let lintFindings = checkFailed("lint-findings")
+    static let selfCheckFailed = checkFailed("self-check-failed")
 }

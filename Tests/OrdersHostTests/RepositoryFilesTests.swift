@@ -13,7 +13,7 @@ import Testing
         #expect(output.text.contains(#""code":"malformed-keys""#))
     }
 
-    @Test func certificatesAreMadeOnceAndTheirKeysArePrivate() async throws {
+    @Test func makesCertificatesOnceWithPrivateKeys() async throws {
         let folder = try TemporaryDirectory()
         let make = PackageLayout.url("certs/make").path
         #expect(try await ChildProcess.run(make, ["--out", folder.path]).exit == 0)

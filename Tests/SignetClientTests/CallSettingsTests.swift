@@ -7,7 +7,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What a configuration says about calls: scenarios, repeating, checks, common parameters, CDN.
+/// The configuration of calls: scenarios, retries, response checks, common parameters and CDN.
 @Suite struct CallSettingsTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["background", "connect", ""])
-    func aScenarioThatTheConfigurationDoesNotKnowIsRefused(_ name: String) async throws {
+    func anUnknownScenarioIsRefused(_ name: String) async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(
             ["timeouts.interactive": "2s", "timeouts.connect": "1s"], engine)
@@ -109,7 +109,7 @@ import Testing
             (#"{"code":null}"#, false), (#"{"code":0}"#, true), (#"{"code":200,"a":1}"#, true),
             ("{}", true), ("null", true), ("[17]", true),
         ])
-    func aBusinessCodeThatIsNotGoodIsTheServicesError(_ result: String, _ isGood: Bool)
+    func aBadBusinessCodeIsTheServicesError(_ result: String, _ isGood: Bool)
         async throws
     {
         let engine = RecordingEngine(answers: [

@@ -6,7 +6,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// `Options.decoding` on a call's whole way, from a server whose codings are right, wrong and bombs.
+/// `Options.decoding`, from a server that sends correct codings, invalid ones and compression
+/// bombs.
 @Suite struct DecodingCallTests {
     /// What Python puts on the wire for a path: fields, and an expression of the body.
     private static let script = """

@@ -3,8 +3,8 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// Parts (206) that a server sends though it no longer has what the first bytes came from, or that do not
-/// tell where the whole ends.
+/// Partial responses (206) from a server whose resource has changed or whose total length is
+/// unknown.
 @Suite struct DownloadRangeTests {
     /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps the whole.
     private static let script = """

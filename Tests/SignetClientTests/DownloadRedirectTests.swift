@@ -9,7 +9,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Downloads that are led elsewhere, signed and pinned, and gone on with.
+/// Downloads that are redirected, signed, pinned and resumed.
 @Suite struct DownloadRedirectTests {
     private let authority: TestAuthority
     private let folder: TemporaryDirectory
@@ -60,7 +60,7 @@ import Testing
         try PinPolicy(rules: [PinRule(host: "localhost", pins: [Pin(parsing: pin)])])
     }
 
-    @Test func followsWithoutCredentialsAndSignatureToAnotherOrigin() async throws {
+    @Test func sendsNoCredentialsToAnotherOrigin() async throws {
         let other = try await DownloadServer(tls: authority.leaf)
         let server = try await DownloadServer(
             ["/a": ["/b?x=1"], "/b": ["\(other.url)/file"]], tls: authority.leaf)

@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Downloads into a file from nginx, and from a server that does everything wrong.
+/// Downloads into a file, from nginx and from a faulty server.
 @Suite struct DownloadTests {
     private static let service: Service = "files"
 

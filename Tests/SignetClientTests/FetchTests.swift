@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Fetched values from a real service at the start, and the last good ones in their place.
+/// Fetching values from a real service at the start, and the last good values if that fails.
 @Suite struct FetchTests {
     @Test func fetchedValuesJoinTheConfigurationAndAreKept() async throws {
         let fixture = try await FetchFixture()
@@ -150,7 +150,7 @@ import Testing
         try await Self.expectLastGood(fixture, "connect")
     }
 
-    @Test func aWrongPinGivesWayToTheLastGoodOnesAndNothingIsSent() async throws {
+    @Test func aWrongPinLeadsToTheLastGoodValues() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         let rogue = try TestAuthority.rogue.get()
@@ -208,7 +208,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func aRequiredKeyThatTheReplyLacksGivesWayToTheLastGoodOnes() async throws {
+    @Test func aMissingRequiredKeyLeadsToTheLastGoodValues() async throws {
         let fixture = try await FetchFixture()
         try await fixture.startOnce()
         try fixture.serve(["shop.name": "second"])
@@ -225,7 +225,7 @@ import Testing
 
     // MARK: No way to be locked out
 
-    @Test func fetchedValuesDoNotDecideWhereTheNextOnesComeFrom() async throws {
+    @Test func fetchedValuesDoNotChangeTheirSource() async throws {
         let fixture = try await FetchFixture()
         let rogue = try TestAuthority.rogue.get()
         try fixture.serve([

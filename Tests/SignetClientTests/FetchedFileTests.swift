@@ -9,14 +9,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The sealed file of the last good values: what is in it counts, or is refused by name.
+/// The sealed file of the last good values: which contents are used, and which are refused.
 @Suite struct FetchedFileTests {
     @Test(arguments: [
         ("other app", "wrong-app"), ("other version", "older-version"), ("other root", "wrong-key"),
         ("changed", "tampered"), ("cut short", "malformed-dump"), ("no dump", "malformed-dump"),
         ("whole configuration", "malformed-input"), ("schema", "out-of-range"),
     ])
-    func aFileThatIsNotTheLastGoodValuesIsRefusedByName(_ what: String, _ code: String)
+    func anotherFileThanLastGoodValuesIsRefused(_ what: String, _ code: String)
         async throws
     {
         var fixture = try await FetchFixture()
@@ -53,7 +53,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func anOlderVersionsValuesAreUsedWhereThePlanSaysSo() async throws {
+    @Test func anOlderVersionsValuesAreUsedIfAllowed() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         let path = fixture.folder.path("fetched.dump")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["other app", "whole configuration", "no dump"])
-    func aFileOfSomethingElseIsNotReplacedAndTheSystemRuns(_ what: String) async throws {
+    func aForeignFileIsNotReplaced(_ what: String) async throws {
         let fixture = try await FetchFixture()
         let path = fixture.folder.path("fetched.dump")
         let whole = try GlobalConfiguration(
@@ -89,7 +89,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func aFolderThatCannotBeWrittenDoesNotStopTheSystem() async throws {
+    @Test func aReadOnlyFolderDoesNotStopTheSystem() async throws {
         var fixture = try await FetchFixture()
         fixture.plan.lastGood = try FetchFixture.place(
             fixture.folder.path("nowhere/fetched.dump"))

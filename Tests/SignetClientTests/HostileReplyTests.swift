@@ -4,8 +4,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Replies of a hostile server over real HTTP, on a call's whole way: each call ends once, with its own
-/// answer or the error that names what was wrong.
+/// Responses of a hostile server over HTTP. Each call ends once, with its own result or with the
+/// error that names the defect.
 struct HostileReplyTests {
     struct Hostility: Decodable, Sendable {
         let name: String

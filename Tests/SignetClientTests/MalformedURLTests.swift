@@ -4,7 +4,7 @@ import SignetPinning
 import SignetTransport
 import Testing
 
-/// A URL that clients disagree about is refused wherever the client takes one.
+/// The client refuses a URL that other clients read differently, wherever it takes one.
 @Suite struct MalformedURLTests {
     private static let urls = [
         "https://other.test\\@api.example.com/", "https://api.example.com\\",
@@ -55,7 +55,11 @@ import Testing
         #expect(error?.code.name == "refused-url")
     }
 
-    @Test(arguments: ["/a\\b", "/?a\\b", "/\\evil.test/", "/a\tb", "/a\r\nX: y", "/a\u{7F}"])
+    @Test(arguments: [
+        "/a\\b", "/?a\\b", "/\\evil.test/", "/a\tb", "/a\r\nX: y", "/a\u{7F}", "/a#b", "#",
+        // With the service's own host these would be another one.
+        ".evil.test/", "@evil.test/", ":1/", "a",
+    ])
     func aTarget(_ target: String) async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(engine)

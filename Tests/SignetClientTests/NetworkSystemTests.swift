@@ -10,6 +10,7 @@ import SignetVault
 import TestSupport
 import Testing
 
+/// Calls through a network system: results, retries and errors.
 @Suite struct NetworkSystemTests {
     @Test func callsAreSignedPinnedAndUnboxed() async throws {
         let host = try await OrdersHost.start()
@@ -215,6 +216,7 @@ import Testing
     }
 }
 
+/// Engines that can't pin, and the attempts of a call.
 @Suite struct EngineChoiceTests {
     private static func system(
         _ engine: RecordingEngine, attempts: Int = 1, policy: PinPolicy?
@@ -242,8 +244,7 @@ import Testing
     @Test(arguments: [
         ("api.example.com", "engine-cannot-pin"), ("other.example.com", "unlisted-host"),
     ])
-    func anEngineThatCannotPinGetsNothingToAPinnedHost(_ host: String, _ code: String) async throws
-    {
+    func anEngineWithoutPinsGetsNoPinnedCall(_ host: String, _ code: String) async throws {
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system(engine, policy: Self.policy(host))
         let error = await #expect(throws: ClientError.self) {
@@ -254,7 +255,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func eachAttemptIsSignedAnewAndTheBodyStaysTheSame() async throws {
+    @Test func eachAttemptHasItsOwnSignature() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
         _ = try await system.call("a", RPCCall("m"))
@@ -278,6 +279,7 @@ import Testing
     }
 }
 
+/// Configurations with which a system can't start.
 @Suite struct StartTests {
     @Test(
         arguments: [

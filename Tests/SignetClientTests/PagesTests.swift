@@ -1,7 +1,8 @@
 import SignetClient
 import Testing
 
-/// Lists page by page: a server leads nowhere else, and keeps nobody for ever.
+/// Lists page by page, from a server that tries to lead the program elsewhere or to keep it for
+/// ever.
 @Suite struct PagesTests {
     private static let link = HTTPField.Name("Link")
 

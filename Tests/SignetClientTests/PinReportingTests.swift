@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Reports that calls make, and where they go.
+/// The pin reports that calls make, and where they are sent.
 @Suite struct PinReportingTests {
     private static let now: Int64 = 1_795_228_551
     private let authority: TestAuthority
@@ -31,7 +31,7 @@ import Testing
             kept.withLock { $0.append(report) }
             switch behaviour {
             case .keep: return
-            case .fail: throw PinError(code: .reportFailed, message: "no room")
+            case .fail: throw PinError(.reportFailed, "no room")
             case .stall:
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
             }
@@ -170,7 +170,7 @@ import Testing
         #expect(!server.heard.contains("/refused"))
     }
 
-    @Test func anEngineWithoutPinsReportsWhatThePolicyRefuses() async throws {
+    @Test func anEngineWithoutPinsReportsRefusals() async throws {
         let sink = Sink()
         var options = try options([sink])
         options.engine = RecordingEngine(pins: false)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func callsAtOnceMakeOneReportThoughTheClockGoesOn() async throws {
+    @Test func concurrentCallsMakeOneReport() async throws {
         let (sink, clock) = (Sink(), Clock())
         var options = try options([sink])
         options.clock = { clock.read() }
@@ -329,7 +329,7 @@ import Testing
         return system.pinReportCounts
     }
 
-    @Test func aCollectorGetsTheReportThoughThePolicyDoesNotListIt() async throws {
+    @Test func anUnlistedCollectorGetsTheReport() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let collector = try await CaptureServer(status: "204 No Content", tls: authority.leaf)
         let app = PinReportFormat.App(identifier: "com.example.shop", version: "1.4.2")
@@ -379,7 +379,7 @@ import Testing
     }
 
     /// The collector's host by the policy's rule, by pins of its own, and by none.
-    @Test func theCollectorsOwnKeysAreJudgedAndMakeNoReport() async throws {
+    @Test func theCollectorsOwnMismatchMakesNoReport() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let collector = try await CaptureServer(tls: authority.leaf)
         let address = "127.0.0.1"
@@ -425,7 +425,7 @@ import Testing
     }
 
     @Test(arguments: ["http://collector.example/", "collector", "https://u:p@c.example/", ""])
-    func aCollectorWithoutAnHTTPSURLIsRefusedAtTheStart(_ url: String) async throws {
+    func aCollectorWithoutHTTPSIsRefused(_ url: String) async throws {
         var options = try options()
         options.pinReports.collectors = [PinReportCollector(url: url)]
         let given = options

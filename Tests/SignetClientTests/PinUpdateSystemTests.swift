@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Signed policies that a running system fetches from a web server that nobody trusts.
+/// Signed policies that a running system fetches from an untrusted web server.
 @Suite struct PinUpdateSystemTests {
     private static let now: Int64 = 1_795_228_551
     private static let day: Int64 = 86_400
@@ -188,7 +188,7 @@ import Testing
         await older.shutdown()
     }
 
-    @Test func whatThePolicyRefusesIsRefusedOnThePooledConnectionToo() async throws {
+    @Test func aPooledConnectionIsJudgedToo() async throws {
         try serve(7, policy(authority.root.pin))
         let system = try await start()
         #expect(await call(system) == nil)
@@ -439,7 +439,7 @@ import Testing
     }
 }
 
-/// How long to the next look.
+/// The pause before the next update.
 @Suite struct PinUpdatePauseTests {
     @Test func spreadsLooksAndWaitsLongerAfterFailures() throws {
         let keys = """

@@ -5,7 +5,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// A proxy of the configuration: where it is may be public, who we are to it never is.
+/// A proxy in the configuration. Its URL may be public, its credentials never.
 @Suite struct ProxyConfigurationTests {
     private static func configuration(
         _ values: JSONObject, publicCredentials: Bool = false

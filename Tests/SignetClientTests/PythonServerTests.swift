@@ -3,7 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Servers that are not ours, over HTTP: jsonrpcserver and pjrpc, and jsonrpclib-pelix for version 1.0.
+/// Calls to other implementations over HTTP: jsonrpcserver and pjrpc, and jsonrpclib-pelix for
+/// version 1.0.
 struct PythonServerTests {
     /// A server of each kind with the methods `echo`, `add`, `null` and `fail`.
     enum Kind: String, CaseIterable, Sendable { case jsonrpcserver, pjrpc }

@@ -1,7 +1,7 @@
 import SignetClient
 import Testing
 
-/// Which properties of a REST endpoint go where.
+/// The place of each property of a REST endpoint: path, query or body.
 @Suite struct RESTEndpointTests {
     private struct Read: RESTEndpoint {
         typealias Success = [String: Int]
@@ -88,7 +88,7 @@ import Testing
         #expect(bare.target == "/v1/orders/2" && bare.body.isEmpty)
     }
 
-    @Test func aPropertyOfThePathIsSentAgainWhereTheEndpointAsksForIt() async throws {
+    @Test func aPathPropertyIsRepeatedIfAskedFor() async throws {
         let sent = try await send(Repeat(id: 2))
         #expect(sent.target == "/v1/orders/2" && sent.body == #"{"id":2}"#)
     }

@@ -3,7 +3,7 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// A REST server that means ill: no body makes a call hang, end twice or end well.
+/// A hostile REST server: no body makes a call hang, end twice or succeed.
 @Suite struct RESTHostileTests {
     /// Sends, for each path, bytes as they stand; `~` waits for ever.
     private static let script = #"""

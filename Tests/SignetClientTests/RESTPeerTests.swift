@@ -4,7 +4,7 @@ import SignetCurl
 import TestSupport
 import Testing
 
-/// REST against httpbin, which tells what reached it.
+/// REST calls to httpbin, which describes the request that it received.
 @Suite struct RESTPeerTests {
     private static let peer = Task {
         let port = freePort()

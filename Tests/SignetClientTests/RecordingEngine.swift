@@ -28,7 +28,7 @@ final class RecordingEngine: HTTPEngine {
 
     /// Fails so often, and then answers.
     convenience init(pins: Bool = true, failingFirst failures: Int) {
-        let down = Answer(failure: TransportError(code: .connect, message: "down"))
+        let down = Answer(failure: TransportError(.connect, "down"))
         self.init(pins: pins, answers: Array(repeating: down, count: failures) + [Answer()])
     }
 

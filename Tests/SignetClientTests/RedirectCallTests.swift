@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Redirects on a call's whole way: what is signed, what stays, and what never leaves.
+/// Redirected calls: what is signed again, what is kept, and what is removed.
 @Suite struct RedirectCallTests {
     private static let keys: KeySet? = try? KeySet(
         parsing: Array(
@@ -88,7 +88,7 @@ import Testing
         #expect(trace.attempts[0].redirects.map(\.to.path) == ["/second", "/third"])
     }
 
-    @Test func anotherOriginGetsNoSignatureAndNothingOfOursOnItsWayBack() async throws {
+    @Test func anotherOriginGetsNoSignature() async throws {
         let engine = RecordingEngine(answers: [
             Self.found("https://b.test/x"), Self.found("https://a.test/transfer"), .init(),
         ])
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aSignatureOfTheQueryIsNotHandedOnAndNotMadeTwice() async throws {
+    @Test func aSignatureInTheQueryIsNotForwarded() async throws {
         let aws = [
             "region": "eu-central-1", "service": "execute-api", "placement": "query",
         ]
@@ -152,8 +152,8 @@ import Testing
         #expect(engine.requests[0].bytes == engine.requests[1].bytes)
     }
 
-    @Test func aServerThatRedirectedIsNotAskedTwiceToDoAThing() async throws {
-        let down = RecordingEngine.Answer(failure: TransportError(code: .connect, message: "down"))
+    @Test func aRedirectedCallIsNotRepeated() async throws {
+        let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
         for (method, count) in [(HTTPRequest.Method.post, 2), (.put, 4)] {
             let engine = RecordingEngine(answers: [
                 Self.found("/made", status: 303), down, Self.found("/made", status: 303), down,

@@ -6,6 +6,7 @@ import SignetVault
 import TestSupport
 import Testing
 
+/// The run modes and the simulation switches.
 @Suite struct RunModeTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine, maySwitch: Bool = true
@@ -42,7 +43,7 @@ import Testing
             ["app.runMode": "development", "services.a.testBaseURL": "https://test.example.com/"],
             ["app.runMode": "development", "services.a.testBaseURL": "not a URL"],
         ] as [JSONObject])
-    func aBuildThatMayNotSwitchIsProductionWhateverIsSet(_ values: JSONObject) async throws {
+    func aBuildThatCannotSwitchIsProduction(_ values: JSONObject) async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(values, engine, maySwitch: false)
         #expect(system.mode == .production)
@@ -54,7 +55,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func productionIgnoresTheSwitchesInADebugBuildToo() async throws {
+    @Test func productionIgnoresTheSwitches() async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(
             [
@@ -92,7 +93,7 @@ import Testing
     }
 
     @Test(.enabled(if: RunMode.isSwitchable))
-    func aTestServerTakesTheServicesPlaceWithItsOwnPins() async throws {
+    func aTestServerHasItsOwnPins() async throws {
         let engine = RecordingEngine()
         let pin = "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
         let system = try await Self.system(

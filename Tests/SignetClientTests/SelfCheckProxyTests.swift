@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// A self-check reaches hosts as calls do: through the proxy, from a running system and from files.
+/// A self-check uses the proxy, both of a running system and of files.
 @Suite struct SelfCheckProxyTests {
     private let authority: TestAuthority
     private let host: OrdersHost

@@ -6,7 +6,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// `services.NAME.caFile`: CAs for one service's host, and for no other.
+/// `services.NAME.caFile`: the CAs of one service's host only.
 @Suite struct ServiceAuthoritiesTests {
     private let authority: TestAuthority
     private let rogue: TestAuthority

@@ -3,7 +3,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// The pins of services that are given as values, with a policy beside them and without.
+/// The pins of services that a program gives as values, with and without a policy.
 @Suite struct ServicePinsTests {
     private static func pin(_ byte: UInt8) throws -> Pin {
         try Pin(bytes: [UInt8](repeating: byte, count: 32))
@@ -87,7 +87,7 @@ import Testing
         #"{"hosts":{"api.example.com":{"pins":["$1"],"mode":"report"}}}"#,
         #"{"hosts":{"api.example.com":{"pins":["$1"],"expires":"2099-01-01","afterExpiry":"allow"}}}"#,
     ])
-    func refusesAPolicyThatDoesNotEnforceTheServicesPins(_ text: String) async throws {
+    func refusesAPolicyWithoutTheServicesPins(_ text: String) async throws {
         let policy = try Self.policy(text)
         let code = await Self.code { _ = try await Self.start(pins: [1, 2], policy) }
         #expect(code == "invalid-service")

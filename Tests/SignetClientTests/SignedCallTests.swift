@@ -10,8 +10,8 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// What an engine is given of a signed call: a message that a verifier takes as it stands, wherever
-/// the scheme puts its signature.
+/// The message that an engine gets for a signed call. A verifier accepts it, wherever the scheme
+/// puts its signature.
 @Suite struct SignedCallTests {
     /// A scheme with its settings, and where its signature must stand.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aDocumentsFileIsASchemeAndAWeakOneWantsItsName() async throws {
+    @Test func aWeakSchemeOfAFileMustBeNamed() async throws {
         let folder = try TemporaryDirectory()
         for (name, isWeak) in [("alibaba-acs3", false), ("ctnetworking-get", true)] {
             let document = try SigningScheme.Insecure.scheme(named: name).document
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func aFetchedValueNamesNoFileAndAllowsNoWeakScheme() async throws {
+    @Test func aFetchedValueNamesNoFileAndNoWeakScheme() async throws {
         let all = try Settings.configuration([
             "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
             "services.a.signing.insecureSchemeOk": false,

@@ -7,7 +7,7 @@ import SignetTransport
 import Synchronization
 import Testing
 
-/// Streams that are signed: what an engine reads of them is what the signature covers, or nothing whole.
+/// Signed uploads from a stream: an engine reads exactly the bytes that the signature covers.
 @Suite struct SignedUploadTests {
     /// Reads each request's body as an engine does.
     private final class ReadingEngine: HTTPEngine {

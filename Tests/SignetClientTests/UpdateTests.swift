@@ -106,7 +106,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func aLiveConfigurationIsFollowedAndBadSnapshotsArePassedOver() async throws {
+    @Test func aBadSnapshotOfALiveConfigurationIsSkipped() async throws {
         var options = NetworkSystem.Options()
         options.engine = RecordingEngine()
         let live = LiveConfiguration(try Settings.configuration(["urlRules.allowed": ["^a$"]]))

@@ -4,6 +4,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// AES-256-GCM, in place and with separate output.
 @Suite struct AES256GCMTests {
     private static let key = (0..<32).map { UInt8($0) }
     private static let nonce = [UInt8](repeating: 7, count: 12)
@@ -61,6 +62,7 @@ import Testing
                     inPlace: &text, key: [UInt8](repeating: 1, count: keyCount).span,
                     nonce: [UInt8](repeating: 1, count: nonceCount).span, authenticating: Span())
             }
+            #expect(text.isEmpty, "the plaintext was not wiped")
         }
     }
 

@@ -6,6 +6,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// Base64 and base64url, encoded and decoded strictly.
 @Suite struct Base64Tests {
     @Test(arguments: try VectorFile.load("rfc4648"))
     func agreesWithTheRFC(_ vector: JSONObject) {
@@ -137,6 +138,7 @@ import Testing
     }
 }
 
+/// Times in seconds since 1970, written and read as dates.
 @Suite struct UnixTimeTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetCrypto
 
-/// A key added to a key file's text and taken out of it, with every other byte as it was.
+/// Adding a key to a key file's text and removing one. Every other byte stays.
 @Suite struct KeyFileTextTests {
     static let root = [UInt8](repeating: 7, count: 32)
     static let old = String(repeating: "A", count: 43)
@@ -87,6 +87,27 @@ import Testing
         }
     }
 
+    @Test func anAppendedKeyLeavesEveryOtherByte() throws {
+        let key = try KeyFile.generate(.hmac, id: "new\"\u{1}")
+        let text = text(Self.layout)
+        try text.append(key)
+        let after = shown(text)
+        let added = ",\n    " + String(decoding: key.bytes, as: UTF8.self)
+        let range = try #require(after.firstRange(of: added))
+        #expect(String(after[..<range.lowerBound] + after[range.upperBound...]) == Self.layout)
+        let set = try KeySet(parsing: text.bytes, source: "test")
+        #expect(set.keys.map(\.id) == ["sig", "v1", "v1 ", "new\"\u{1}"])
+    }
+
+    @Test(arguments: ["{\"keys\":[]}", "{\"keys\": [ \n ], \"x\": 1}\n"], Key.Kind.all)
+    func theFirstKeyStandsAlone(_ before: String, _ kind: Key.Kind) throws {
+        let text = text(before)
+        try text.append(try KeyFile.generate(kind, id: "a"))
+        try text.append(try KeyFile.generate(.hmac, id: "b"))
+        let set = try KeySet(parsing: text.bytes, source: "test")
+        #expect(set.keys.map(\.id) == ["a", "b"] && set["a"]?.kind == kind)
+    }
+
     @Test func anIDIsEscaped() throws {
         let text = text(#"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"}]}"#)
         try text.add(root: Self.root.span, as: "a\"b\\c\u{1}é", after: "v1")
@@ -105,5 +126,13 @@ import Testing
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":["#])
     func whatIsNoSetIsRefused(_ set: String) {
         #expect(code { try text(set).remove("v1") } != nil)
+        #expect(code { try text(set).append(KeyFile.generate(.hmac, id: "a")) } == .malformedKeys)
+    }
+}
+
+extension KeyFile {
+    /// A new key as a tree of values.
+    static func tree(_ kind: Key.Kind, id: String) throws -> JSONObject {
+        try #require(JSONValue(parsing: generate(kind, id: id).bytes).object)
     }
 }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import SignetCrypto
 
+/// JWK Sets: the keys that are accepted and refused.
 @Suite struct KeySetTests {
     private static let root = String(repeating: "A", count: 43)
     /// The Ed25519 point of a secret that is all zeros, as `root` is.
@@ -135,13 +136,14 @@ import Testing
                 + #"{"kid":"new","kty":"ML-DSA","alg":"ML-DSA-44"},"#
                 + #"{"kid":"curve","kty":"OKP","crv":"X25519","x":"AA"}]}"#)
         for id in ["enc", "none", "other", "wrapped", "odd", "new", "curve"] {
-            #expect(code { try set.key(id: id).hmacKey() } == .wrongUse, "\(id)")
+            #expect(code { try set.key(id: id).hmacKey() } == .wrongKeyUse, "\(id)")
         }
         for id in ["sig", "none", "other", "wrapped", "odd", "new", "curve"] {
-            #expect(code { try set.key(id: id).withVaultRoot { $0.count } } == .wrongUse, "\(id)")
+            #expect(
+                code { try set.key(id: id).withVaultRoot { $0.count } } == .wrongKeyUse, "\(id)")
         }
         for id in ["enc", "wrapped", "odd", "new", "curve"] {
-            #expect(code { try set.key(id: id).withSigningSecret { $0.count } } == .wrongUse)
+            #expect(code { try set.key(id: id).withSigningSecret { $0.count } } == .wrongKeyUse)
         }
         #expect(try set.key(id: "sig").withSigningSecret { $0.count } == 32)
     }

@@ -6,6 +6,7 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSystem
 
+/// The sources of a key or passphrase: files, descriptors and commands.
 @Suite struct KeySourceTests {
     private static let set = #"{"keys":[{"kid":"a","kty":"oct","alg":"HS256","k":"c2VjcmV0"}]}"#
     private static let publicSet =
@@ -168,6 +169,7 @@ import Testing
     }
 }
 
+/// Making a key file and appending keys to it.
 @Suite struct KeyFileTests {
     private let folder: TemporaryDirectory
 

@@ -5,6 +5,7 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSystem
 
+/// Digests, whole and in pieces.
 @Suite struct DigestTests {
     @Test func knownAnswersHold() {
         let outcomes = SelfTest.run()
@@ -33,6 +34,7 @@ import Testing
     }
 }
 
+/// HMAC tags, and their keys, which never print.
 @Suite struct HMACTests {
     @Test(arguments: try VectorFile.load("rfc4231"))
     func producesTheTag(_ vector: JSONObject) throws {
@@ -92,6 +94,7 @@ import Testing
     }
 }
 
+/// HKDF and scrypt.
 @Suite struct KeyDerivationTests {
     @Test(arguments: try VectorFile.load("rfc5869"))
     func derivesAsTheRFC(_ vector: JSONObject) throws {

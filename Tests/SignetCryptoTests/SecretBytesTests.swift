@@ -4,6 +4,7 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSystem
 
+/// Secret bytes, which are wiped, and compared in constant time.
 @Suite struct SecretBytesTests {
     private struct Interrupted: Error {}
 

@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
     func whatAPairSignsItsPublicHalfVerifies(_ name: String) throws {
         let kind = try #require(Key.Kind(name: name))
-        let pair = try Self.set([.object(try KeyFile.generate(kind, id: "a"))])
+        let pair = try Self.set([.object(try KeyFile.tree(kind, id: "a"))])
         let (key, algorithm) = try pair.key(id: "a").signatureKey()
         let message = bytes("a message")
         let signature = try key.sign(message.span, by: algorithm)
@@ -107,8 +107,8 @@ import Testing
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
     func halvesThatDoNotFitAreRefused(_ name: String) throws {
         let kind = try #require(Key.Kind(name: name))
-        let good = try KeyFile.generate(kind, id: "a")
-        let other = try KeyFile.generate(kind, id: "a")
+        let good = try KeyFile.tree(kind, id: "a")
+        let other = try KeyFile.tree(kind, id: "a")
         var mixed = good
         for member in ["d", "p", "q", "dp", "dq", "qi"] { mixed[member] = other[member] }
         let error = #expect(throws: KeyError.self) { try Self.set([.object(mixed)]) }
@@ -132,18 +132,18 @@ import Testing
     }
 
     @Test func aKeyIsBoundToItsAlgorithmAndUse() throws {
-        var rsa = try KeyFile.generate(.rsa, id: "a")
+        var rsa = try KeyFile.tree(.rsa, id: "a")
         rsa["alg"] = nil
-        var wrapped = try KeyFile.generate(.p256, id: "b")
+        var wrapped = try KeyFile.tree(.p256, id: "b")
         wrapped["alg"] = "ECDH-ES"
         wrapped["use"] = "enc"
         let keys = try Self.set([
-            .object(rsa), .object(wrapped), .object(try KeyFile.generate(.hmac, id: "c")),
-            .object(try KeyFile.generate(.vault, id: "d")),
+            .object(rsa), .object(wrapped), .object(try KeyFile.tree(.hmac, id: "c")),
+            .object(try KeyFile.tree(.vault, id: "d")),
         ])
         for id in ["a", "b", "c", "d"] {
             let error = #expect(throws: KeyError.self) { try keys.key(id: id).signatureKey() }
-            #expect(error?.code == .wrongUse)
+            #expect(error?.code == .wrongKeyUse)
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetCrypto
 
-/// Certificates and keys that the openssl program makes, judged against what it says of them.
+/// Certificates and keys made by the openssl program, compared with its own description of them.
 @Suite struct X509ParserTests {
     private let folder: TemporaryDirectory
 

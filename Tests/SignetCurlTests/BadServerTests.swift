@@ -139,6 +139,25 @@ import Testing
         await engine.shutdown()
     }
 
+    /// The second call waits for the connection that the first one opens.
+    @Test func endsInTimeWhileAnotherHandshakeStalls() async throws {
+        let server = try await ScriptedServer(
+            "if c.recv(9): print('HELLO', flush=True)\ntime.sleep(60)")
+        let engine = try engine()
+        var request = EngineRequest(get(server.port))
+        request.timeout = .seconds(30)
+        request.connectTimeout = .seconds(30)
+        let first = request
+        let stalled = Task { await engine.failure(first) }
+        #expect(try await eventually { server.server.stdout.contains("HELLO") })
+        request.timeout = .milliseconds(300)
+        #expect(await engine.failure(request)?.code == .timeout)
+        // The first call is still under way.
+        stalled.cancel()
+        #expect(await stalled.value?.code == .cancelled)
+        await engine.shutdown()
+    }
+
     /// A TLS 1.2 server that answers the ClientHello with HelloRequests without end: OpenSSL reads
     /// them all before SSL_connect returns, and libcurl's own timeouts wait for it.
     @Test func survivesAFloodOfHandshakeRecords() async throws {

@@ -65,11 +65,16 @@ import Testing
 
     /// The loops of old files end with their calls, so that there are never too many of them.
     @Test func aFileMayChangeOften() async throws {
-        let server = try await OpenSSLServer(authority.identity)
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         let engine = try engine()
-        for _ in 0..<40 {
-            try write(authority, inPlace: false)
-            _ = try await engine.fetch(request(server.port))
+        for index in 0..<40 {
+            // The sizes differ, so that no change is overlooked.
+            if index % 2 == 0 { try write(other, authority) } else { try write(authority) }
+            for isReused in [false, true] {
+                let response = try await engine.send(request(host.port, "/plain"))
+                #expect(response.timings.reusedConnection == isReused)
+                _ = try await response.body.collect()
+            }
         }
         await engine.shutdown()
     }

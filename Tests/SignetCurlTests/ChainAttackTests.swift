@@ -13,7 +13,7 @@ import Testing
 
     /// A leaf that names the pinned intermediate as its issuer, and the real intermediate beside it:
     /// without a verified signature the chain would look right.
-    @Test func refusesAForgedLeafUnderThePinnedIntermediate() async throws {
+    @Test func refusesAForgedLeafOfThePinnedIntermediate() async throws {
         let impostor = try TestAuthority.impostor.get()
         let forged = OpenSSLServer.Identity(
             certificate: impostor.leaf.pem, key: impostor.leaf.key,

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["d\t\tmt", "x\u{202E}y", "x" + String(repeating: "\u{301}", count: 5000)])
-    func aRefusedCodingsNameIsShortAndCannotSteerATerminal(_ coding: String) throws {
+    func aRefusedCodingsNameIsShortAndEscaped(_ coding: String) throws {
         let error = #expect(throws: TransportError.self) { try decode([1], coding) }
         let message = try #require(error?.message)
         #expect(message.utf8.count < 300 && message.contains("content coding"))

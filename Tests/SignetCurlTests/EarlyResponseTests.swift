@@ -48,10 +48,6 @@ import Testing
         Producer { _ in [UInt8](repeating: 1, count: 65_536) }
     }
 
-    private static func waitForEnd(of producer: Producer) async throws {
-        while !producer.log.hasEnded { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
     @Test(arguments: complete.indices, [false, true])
     func endsWithTheResponseOverHTTP1(_ index: Int, _ tls: Bool) async throws {
         let server = try await Self.http1(Self.complete[index], tls: tls)
@@ -67,9 +63,12 @@ import Testing
             #expect(response.response.status.code == 200)
             #expect(text == Array("done".utf8))
         }
-        try await Self.waitForEnd(of: producer)
+        #expect(try await eventually { producer.log.hasEnded })
         // No connection was used twice.
-        #expect(server.server.stdout.split(separator: "\n").count { $0 == "CONNECTION" } == 3)
+        #expect(
+            try await eventually {
+                server.server.stdout.split(separator: "\n").count { $0 == "CONNECTION" } == 3
+            })
         await engine.shutdown()
     }
 
@@ -83,8 +82,8 @@ import Testing
             #expect(response.response.status.code == 200)
             #expect(text == Array("done".utf8))
         }
-        try await Self.waitForEnd(of: producer)
-        #expect(server.server.stdout.contains("RESET"))
+        #expect(try await eventually { producer.log.hasEnded })
+        #expect(try await eventually { server.server.stdout.contains("RESET") })
         await engine.shutdown()
     }
 
@@ -106,16 +105,40 @@ import Testing
         head("A: b") + "done')",
         head("Content-Length: 5") + "done')\nc.shutdown(socket.SHUT_WR)",
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')\nc.shutdown(socket.SHUT_WR)",
-        "c.sendall(b'HTTP/1.1 100 Continue\\r\\n\\r\\n')",
     ]
+
+    /// The error with which the body ends, of which the server sends `done`.
+    private static func failure(
+        of engine: CurlEngine, _ request: EngineRequest
+    ) async throws -> TransportError? {
+        let response = try await engine.send(request)
+        #expect(response.response.status.code == 200)
+        do throws(TransportError) {
+            _ = try await response.body.collect()
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     @Test(arguments: incomplete.indices)
     func refusesAnIncompleteResponseOverHTTP1(_ index: Int) async throws {
         let server = try await Self.http1(Self.incomplete[index], tls: false)
         let engine = try engine(http2: false)
-        let error = await engine.failure(
-            Self.request(server.port, "http", .stream(Self.endless()), seconds: 2))
+        let error = try await Self.failure(
+            of: engine, Self.request(server.port, "http", .stream(Self.endless()), seconds: 5))
         #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
+        await engine.shutdown()
+    }
+
+    @Test func doesNotTakeAnInterimResponseForTheResponse() async throws {
+        let server = try await Self.http1(
+            "c.sendall(b'HTTP/1.1 100 Continue\\r\\n\\r\\n')", tls: false)
+        let engine = try engine(http2: false)
+        let error = await engine.failure(
+            Self.request(server.port, "http", .stream(Self.endless()), seconds: 5))
+        #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
+        #expect(server.gotBytes)
         await engine.shutdown()
     }
 
@@ -123,8 +146,8 @@ import Testing
     func refusesAnIncompleteResponseOverHTTP2(_ arguments: String) async throws {
         let server = try await Self.http2("c.sendall(answer(stream, \(arguments)))")
         let engine = try engine()
-        let error = await engine.failure(
-            Self.request(server.port, "https", .stream(Self.endless()), seconds: 2))
+        let error = try await Self.failure(
+            of: engine, Self.request(server.port, "https", .stream(Self.endless()), seconds: 5))
         #expect(error?.code == .timeout, "\(error?.message ?? "no error")")
         await engine.shutdown()
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func refusesAProxyThatInterceptsWhatItIsToConnect(overHTTP2: Bool) async throws {
+    func refusesAnInterceptingProxy(overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         let interceptor = try await Interceptor(.proxy)
         try await attack(

@@ -6,10 +6,27 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Every known attack on pinning through one engine: in order, in other orders, and all at once.
+/// Each known weakness of libcurl 7.88 around pins, through one engine: in order, in other orders, and
+/// all at once.
 ///
 /// The outcome of a row's call must not depend on what the engine's pool, its TLS sessions and its
-/// CA stores contain from earlier calls.
+/// CA stores contain from earlier calls. The rows:
+///
+/// 1. Verify callbacks don't run on a resumed session, with TLS 1.2 or 1.3.
+/// 2. A resumed session has no verified chain.
+/// 3. The pool takes pins for equal that differ in letter case.
+/// 4. The pool ignores the policy under which a connection was made.
+/// 5. Without peer verification, libcurl ignores a callback's refusal.
+/// 6. A forged leaf names the pinned intermediate as its issuer.
+/// 7. The chain as sent contains certificates that were not verified.
+/// 8. A partial chain hides the root.
+/// 9. The CA of one handle is used by others.
+/// 10. A redirect leads to a host with other pins.
+/// 11. An HTTPS proxy has a handshake beside the origin's.
+/// 12. A host name has several spellings and one pooled connection.
+/// 13. A refused request must not send a byte.
+/// 14. A forged signature needs a code of its own.
+/// 15. After a refusal, HTTP/2 keeps the connection.
 @Suite struct OneEngineTests {
     /// A call, where it goes, and what must become of it.
     private struct Step: Sendable, CustomStringConvertible {

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func doesNotTakeAnAppendedIntermediateForAVerifiedOne() async throws {
+    @Test func ignoresAnAppendedIntermediate() async throws {
         // A leaf of the root, and the pinned intermediate merely sent along.
         let leaf = try authority.issue(by: authority.root)
         let server = try await OpenSSLServer(
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func findsARootPinThoughTheCAFileHoldsTheIntermediateToo() async throws {
+    @Test func findsARootPinBehindATrustedIntermediate() async throws {
         let folder = try TemporaryDirectory()
         let both =
             try Data(contentsOf: URL(filePath: authority.intermediate.pem))

@@ -88,7 +88,7 @@ import Testing
 
     /// A session that a call without pins began is judged when a pinned call resumes it, and a policy
     /// that is taken away and given back holds at once.
-    @Test func judgesByThePolicyOfEachCallWhateverCameBefore() async throws {
+    @Test func judgesEachCallByItsOwnPolicy() async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         for http2 in [false, true] {
             let engine = try engine(http2: http2)

@@ -41,7 +41,7 @@ import Testing
         #expect(try key("socks5://p.test:1", login: "u:p") == key(nil))
     }
 
-    @Test func anHTTPSProxyHasALoopWhereNoCallsShareAConnection() throws {
+    @Test func anHTTPSProxyHasALoopOfItsOwn() throws {
         let behind = try key("https://p.test:1")
         #expect(try behind != key(nil) && behind == key("https://q.test:2"))
         #expect(!behind.multiplexes)
@@ -76,6 +76,22 @@ import Testing
 }
 
 extension PoolKeyTests {
+    @Test func tooManyLoopsUnderWayLackResources() async throws {
+        _ = try LibcurlCheck.check()
+        let pool = try LoopPool(CurlEngine.Configuration())
+        func reserve(_ number: Int) throws(TransportError) {
+            var proxy = try Proxy(parsing: "http://p.test:1")
+            try proxy.setCredentials(Array("user\(number):p".utf8))
+            _ = try pool.loop(caFile: nil, authorities: nil, proxy: proxy)
+        }
+        // With the engine's own one, these are all the loops that an engine has.
+        for number in 1...15 { try reserve(number) }
+        try reserve(15)
+        let error = #expect(throws: TransportError.self) { try reserve(16) }
+        #expect(error?.code == .resources, "\(error?.message ?? "")")
+        await pool.shutdown()
+    }
+
     private func key(_ proxy: String?, _ authorities: PinAuthorities?) throws -> PoolKey {
         try key(proxy, login: nil, caFile: nil, authorities)
     }

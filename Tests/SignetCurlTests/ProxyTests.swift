@@ -218,7 +218,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func cleartextGoesAsAWholeURLAndNeverToAPinnedHost() async throws {
+    @Test func sendsCleartextAsAWholeURL() async throws {
         let server = try await RouteServer(["http://x": "200 OK\r\n\r\nx"])
         let proxy = try await ProxyServer()
         let engine = try engine()

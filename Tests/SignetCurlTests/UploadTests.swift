@@ -255,6 +255,21 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         feed.close()
     }
 
+    @Test func feedsManySmallChunksInOrder() async throws {
+        let news = AsyncStream.makeStream(of: Void.self)
+        let wanted = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let producer = Producer { $0 < wanted.count ? [wanted[$0]] : nil }
+        let feed = UploadFeed(.stream(producer), capacity: 20_000) { news.continuation.yield() }
+        var (found, arrived) = ([UInt8](), news.stream.makeAsyncIterator())
+        while true {
+            switch feed.next() {
+            case .chunk(let chunk): found += chunk
+            case .pending: await arrived.next()
+            case .end, .failed: return #expect(found == wanted)
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func deliversARefusalWhileSending(stalls: Bool) async throws {
         let server = try await server(

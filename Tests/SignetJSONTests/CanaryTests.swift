@@ -2,7 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// No error repeats a value of the input: the canary stands in each place, and never comes back.
+/// Errors never repeat a value of the input. A marker stands for the value in each place.
 struct CanaryTests {
     static let canary = "ZZZZZZCANARYZZZZZZ"
 

@@ -3,6 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+/// `StrictJSONDecoder` and `StrictJSONEncoder` with types of all kinds.
 struct CodableTests {
     enum Colour: String, Codable { case red, green }
 

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `JSONReader.compact(validated:)`: the bytes of a tree's text, without the tree.
+/// `JSONReader.compact(validated:)` writes the same bytes as the tree, without making one.
 @Suite struct CompactTests {
     @Test(arguments: [
         "null", " true\n", "[]", "[ ]", "{ }", " [ 1 , 2 ] ", "1e400", "-0.0", "[1,[2,{}]]",

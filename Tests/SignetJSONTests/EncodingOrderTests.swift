@@ -2,7 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What is written straight into the text and what goes through the tree must be one.
+/// The encoder writes the same text directly and by a tree, in whatever order a type encodes.
 struct EncodingOrderTests {
     /// Encodes itself by a script of random steps, in order or not.
     struct Scripted: Encodable {

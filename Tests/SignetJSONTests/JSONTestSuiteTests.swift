@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The parsing tests of nst/JSONTestSuite: `y_` accepted with their values, `n_` refused,
-/// and one answer to each `i_`.
+/// The parsing tests of nst/JSONTestSuite: `y_` files are accepted with their values, `n_` files
+/// are refused, and each `i_` file has one expected outcome.
 struct JSONTestSuiteTests {
     static let folder = SharedVectors.directory?.appending(path: "json-test-suite")
 

@@ -2,7 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Arrays as types ask for them: each kind of element, however many, and what does not fit.
+/// Arrays decoded as arrays of each element type, of any length, and elements that don't fit.
 struct ListTests {
     private struct Point: Codable, Hashable { var x: Int }
 

@@ -2,8 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Strings that are long enough to be looked at in words and in blocks: each byte that a string cannot
-/// hold as it stands is seen wherever it comes.
+/// Strings that are scanned in words and in blocks: an invalid byte is found at every position.
 struct LongStringTests {
     private static let count = 230
 

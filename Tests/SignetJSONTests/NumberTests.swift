@@ -3,6 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+/// Numbers, which keep their text until a program asks for a type.
 struct NumberTests {
     struct ECMAScript: Decodable, Sendable {
         let bits: String

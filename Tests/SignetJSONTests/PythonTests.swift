@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Random documents, half of them damaged, beside Python's `json`.
+/// Random documents, half of them damaged, compared with Python's `json`.
 ///
 /// Where Python is laxer this reader refuses: `NaN` and infinities, duplicate names, lone surrogates.
 /// Python is told to report these three, and to keep the texts of numbers; else both must agree on what

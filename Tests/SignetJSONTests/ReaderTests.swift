@@ -3,6 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
+/// The strict reader: what it accepts and refuses, and the offsets of its errors.
 struct ReaderTests {
     struct Rejected: Decodable, Sendable, CustomTestStringConvertible {
         let name: String

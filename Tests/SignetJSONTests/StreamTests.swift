@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+/// JSON Lines, JSON sequences and long arrays, read record by record.
 struct StreamTests {
     /// What a stream gives: a value, or an error's code, record and offset.
     enum Outcome: Equatable, CustomStringConvertible {

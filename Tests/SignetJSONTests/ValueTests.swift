@@ -1,6 +1,7 @@
 import SignetJSON
 import Testing
 
+/// `JSONValue` and `JSONObject`.
 struct ValueTests {
     private let composed = "\u{e9}"
     private let decomposed = "e\u{301}"

@@ -5,6 +5,7 @@ import Testing
 private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
 
+/// The findings of `pins lint`.
 @Suite struct PinLintTests {
     private static let now: Int64 = 1_795_228_551  // 2026-11-21
 

@@ -2,7 +2,7 @@ import SignetPinFormats
 import SignetPinning
 import Testing
 
-/// What is said about a file that somebody else wrote.
+/// Error messages about a file that another program wrote.
 @Suite struct PinMessageTests {
     private static let pins =
         #"["sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="]"#

@@ -5,7 +5,7 @@ private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
 private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
 
-/// What a plan says of pins, certificates and requests at a set time.
+/// The plan of pins, certificates and requests at a given time.
 @Suite struct PinPlanTests {
     private static let now: Int64 = 1_795_228_551
     private static let day: Int64 = 86_400

@@ -3,7 +3,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// The examples of Documentation/pin-policy.md, as they stand there.
+/// The examples of Documentation/pin-policy.md.
 @Suite struct PinPolicyPageTests {
     private static func examples() throws -> [[UInt8]] {
         try Article("Documentation/pin-policy.md").blocks(in: "json")

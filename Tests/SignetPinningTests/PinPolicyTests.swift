@@ -8,6 +8,7 @@ private func policy(_ text: String) throws -> PinPolicy { try PinPolicy(parsing:
 
 private func host(_ text: String) throws -> HostName { try HostName.canonical(text) }
 
+/// Policies: their JSON, the rule for a host, and the verdict on a chain.
 @Suite struct PinPolicyTests {
     private static let family = #"""
         {"hosts":{

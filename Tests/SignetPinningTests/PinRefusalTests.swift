@@ -6,7 +6,7 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
 private let leaf = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
 private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
 
-/// What a refusal says as values, and the remedy that it names.
+/// A refusal's values and its remedy.
 @Suite struct PinRefusalTests {
     private func refusal(
         _ policy: String, host: String = "api.example", chain: [String] = [leaf, issuer],
@@ -92,6 +92,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
             let command = "(signet pins show https://"
             #expect(error?.message.contains(command) == true)
             #expect(error?.message.contains(end) == true, "\(error?.message ?? "")")
+            #expect(error?.refusal?.port == port)
         }
     }
 

@@ -5,7 +5,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// Reports as values, as other programs read them, in a file, and once a day.
+/// Pin reports as values, in the formats of other programs, in a file, and at most once a day.
 @Suite struct PinReportTests {
     private static let now: Int64 = 1_795_228_551
     private static let day: Int64 = 86_400
@@ -130,7 +130,7 @@ import Testing
         #expect(try gate.admits(report(port: 50, date: Self.now + 100)))
     }
 
-    @Test func whatAServerInventsKeepsNoReportOfAWrongKeyBack() throws {
+    @Test func inventedChainsSuppressNoReport() throws {
         let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
         // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
         for number in 0..<40 {

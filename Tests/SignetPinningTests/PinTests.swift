@@ -1,6 +1,7 @@
 import SignetPinning
 import Testing
 
+/// Pins as text and as bytes.
 @Suite struct PinTests {
     /// RFC 7469, section 2.1.5 and appendix A.
     @Test(arguments: [

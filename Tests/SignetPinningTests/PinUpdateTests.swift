@@ -5,7 +5,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// Signed policies: made, judged, kept, and refused however they are changed.
+/// Signed policies: how they are made, checked and stored, and changed ones, which are refused.
 @Suite struct PinUpdateTests {
     private static let now: Int64 = 1_795_228_551
     private static let day: Int64 = 86_400
@@ -219,7 +219,7 @@ import Testing
         #expect(try store.current()?.serial == 10)
     }
 
-    @Test func aProgramWithNewerPinsOfItsOwnUsesNoOlderDocument() throws {
+    @Test func aDocumentOlderThanTheProgramIsIgnored() throws {
         #expect(try accept(document(7)) == nil)
         let path = folder.path("newest.json")
         for (own, current) in [(0, 7), (6, 7), (7, nil), (8, nil)] as [(Int64, Int64?)] {

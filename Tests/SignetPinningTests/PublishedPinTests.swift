@@ -4,7 +4,7 @@ import SignetPinning
 import TestSupport
 import Testing
 
-/// The pin cases that OkHttp, TrustKit and curl publish, read from those programs' formats and judged.
+/// The pin tests that OkHttp, TrustKit and curl publish, read in those programs' formats.
 @Suite struct PublishedPinTests {
     struct Row: Decodable, Sendable, CustomTestStringConvertible {
         let source: String

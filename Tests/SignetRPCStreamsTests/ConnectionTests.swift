@@ -76,7 +76,7 @@ struct ConnectionTests {
         (RPCConnection.Options.languageServer, "$/cancelRequest", #"{"id":7}"#),
         (.modelContext, "notifications/cancelled", #"{"requestId":7}"#),
     ])
-    func aCancelledCallEndsAtOnceAndItsLateReplyIsNobodys(
+    func aCancelledCallEndsAtOnce(
         _ options: RPCConnection.Options, _ method: String, _ params: String
     ) async throws {
         let warnings = Notes()

@@ -55,7 +55,7 @@ struct HandlerTests {
         connection.close()
     }
 
-    @Test func errorsAreSentAsToldAndOthersWithoutTheirText() async throws {
+    @Test func otherErrorsAreSentWithoutTheirText() async throws {
         struct Secret: Error { let text = "ZZZZZZCANARYZZZZZZ" }
         let handler = RPCHandler(methods: [
             "own": { _, _ in
@@ -75,7 +75,7 @@ struct HandlerTests {
         connection.close()
     }
 
-    @Test func notificationsComeInTheirOrderAndRequestsBehindThem() async throws {
+    @Test func notificationsComeInOrderBeforeRequests() async throws {
         let notes = Notes()
         let handler = RPCHandler(
             request: { call, _ in .array(notes.all.map(JSONValue.string)) },

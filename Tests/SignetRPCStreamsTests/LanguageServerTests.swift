@@ -95,7 +95,7 @@ struct LanguageServerTests {
         _ = await child.ended()
     }
 
-    @Test func aCancelledCallEndsAtOnceAndItsReplyIsNobodys() async throws {
+    @Test func aCancelledCallEndsAtOnce() async throws {
         let (connection, child) = try await started()
         let slow = Task { await outcome { try await connection.call("slow") } }
         #expect(try await connection.call("null").value == nil)

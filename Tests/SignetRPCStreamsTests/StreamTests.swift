@@ -29,7 +29,7 @@ struct StreamTests {
     @Test(arguments: ["", "/nowhere/at/all", "a\u{0}b", "/"])
     func aProgramThatCannotBeStarted(_ program: String) {
         let error = #expect(throws: RPCStreamError.self) { try ChildStream(program) }
-        #expect(error?.operation == "start")
+        #expect(error?.code == .start)
     }
 
     /// No SIGPIPE reaches the program.
@@ -38,7 +38,7 @@ struct StreamTests {
         #expect(await child.ended() == 3)
         #expect(try await child.read(atMost: 10).isEmpty)
         let error = await #expect(throws: RPCStreamError.self) { try await child.write([1]) }
-        #expect(error?.operation == "write")
+        #expect(error?.code == .write)
         child.close()
         child.close()
         await #expect(throws: RPCStreamError.self) { try await child.read(atMost: 1) }
@@ -100,7 +100,7 @@ struct StreamTests {
             let error = #expect(throws: RPCStreamError.self) {
                 try DescriptorStream(socketAt: path)
             }
-            #expect(error?.operation == "connect")
+            #expect(error?.code == .connect)
         }
     }
 
@@ -145,7 +145,7 @@ struct StreamTests {
         let error = #expect(throws: RPCStreamError.self) {
             try DescriptorStream(loopbackPort: UInt16(freePort()))
         }
-        #expect(error?.operation == "connect")
+        #expect(error?.code == .connect)
     }
 
     @Test func descriptorsThatAreNone() async throws {

@@ -3,7 +3,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// What an adapter takes only when asked, its limits, ids that are strings, and typed errors.
+/// An adapter's options and limits, ids that are strings, and typed errors.
 struct AdapterOptionTests {
     @Test func rule1StringIds() throws {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator(strings: { "7" }))

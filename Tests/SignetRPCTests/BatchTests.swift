@@ -244,7 +244,7 @@ struct BatchTests {
         }
     }
 
-    @Test func rule19AnArrayWithAReplyIsReadBeforeTheStatus() throws {
+    @Test func rule19AnArrayIsReadBeforeTheStatus() throws {
         let request = try adapter.box(batch: calls)
         let replies = [failure("9"), "1", result("7"), result("8", "2")]
         let whole = try adapter.unboxBatch(

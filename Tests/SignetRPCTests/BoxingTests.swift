@@ -5,7 +5,7 @@ import SignetServiceDescription
 import TestSupport
 import Testing
 
-/// What goes out for a call, and what never does.
+/// The requests that JSON-RPC calls become, and calls that are refused.
 struct BoxingTests {
     @Test func aCallIsAPostOfOneObject() throws {
         let adapter = JSONRPCAdapter.fromSeven()

@@ -4,7 +4,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Replies that are wrapped once more, and errors that have a body.
+/// Responses with an envelope around the result, and errors with a body.
 struct EnvelopeTests {
     static let good = #"{"code":0,"message":"ok","data":{"id":7}}"#
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import SignetRPC
 import Testing
 
-/// Link fields (RFC 8288), and the one link that leads on.
+/// Link fields (RFC 8288) and the link to the next page.
 struct LinkFieldTests {
     private func links(_ values: String...) throws -> LinkField {
         var fields: HTTPFields = [:]

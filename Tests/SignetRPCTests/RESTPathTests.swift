@@ -5,7 +5,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Paths with values in them: no value becomes anything else.
+/// Paths with values: no value changes the path's structure.
 struct RESTPathTests {
     struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         let source: String

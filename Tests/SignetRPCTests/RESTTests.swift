@@ -4,6 +4,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
+/// The REST adapter: requests and responses.
 struct RESTTests {
     let adapter = RESTAdapter()
 

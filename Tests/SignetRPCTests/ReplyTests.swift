@@ -5,7 +5,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Replies to one call, by the rules that servers get wrong.
+/// Responses to one call, by the rules that servers get wrong.
 struct ReplyTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
         let rule: Int

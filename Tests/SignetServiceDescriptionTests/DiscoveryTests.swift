@@ -319,6 +319,19 @@ struct DiscoveryTests {
         #expect(found != nil)
     }
 
+    /// An escape has two hexadecimal digits (RFC 3986, section 2.1).
+    @Test(arguments: [
+        (#"#/%24"#, true), (#"#/%4E"#, true), (#"#/%4e"#, true), ("#/%+5", false),
+        ("#/%-0", false), ("#/%", false), ("#/%4", false), ("#/%0x5", false),
+        ("#/%\u{FF15}5", false),
+        ("#/%ff", false),
+    ])
+    func escapesOfReferences(_ reference: String, _ leads: Bool) throws {
+        let document = try JSONValue(
+            parsing: bytes(#"{"$":1,"N":1,"\u0005":1,"\u0000":1,"":1,"\u0000x5":1}"#))
+        #expect((document.target(ofReference: reference) != nil) == leads)
+    }
+
     @Test(arguments: [
         "", "[]", "{}", #"{"openrpc":"2.0","methods":[]}"#, #"{"openrpc":"1.0"}"#,
         #"{"openrpc":"1.0","methods":[{}]}"#,

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Accept-Signature: RFC 9421, section 5.
-@Suite("Signatures that are asked for")
-struct AcceptSignatureTests {
+@Suite struct AcceptSignatureTests {
     private static let asked =
         #"sig1=("@method" "@target-uri" "@authority" "content-digest" "cache-control");keyid="orders-2026";created;tag="app-123", other=("@method");nonce="n-1";expires"#
 
@@ -31,8 +30,7 @@ struct AcceptSignatureTests {
         message.fields.first { $0.name == "Signature-Input" }.map { text($0.value) } ?? ""
     }
 
-    @Test("are read, those of RFC 9421, section 5.1, too")
-    func reads() throws {
+    @Test func readsMembersAsRFC9421Shows() throws {
         let all = try requests(Self.asked)
         #expect(all.map(\.label) == ["sig1", "other"])
         #expect(all[0].components.map(\.name).count == 5)
@@ -44,8 +42,7 @@ struct AcceptSignatureTests {
         #expect(try AcceptSignature.all(in: Sample.message()).isEmpty)
     }
 
-    @Test("are written as they are read")
-    func writes() throws {
+    @Test func writesWhatItReads() throws {
         var request = AcceptSignature(
             label: "a", components: try ComponentIdentifier.list(parsing: #"@status,"@path";req"#))
         request.requestsExpiration = true
@@ -64,11 +61,10 @@ struct AcceptSignatureTests {
     }
 
     @Test(
-        "cannot be written",
         arguments: [
             (["A"], "invalid-value"), ([""], "invalid-value"), (["a", "a"], "duplicate-label"),
         ])
-    func unwritable(_ labels: [String], _ wanted: String) {
+    func refusesToWriteWhatCannotBeRead(_ labels: [String], _ wanted: String) {
         #expect(
             code {
                 _ = try AcceptSignature.field(
@@ -80,7 +76,6 @@ struct AcceptSignatureTests {
     }
 
     @Test(
-        "malformed",
         arguments: [
             ("", "malformed-signature"), ("a", "malformed-signature"),
             ("a=1", "malformed-signature"), ("a=(),a=()", "malformed-signature"),
@@ -90,12 +85,11 @@ struct AcceptSignatureTests {
             (#"a=("X")"#, "malformed-component"), (#"a=("x" "x")"#, "duplicate-component"),
             (#"a=("@what")"#, "unsupported-component"),
         ])
-    func malformed(_ value: String, _ wanted: String) {
+    func refusesMalformedMembers(_ value: String, _ wanted: String) {
         #expect(code { _ = try requests(value) } == wanted)
     }
 
-    @Test("the answer has the same label and components, and every parameter asked for")
-    func answers() throws {
+    @Test func answersWithLabelComponentsAndParameters() throws {
         let all = try requests(
             #"s=("@method" "x-request-id" "@query-param";name="tea");tag="t";nonce="n";keyid="orders-2026";alg="hmac-sha256";expires;created"#
         )
@@ -136,22 +130,20 @@ struct AcceptSignatureTests {
         }
     }
 
-    @Test("no alg and no nonce where none is asked for, a lifetime where an end is")
-    func minimal() throws {
+    /// Adds `alg` and a nonce only if they are asked for, and a lifetime if an expiration is.
+    @Test func addsOnlyTheParametersThatAreAskedFor() throws {
         let request = try requests("s=();expires")[0]
         let message = try answer(request) { $0.lifetime = 5 }
         #expect(
             input(message) == #"s=();created=1795228551;expires=1795228556;keyid="orders-2026""#)
     }
 
-    @Test("a random nonce gives way to the one that is asked for")
-    func nonces() throws {
+    @Test func usesTheNonceThatIsAskedFor() throws {
         let message = try answer(try requests(#"s=();nonce="n""#)[0]) { $0.addsNonce = true }
         #expect(input(message).contains(#";nonce="n""#))
     }
 
     @Test(
-        "what cannot be given is named",
         arguments: [
             (#"s=();keyid="another""#, "unanswerable-request"),
             (#"s=();expires"#, "unanswerable-request"),
@@ -164,12 +156,12 @@ struct AcceptSignatureTests {
             (#"s=("signature")"#, "unsupported-component"),
             (#"s=("signature";key="s")"#, "unsupported-component"),
         ])
-    func refusals(_ value: String, _ wanted: String) {
+    func namesWhatCannotBeGiven(_ value: String, _ wanted: String) {
         #expect(code { _ = try answer(requests(value)[0], nonce: "mine") } == wanted)
     }
 
-    @Test("label, list and tag are the peer's to choose, and salted HMACs are not asked for")
-    func options() throws {
+    /// The peer chooses label, components and tag, and can't ask for a salted HMAC.
+    @Test func refusesOptionsThatThePeerChooses() throws {
         let request = AcceptSignature(label: "s", components: [])
         for change in [
             { $0.label = "s" }, { $0.coveredComponents = [] }, { $0.tag = "t" },
@@ -185,8 +177,7 @@ struct AcceptSignatureTests {
             } == "unsupported-option")
     }
 
-    @Test("a label that is taken clashes")
-    func clash() throws {
+    @Test func refusesALabelThatIsTaken() throws {
         let signed = text(try Sample.signed().serialized())
         #expect(
             code { _ = try answer(AcceptSignature(label: "sig1", components: []), to: signed) }

@@ -7,8 +7,7 @@ import Testing
 @testable import SignetSigning
 
 /// The six algorithms of RFC 9421, section 3.3, and how a key is bound to one.
-@Suite("RFC 9421, algorithms")
-struct AlgorithmTests {
+@Suite struct AlgorithmTests {
     /// One key of each kind that RFC 9421 can use, and the algorithm it is bound to.
     static let keys: KeySet = {
         do {
@@ -18,7 +17,7 @@ struct AlgorithmTests {
                 (.p256, "ecdsa-p256-sha256"), (.p384, "ecdsa-p384-sha384"),
                 (.rsa, "rsa-pss-sha512"), (.rsa, "rsa-v1_5-sha256"),
             ] {
-                var jwk = try KeyFile.generate(kind, id: id)
+                var jwk = try KeyFile.tree(kind, id: id)
                 if id == "rsa-v1_5-sha256" { jwk["alg"] = "RS256" }
                 jwks.append(.object(jwk))
             }
@@ -51,8 +50,7 @@ struct AlgorithmTests {
         try Verifier(keys: keys, policy: policy).verify(message, now: Sample.now)
     }
 
-    @Test("there are six, by the registry's names")
-    func six() {
+    @Test func namesSixAlgorithmsAsTheRegistry() {
         #expect(
             Self.names.sorted() == [
                 "ecdsa-p256-sha256", "ecdsa-p384-sha384", "ed25519", "hmac-sha256",
@@ -65,8 +63,9 @@ struct AlgorithmTests {
         #expect(HTTPSignatureAlgorithm(name: "ED25519") == nil)
     }
 
-    @Test("a signature verifies, by the public half too, and no changed one does", arguments: names)
-    func roundTrip(_ name: String) throws {
+    /// Verifies with the pair and with its public half, and refuses a changed signature.
+    @Test(arguments: names)
+    func verifiesWithThePublicHalf(_ name: String) throws {
         let message = try signed(name)
         #expect(try verify(message).keyID == name)
         if name != "hmac-sha256" {
@@ -88,8 +87,8 @@ struct AlgorithmTests {
         }
     }
 
-    @Test("a message cannot choose another algorithm than its key's", arguments: names)
-    func contradiction(_ name: String) throws {
+    @Test(arguments: names)
+    func refusesAnotherAlgorithmThanTheKeys(_ name: String) throws {
         let message = try signed(name)
         for other in Self.names + ["hmac-sha512", "none", "rsa-v1_5-sha512", "ED25519", ""] {
             let named = try message.replacing(
@@ -105,8 +104,7 @@ struct AlgorithmTests {
         }
     }
 
-    @Test("an HMAC under a public key's bytes is no signature of that key")
-    func confusion() throws {
+    @Test func refusesAnHMACUnderAPublicKeysBytes() throws {
         // The classic: the verifier's public key used as a shared secret.
         let key = try #require(Self.publicKeys["ed25519"]?.publicHalf?["x"]?.string)
         let forged = try Sample.keySet([
@@ -118,18 +116,18 @@ struct AlgorithmTests {
             code { _ = try verify(message, keys: Self.publicKeys) } == "signature-mismatch")
     }
 
-    @Test("a public key does not sign", arguments: names.filter { $0 != "hmac-sha256" })
-    func publicKey(_ name: String) throws {
+    @Test(arguments: names.filter { $0 != "hmac-sha256" })
+    func refusesToSignWithAPublicKey(_ name: String) throws {
         let key = try Self.publicKeys.key(id: name)
         #expect(code { _ = try MessageSigner(scheme: .rfc9421, key: key) } == "wrong-key-use")
     }
 
-    @Test("an asymmetric key is none for salted-hmac-v1, nor one for encryption a signer")
-    func otherUses() throws {
+    /// An asymmetric key can't sign by salted-hmac-v1, and a key for encryption can't sign at all.
+    @Test func refusesKeysForAnotherUse() throws {
         #expect(
             code { _ = try MessageSigner(scheme: .saltedHMAC, key: Self.keys.key(id: "ed25519")) }
                 == "wrong-key-use")
-        var jwk = try KeyFile.generate(.p256, id: "enc")
+        var jwk = try KeyFile.tree(.p256, id: "enc")
         jwk["use"] = "enc"
         jwk["alg"] = nil
         let set: JSONValue = ["keys": [.object(jwk)]]
@@ -145,8 +143,8 @@ struct AlgorithmTests {
             code { _ = try verify(signed("rsa-pss-sha512"), keys: undecided) } == "wrong-key-use")
     }
 
-    @Test("a policy takes the algorithms it names, in all or of a key", arguments: names)
-    func policy(_ name: String) throws {
+    @Test(arguments: names)
+    func acceptsTheAlgorithmsThatAPolicyNames(_ name: String) throws {
         let message = try signed(name)
         let algorithm = try #require(HTTPSignatureAlgorithm(name: name))
         var policy = VerificationPolicy()
@@ -224,7 +222,7 @@ struct AlgorithmTests {
     /// The files' messages are of any bytes, so they stand for bases: what is tried is the verifier's
     /// own comparison.
     @Test(
-        "Wycheproof", .enabled(if: SharedVectors.directory != nil, "no shared vectors"),
+        .enabled(if: SharedVectors.directory != nil, "no shared vectors"),
         arguments: [
             ("hmac_sha256_test", "hmac-sha256"), ("ed25519_test", "ed25519"),
             ("ecdsa_secp256r1_sha256_p1363_test", "ecdsa-p256-sha256"),
@@ -232,7 +230,7 @@ struct AlgorithmTests {
             ("rsa_pss_4096_sha512_mgf1_64_test", "rsa-pss-sha512"),
             ("rsa_signature_2048_sha256_test", "rsa-v1_5-sha256"),
         ])
-    func wycheproof(_ file: String, _ name: String) throws {
+    func agreesWithWycheproof(_ file: String, _ name: String) throws {
         let url = try #require(SharedVectors.directory).appending(path: "wycheproof/\(file).json")
         let groups = try JSONDecoder().decode(Wycheproof.self, from: Data(contentsOf: url))
             .testGroups
@@ -254,5 +252,12 @@ struct AlgorithmTests {
         }
         #expect(counts.valid > 5)
         #expect(counts.invalid > 40)
+    }
+}
+
+extension KeyFile {
+    /// A new key as a tree of values.
+    static func tree(_ kind: Key.Kind, id: String) throws -> JSONObject {
+        try #require(JSONValue(parsing: generate(kind, id: id).bytes).object)
     }
 }

@@ -4,13 +4,11 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// One row for each thing that some library or other is known to let pass, and for each bad input that
-/// a verifier or a signer must not take, with the one code that it is refused by.
-///
-/// Rows hold what one message shows. What takes a store under load, floods or many messages stands in
-/// `BadInputTests`, `NonceStoreTests` and `VerifierTests`; keys alone in `KeySetTests`.
-@Suite("Attack table")
-struct AttackTableTests {
+/// One row for each weakness known from other libraries and for each invalid input, with the
+/// error code that refuses it. A row is one message. `BadInputTests`, `NonceStoreTests` and
+/// `VerifierTests` have those that need a store, a load or many messages; `KeySetTests` has those
+/// of keys.
+@Suite struct AttackTableTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let code: String

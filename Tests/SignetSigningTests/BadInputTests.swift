@@ -3,9 +3,8 @@ import SignetCrypto
 import SignetSigning
 import Testing
 
-/// What attackers and clumsy senders do to RFC 9421, each with the one code it is refused by.
-@Suite("Bad input")
-struct BadInputTests {
+/// Malformed and hostile input to RFC 9421, with the error code that refuses each.
+@Suite struct BadInputTests {
     private let now = Sample.now
 
     private func verify(
@@ -35,7 +34,6 @@ struct BadInputTests {
     }
 
     @Test(
-        "parameters under a signature that holds",
         arguments: [
             (#";created=1795228551;keyid="orders-2026""#, "no error"),
             (#";keyid="orders-2026";created=1795228551;alg="hmac-sha256""#, "no error"),
@@ -66,18 +64,16 @@ struct BadInputTests {
             (#";created=999999999999999;keyid="orders-2026""#, "malformed-signature"),
             (#";created=1795228551;keyid="orders-2026";nonce="""#, "malformed-signature"),
         ])
-    func parameters(_ parameters: String, _ wanted: String) throws {
+    func refusesBadParametersUnderAGoodSignature(_ parameters: String, _ wanted: String) throws {
         #expect(try verify(forged(parameters)) == wanted)
     }
 
-    @Test("the path swapped after signing")
-    func path() throws {
+    @Test func refusesAPathSwappedAfterSigning() throws {
         #expect(
             try verify(Sample.signed().replacing("/rpc", with: "/admin")) == "signature-mismatch")
     }
 
-    @Test("a nonce replayed; a nonce that is wanted and missing")
-    func nonces() throws {
+    @Test func refusesReplayedAndMissingNonces() throws {
         let store = MemoryNonceStore()
         let message = try Sample.signed(nonce: "n")
         #expect(verify(message, nonces: store) == "no error")
@@ -92,8 +88,7 @@ struct BadInputTests {
         #expect(verify(other, nonces: store) == "no error")
     }
 
-    @Test("an empty list, and a body that is not covered")
-    func coverage() throws {
+    @Test func refusesAnEmptyListAndAnUncoveredBody() throws {
         let parameters = #";created=1795228551;keyid="orders-2026""#
         #expect(try verify(forged(parameters, covers: [])) == "not-covered")
         #expect(try verify(forged(parameters, covers: ["@method", "@path"])) == "not-covered")
@@ -108,8 +103,7 @@ struct BadInputTests {
                 == "malformed-signature")
     }
 
-    @Test("CR, LF and other control characters in a value")
-    func controls() {
+    @Test func refusesControlCharactersInAValue() {
         for byte in (0..<0x20).filter({ $0 != 9 }) + [0x7F] as [UInt8] {
             #expect(
                 code { _ = try SignableMessage.Field(name: "X", value: [0x61, byte, 0x62]) }
@@ -122,8 +116,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("labels that clash, and fields that do not belong together")
-    func labels() throws {
+    @Test func refusesLabelsThatClash() throws {
         let message = try Sample.signed()
         var again = message
         #expect(code { _ = try Sample.signer().sign(&again, now: now) } == "duplicate-label")
@@ -140,8 +133,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("a message whose signature fields cannot be read is not signed either")
-    func signingOverJunk() throws {
+    @Test func refusesToSignOverUnreadableFields() throws {
         for field in [
             "Signature: junk==", "Signature-Input: sig1=(", "Signature: sig1=:AA:, sig1=:AA:",
         ] {
@@ -154,8 +146,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("a field of a megabyte, in text and in parts")
-    func megabyte() throws {
+    @Test func refusesAFieldOfAMegabyte() throws {
         let long = String(repeating: "a", count: 1 << 20)
         #expect(
             code { _ = try Sample.message("GET / HTTP/1.1\nHost: h\nX: \(long)\n\n") }
@@ -171,12 +162,11 @@ struct BadInputTests {
     }
 
     @Test(
-        "lists, members and parameters without end cost no more than their bytes",
         arguments: [
             (0..<60_000).map { "\"\($0)\"" }.joined(separator: " "),
             "\"x\"" + (0..<40_000).map { ";a\($0)" }.joined(),
         ])
-    func flood(_ list: String) throws {
+    func readsEndlessListsInLinearTime(_ list: String) throws {
         var message = try Sample.message("GET / HTTP/1.1\nHost: h\n\n")
         let input = "s=(\(list));created=1795228551;keyid=\"orders-2026\""
         try message.append(
@@ -196,8 +186,8 @@ struct BadInputTests {
         #expect(again < .seconds(120))
     }
 
-    @Test("bytes that are not UTF-8: fine in a body, refused in what is covered")
-    func nonUTF8() throws {
+    /// Such bytes are allowed in a body.
+    @Test func refusesCoveredBytesThatAreNotUTF8() throws {
         let head = Array("POST / HTTP/1.1\nHost: h\nX: \u{e9}\n\n".utf8)
         var message = try SignableMessage(parsing: head + [0xFF, 0xFE])
         _ = try Sample.signer().sign(&message, now: now)
@@ -217,8 +207,8 @@ struct BadInputTests {
     }
 
     @Test(
-        "clocks before 1970 and behind all time", arguments: [-1, Int64.min, 1_000_000_000_000_000])
-    func clocks(_ now: Int64) throws {
+        arguments: [-1, Int64.min, 1_000_000_000_000_000])
+    func refusesTimesThatNoClockShows(_ now: Int64) throws {
         var message = try Sample.message()
         #expect(code { _ = try Sample.signer().sign(&message, now: now) } == "invalid-time")
         let signed = try Sample.signed()
@@ -227,7 +217,6 @@ struct BadInputTests {
     }
 
     @Test(
-        "keys of the wrong type or size make no key set",
         arguments: [
             #"{"kid":"k","kty":"oct","use":"sig","alg":"HS256","k":""}"#,
             #"{"kid":"k","kty":"OKP","crv":"Ed25519","x":"AAAA"}"#,
@@ -235,7 +224,7 @@ struct BadInputTests {
             #"{"kid":"k","kty":"RSA","alg":"PS512","n":"AQAB","e":"AQAB"}"#,
             #"{"kid":"k","kty":"oct","use":"sig","alg":"PS512","k":"AAAA"}"#,
         ])
-    func keys(_ jwk: String) {
+    func refusesKeysOfAWrongTypeOrSize(_ jwk: String) {
         #expect(throws: KeyError.self) { _ = try Sample.keySet([jwk]) }
     }
 }

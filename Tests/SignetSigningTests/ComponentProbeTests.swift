@@ -4,9 +4,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// What each component is in a signature base, compared with a MAC over the base that RFC 9421 gives.
-@Suite("RFC 9421, components")
-struct ComponentProbeTests {
+/// The line of each component in a signature base, compared by a MAC over the base that RFC 9421
+/// gives.
+@Suite struct ComponentProbeTests {
     struct Probe: Decodable, Sendable, CustomTestStringConvertible {
         let probe: String
         let message: String
@@ -54,11 +54,10 @@ struct ComponentProbeTests {
 
     static let probes = Result { try VectorFile<Probe>.load("rfc9421-components", in: .module) }
 
-    @Test("there are 25 probes")
-    func count() throws { #expect(try Self.probes.get().count == 25) }
+    @Test func has25Probes() throws { #expect(try Self.probes.get().count == 25) }
 
-    @Test("a signature is the MAC of the RFC's base, and verifies", arguments: try probes.get())
-    func probe(_ probe: Probe) throws {
+    @Test(arguments: try probes.get())
+    func signsTheBaseOfTheRFC(_ probe: Probe) throws {
         guard let lines = probe.lines else {
             #expect(code { _ = try probe.sign() } == probe.refused)
             return

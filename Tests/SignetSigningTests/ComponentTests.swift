@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Components with parameters")
-struct ComponentTests {
+/// Covered components, with and without parameters.
+@Suite struct ComponentTests {
     /// A response with all that a component may name, and the request that it answers.
     private func response() throws -> SignableMessage {
         var message = try Sample.message(
@@ -45,7 +45,6 @@ struct ComponentTests {
     }
 
     @Test(
-        "values",
         arguments: [
             // Registered types.
             (#""cache-status";sf"#, "ExampleCache;hit;fwd=miss, other"),
@@ -65,12 +64,11 @@ struct ComponentTests {
                 ":YT1iOyBFeHBpcmVzPVdlZCwgMDkgSnVuIDIwMjEgMTA6MTg6MTQgR01U:, :Yz1k:"
             ),
         ])
-    func values(_ component: String, _ value: String) throws {
+    func givesTheValuesOfTheRFC(_ component: String, _ value: String) throws {
         #expect(try base(component) == ["\(component): \(value)"])
     }
 
-    @Test("a type that is told goes before the registry, in whatever case")
-    func types() throws {
+    @Test func prefersTheCallersTypeToTheRegistrys() throws {
         #expect(
             try base(#""x-dict";sf"#, types: ["X-Dict": .dictionary])
                 == [#""x-dict";sf: a=3, b=2;x"#])
@@ -85,7 +83,6 @@ struct ComponentTests {
     }
 
     @Test(
-        "refusals",
         arguments: [
             // What does not go together.
             (#""x";bs;sf"#, "unsupported-component"), (#""x";sf;bs"#, "unsupported-component"),
@@ -143,19 +140,18 @@ struct ComponentTests {
             (#""cache-status";key="other""#, "unsupported-component"),
             (#""x-name";key="a""#, "malformed-field"), (#""x-name""#, "non-ascii-value"),
         ])
-    func refusals(_ covers: String, _ wanted: String) {
+    func refusesWhatDoesNotFit(_ covers: String, _ wanted: String) {
         #expect(code { _ = try base(covers) } == wanted)
     }
 
-    @Test("two components that differ in one parameter are two")
-    func different() throws {
+    @Test func tellsComponentsApartByTheirParameters() throws {
         let lines = try base(
             #""x-dict";key="a","x-dict";key="b","x-dict";tr;key="t","x-dict";req;key="r","x-dict""#)
         #expect(lines.count == 5)
     }
 
-    @Test("equal whatever the order of parameters, other than by any other byte")
-    func identity() throws {
+    /// The order of parameters doesn't matter; every other byte does.
+    @Test func comparesParametersInAnyOrder() throws {
         let first = try ComponentIdentifier("x", parameters: [.sf, .key("a"), .tr, .req])
         let second = try ComponentIdentifier("x", parameters: [.req, .tr, .key("a"), .sf])
         #expect(first == second)
@@ -168,7 +164,6 @@ struct ComponentTests {
     }
 
     @Test(
-        "fields that are no structured field of their type",
         arguments: [
             "", "a=", "a b", "a=1,", ",", "a==1", "A=1", "a=\u{e9}", "a=:A:", "a=:A=A:", "a=:AB==:",
             "a=1.", "a=1.2345", "a=\"x", "a=%\"%zz\"", "a=@1.5", "a=(1", "a=1;B",
@@ -176,7 +171,7 @@ struct ComponentTests {
             (0..<1100).map { "k\($0)" }.joined(separator: ","),
             "a" + (0..<1100).map { ";k\($0)" }.joined(),
         ])
-    func malformed(_ value: String) throws {
+    func refusesMalformedStructuredFields(_ value: String) throws {
         for component in ["\"x\";key=\"a\"", "\"x\";sf"] {
             // The empty dictionary is one, but it has no members.
             let wanted =
@@ -192,8 +187,7 @@ struct ComponentTests {
         }
     }
 
-    @Test("an answer needs a response and a request")
-    func answers() throws {
+    @Test func needsTheRequestOfAResponse() throws {
         var request = try Sample.message()
         let response = try Sample.message("HTTP/1.1 200\n\n")
         #expect(code { try request.setRelatedRequest(request) } == "malformed-message")

@@ -2,15 +2,14 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Content-Digest")
-struct ContentDigestTests {
+/// The Content-Digest field of RFC 9530.
+@Suite struct ContentDigestTests {
     private static let body = #"{"hello": "world"}"#
     private static let sha256 = "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
     private static let sha512 =
         "sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:"
 
-    @Test("is made as RFC 9530, section 2, shows")
-    func made() throws {
+    @Test func isMadeAsRFC9530Shows() throws {
         let field = try ContentDigest.field(of: Array(Self.body.utf8))
         #expect(field.name == "Content-Digest")
         #expect(text(field.value) == Self.sha256)
@@ -23,15 +22,13 @@ struct ContentDigestTests {
     }
 
     @Test(
-        "takes",
         arguments: [
             [sha256], [sha512], [sha256, sha512], ["\(sha512), \(sha256)"],
             [sha256, "own-algorithm=:AAAA:"], ["own-algorithm=:AAAA:,\t\(sha256)"],
         ])
-    func takes(_ lines: [String]) throws { try check(lines) }
+    func acceptsADigestThatFits(_ lines: [String]) throws { try check(lines) }
 
     @Test(
-        "refuses",
         arguments: [
             ([], "missing-component"),
             (["sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPF=:"], "malformed-digest"),
@@ -49,18 +46,16 @@ struct ContentDigestTests {
             (["own-algorithm=:AAAA:"], "unsupported-digest"),
             ([sha256, "sha-512=:AAAA:"], "digest-mismatch"),
         ])
-    func refuses(_ lines: [String], _ wanted: String) {
+    func refusesMalformedDigests(_ lines: [String], _ wanted: String) {
         #expect(code { try check(lines) } == wanted)
     }
 
-    @Test("refuses another body")
-    func otherBody() {
+    @Test func refusesAnotherBody() {
         #expect(code { try check([Self.sha256], body: "") } == "digest-mismatch")
         #expect(code { try check([Self.sha512], body: Self.body + " ") } == "digest-mismatch")
     }
 
-    @Test("a signer takes one that fits, and refuses one that does not")
-    func signing() throws {
+    @Test func signerRefusesADigestThatDoesNotFit() throws {
         let head = "POST / HTTP/1.1\nHost: h\n"
         var message = try Sample.message("\(head)Content-Digest: \(Self.sha512)\n\n\(Self.body)")
         let result = try Sample.signer(covers: "content-digest").sign(&message, now: 1)

@@ -3,9 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// How many components a signature may cover, and how they are found in messages with many fields.
-@Suite("Many covered fields, and messages with many fields")
-struct CoverageLimitTests {
+/// The limit of covered components, and messages with many fields.
+@Suite struct CoverageLimitTests {
     private let now = Sample.now
 
     private static func names(_ count: Int) -> [String] { (0..<count).map { "x-\($0)" } }
@@ -20,8 +19,8 @@ struct CoverageLimitTests {
         try #require(#expect(throws: SigningError.self) { try body() })
     }
 
-    @Test("a verifier by salted-hmac-v1 refuses more than 256 names before it reads one of them")
-    func verifier() throws {
+    /// By salted-hmac-v1, the verifier reads none of the names.
+    @Test func verifierRefusesMoreThan256NamesUnread() throws {
         let verifier = try Sample.verifier(.saltedHMAC)
         // The last name is invalid, and all are missing: neither is noticed.
         for names in [Self.names(257), Self.names(20_000) + ["@method"]] {
@@ -35,8 +34,8 @@ struct CoverageLimitTests {
         #expect(error.code == .missingComponent)
     }
 
-    @Test("a signer refuses more than 256 names", arguments: [SigningScheme.rfc9421, .saltedHMAC])
-    func signer(_ scheme: SigningScheme) throws {
+    @Test(arguments: [SigningScheme.rfc9421, .saltedHMAC])
+    func signerRefusesMoreThan256Names(_ scheme: SigningScheme) throws {
         for count in [256, 257, 1000] {
             var options = MessageSigner.Options()
             // The names are the same, which is noticed only in a list that is short enough.
@@ -50,8 +49,8 @@ struct CoverageLimitTests {
         }
     }
 
-    @Test("a list of names has at most 256", arguments: [255, 256, 257, 5000])
-    func list(_ count: Int) {
+    @Test(arguments: [255, 256, 257, 5000])
+    func listHasAtMost256Names(_ count: Int) {
         let list = Self.names(count).joined(separator: ",")
         let outcome = code { _ = try ComponentIdentifier.list(parsing: list) }
         #expect(outcome == (count <= 256 ? "no error" : "malformed-component"))
@@ -67,8 +66,8 @@ struct CoverageLimitTests {
     }
 
     @Test(
-        "the values of repeated fields are the same in long messages", arguments: [40, 100, 1000])
-    func values(_ lines: Int) throws {
+        arguments: [40, 100, 1000])
+    func valuesAreTheSameInLongMessages(_ lines: Int) throws {
         let covers = "x-7,x-0,x-39,host,\"x-1\";bs,\"x-3\";sf"
         var message = try large(lines)
         var options = MessageSigner.Options()
@@ -108,9 +107,8 @@ struct CoverageLimitTests {
     }
 
     @Test(
-        "a changed line of a long message is noticed",
         arguments: [SigningScheme.rfc9421, .saltedHMAC])
-    func changed(_ scheme: SigningScheme) throws {
+    func changeInALongMessageIsNoticed(_ scheme: SigningScheme) throws {
         var message = try large(300)
         var options = MessageSigner.Options()
         options.coveredComponents = try ComponentIdentifier.list(

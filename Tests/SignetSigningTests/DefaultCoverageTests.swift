@@ -1,9 +1,8 @@
 import SignetSigning
 import Testing
 
-/// What a verifier demands that is given no list.
-@Suite("Coverage that is demanded by default")
-struct DefaultCoverageTests {
+/// The components that a verifier requires by default.
+@Suite struct DefaultCoverageTests {
     private let now = Sample.now
     private static let request = "GET /a HTTP/1.1\nHost: h\n\n"
     private static let query = "GET /a?b=1 HTTP/1.1\nHost: h\n\n"
@@ -13,8 +12,8 @@ struct DefaultCoverageTests {
         return code { _ = try verifier.verify(message, now: now) }
     }
 
-    @Test("a query that is added to a signed request is refused", arguments: ["?admin=1", "?"])
-    func addedQuery(_ query: String) throws {
+    @Test(arguments: ["?admin=1", "?"])
+    func refusesAQueryAddedAfterSigning(_ query: String) throws {
         let signed = try Sample.signed(text: Self.request)
         #expect(try outcome(signed) == "no error")
         let changed = try signed.replacing("GET /a ", with: "GET /a\(query) ")
@@ -25,18 +24,16 @@ struct DefaultCoverageTests {
     }
 
     @Test(
-        "the signer's own choice is enough",
         arguments: [
             request, query, "GET /a? HTTP/1.1\nHost: h\n\n", Sample.text,
             "GET https://h/a?b HTTP/1.1\nHost: h\n\n", "HTTP/1.1 200 OK\n\n",
             "HTTP/1.1 200 OK\n\nbody",
         ])
-    func signerDefaults(_ text: String) throws {
+    func acceptsTheSignersDefaults(_ text: String) throws {
         #expect(try outcome(Sample.signed(text: text)) == "no error")
     }
 
     @Test(
-        "@target-uri and @request-target count as what they hold",
         arguments: [
             ("@method,@target-uri", "no error"), ("@method,@authority,@request-target", "no error"),
             ("@target-uri", "not-covered"), ("@method,@request-target", "not-covered"),
@@ -45,7 +42,7 @@ struct DefaultCoverageTests {
             ("@method,@authority,@scheme,@path", "not-covered"),
             ("@method,@authority,@path,\"@query-param\";name=\"b\"", "not-covered"),
         ])
-    func targets(_ covers: String, _ wanted: String) throws {
+    func countsTargetsAsTheirParts(_ covers: String, _ wanted: String) throws {
         let signed = try Sample.signed(text: Self.query, covers: covers)
         #expect(try outcome(signed) == wanted)
         // An explicit list is demanded as it is.
@@ -54,8 +51,7 @@ struct DefaultCoverageTests {
                 == (covers.contains("@path,@query") ? "no error" : "not-covered"))
     }
 
-    @Test("the body of a response must be covered")
-    func responses() throws {
+    @Test func requiresTheBodyOfAResponse() throws {
         let signed = try Sample.signed(text: "HTTP/1.1 200 OK\n\n")
         #expect(try outcome(signed) == "no error")
         var grown = signed

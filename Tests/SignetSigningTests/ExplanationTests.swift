@@ -3,16 +3,15 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Explanations")
-struct ExplanationTests {
+/// The explanations of signers and verifiers: the base and its parts, without secrets.
+@Suite struct ExplanationTests {
     private let now = Sample.now
 
     @Test(
-        "show the base that was signed, and each part by name",
         arguments: [
             SigningScheme.rfc9421, .saltedHMAC,
         ])
-    func base(_ scheme: SigningScheme) throws {
+    func showsTheBaseAndEachPart(_ scheme: SigningScheme) throws {
         var message = try Sample.message()
         let result = try Sample.signer(scheme).sign(&message, now: now)
         let explanation = try Sample.verifier(scheme).explain(message, now: now)
@@ -26,7 +25,6 @@ struct ExplanationTests {
     }
 
     @Test(
-        "show what the verifier made of a changed message",
         arguments: [
             ("/rpc", "/rpd", "signature-mismatch"),
             ("keyid=\"orders-2026\"", "keyid=\"revoked\"", "key-revoked"),
@@ -38,7 +36,7 @@ struct ExplanationTests {
                 "algorithm-mismatch"
             ),
         ])
-    func changed(_ old: String, _ new: String, _ reason: String) throws {
+    func showsTheBaseOfAChangedMessage(_ old: String, _ new: String, _ reason: String) throws {
         let message = try Sample.signed().replacing(old, with: new)
         let explanation = try Sample.verifier().explain(message, now: now)
         #expect(explanation.reason?.code.name == reason)
@@ -48,8 +46,7 @@ struct ExplanationTests {
         #expect(explanation.lines.first?.hasPrefix("not verified: \(reason)") == true)
     }
 
-    @Test("go as far as they can")
-    func partial() throws {
+    @Test func showsWhatCanBeReadOfABrokenMessage() throws {
         let message = try Sample.signed(
             covers: "@method,@authority,@path,@query,content-digest,x-request-id"
         )
@@ -68,8 +65,7 @@ struct ExplanationTests {
         #expect(unsigned.parts.isEmpty)
     }
 
-    @Test("use no nonce up, and do not look one up")
-    func nonces() throws {
+    @Test func usesNoNonceUp() throws {
         let message = try Sample.signed(nonce: "n")
         let store = MemoryNonceStore()
         let verifier = try Sample.verifier(.rfc9421, nonces: store)
@@ -81,11 +77,10 @@ struct ExplanationTests {
     }
 
     @Test(
-        "hold no key and no MAC that was expected",
         arguments: [
             SigningScheme.rfc9421, .saltedHMAC,
         ])
-    func secrets(_ scheme: SigningScheme) throws {
+    func showsNoKeyAndNoExpectedMAC(_ scheme: SigningScheme) throws {
         let genuine = try Sample.signed(scheme)
         let field = try #require(genuine.fields.last)
         let expected = text(field.value).split(separator: ":").map(String.init)[1]

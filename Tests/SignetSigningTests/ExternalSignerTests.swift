@@ -4,8 +4,8 @@ import Testing
 
 @testable import SignetSigning
 
-@Suite("Keys that are held elsewhere")
-struct ExternalSignerTests {
+/// Signers whose key is outside the program, such as in a hardware module.
+@Suite struct ExternalSignerTests {
     /// Stands for a KMS: it sees the base and gives a signature.
     private struct Vault: ExternalSigner {
         let keyID: String
@@ -35,8 +35,8 @@ struct ExternalSignerTests {
         try Verifier(keys: AlgorithmTests.keys).verify(message, now: Sample.now)
     }
 
-    @Test("sign like keys of one's own", arguments: AlgorithmTests.names)
-    func signs(_ name: String) async throws {
+    @Test(arguments: AlgorithmTests.names)
+    func signsAsAKeyInTheProgramDoes(_ name: String) async throws {
         let vault = try Vault(name)
         var message = try Sample.message()
         let result = try await signer(vault).sign(&message, with: vault, now: Sample.now)
@@ -45,8 +45,7 @@ struct ExternalSignerTests {
         #expect(try verify(message).keyID == name)
     }
 
-    @Test("in two steps: the base out, the signature in")
-    func twoSteps() throws {
+    @Test func signsInTwoSteps() throws {
         let key = try AlgorithmTests.keys.key(id: "ed25519").rfc9421SigningKey()
         let signer = try MessageSigner(keyID: "ed25519", algorithm: .ed25519)
         var message = try Sample.message()
@@ -64,9 +63,8 @@ struct ExternalSignerTests {
     }
 
     @Test(
-        "a message that changed in between is refused",
         arguments: [("/rpc", "/rpd"), ("\"id\":1", "\"id\":2"), ("?tea=2", "")])
-    func changed(_ old: String, _ new: String) throws {
+    func refusesAMessageThatChangedInBetween(_ old: String, _ new: String) throws {
         let signer = try MessageSigner(keyID: "ed25519", algorithm: .ed25519)
         var message = try Sample.message()
         let prepared = try signer.prepare(&message, now: Sample.now)
@@ -80,8 +78,8 @@ struct ExternalSignerTests {
         #expect(other == before)
     }
 
-    @Test("a signature of another length is refused, DER by name", arguments: AlgorithmTests.names)
-    func lengths(_ name: String) throws {
+    @Test(arguments: AlgorithmTests.names)
+    func refusesASignatureOfAnotherLength(_ name: String) throws {
         let algorithm = try #require(HTTPSignatureAlgorithm(name: name))
         let signer = try MessageSigner(keyID: name, algorithm: algorithm)
         var message = try Sample.message()
@@ -99,8 +97,8 @@ struct ExternalSignerTests {
         } throws: { "\($0)".contains("DER") }
     }
 
-    @Test("another key, another algorithm, an outage: the message stays as it was")
-    func failures() async throws {
+    /// The failures: another key, another algorithm, an outage of the key's service.
+    @Test func leavesTheMessageUnchangedOnAFailure() async throws {
         var message = try Sample.message()
         let before = message
         let vault = try Vault("ed25519")
@@ -125,8 +123,8 @@ struct ExternalSignerTests {
         #expect(message == before)
     }
 
-    @Test("one that holds no key cannot sign by itself; salted HMACs need theirs")
-    func kinds() throws {
+    /// A salted HMAC needs its key in the program.
+    @Test func refusesToSignWithoutAKey() throws {
         var message = try Sample.message()
         let signer = try MessageSigner(keyID: "ed25519", algorithm: .ed25519)
         #expect(code { _ = try signer.sign(&message, now: 1) } == "unsupported-option")

@@ -4,14 +4,13 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Nonces in a file")
-struct FileNonceStoreTests {
+/// Nonces in a file that processes share.
+@Suite struct FileNonceStoreTests {
     private let now = Sample.now
     /// The first line of a file.
     private let header = "signet-nonces 1 AAAAAAAAAAAAAAAA\n"
 
-    @Test("a file is private, and shared by those who come later")
-    func file() throws {
+    @Test func sharesAPrivateFile() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
@@ -25,8 +24,7 @@ struct FileNonceStoreTests {
         #expect(text(try folder.read("nonces")).hasPrefix("signet-nonces 1 "))
     }
 
-    @Test("a line that a crash cut short is dropped")
-    func tornLine() throws {
+    @Test func dropsALineThatACrashCutShort() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
@@ -44,8 +42,7 @@ struct FileNonceStoreTests {
             } == "replayed-nonce")
     }
 
-    @Test("a large file is written anew without what expired")
-    func compaction() throws {
+    @Test func rewritesALargeFileWithoutExpiredNonces() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let old = String(repeating: "\(now - 11) aw b2xk\n", count: 20_000)
@@ -62,13 +59,12 @@ struct FileNonceStoreTests {
     }
 
     @Test(
-        "a file that is none of ours refuses",
         arguments: [
             "{}", "signet-nonces 2", "signet-nonces 1\n", "signet-nonces 1 AAAA AAAAAAAAAAA\n",
             "signet-nonces 1 AAAAAAAAAAAAAAAAA\n", "HEADx\n", "HEAD1 a\n", "HEADx aw YQ\n",
             "HEAD1 aw Y*\n", "HEAD1 aw YQ \n", "HEAD\n",
         ])
-    func foreign(_ text: String) throws {
+    func refusesAFileOfAnotherFormat(_ text: String) throws {
         let contents = text.replacingOccurrences(of: "HEAD", with: header)
         let folder = try TemporaryDirectory()
         let path = try folder.write(contents, to: "nonces")
@@ -80,8 +76,7 @@ struct FileNonceStoreTests {
         #expect(try folder.read("nonces") == Array(contents.utf8))
     }
 
-    @Test("a file that cannot be made or is no file refuses")
-    func unusable() throws {
+    @Test func refusesWhatIsNotAFile() throws {
         let folder = try TemporaryDirectory()
         for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
             #expect(
@@ -99,9 +94,8 @@ struct FileNonceStoreTests {
     }
 
     @Test(
-        "a file that others than its owner have rights on refuses",
         arguments: [0o640, 0o604, 0o660, 0o644, 0o666, 0o601])
-    func mode(_ mode: Int) throws {
+    func refusesAFileThatOthersCanUse(_ mode: Int) throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(header, to: "nonces", mode: mode)
         let error = try #require(try outcome(path))
@@ -113,9 +107,9 @@ struct FileNonceStoreTests {
     }
 
     @Test(
-        "another user's file refuses", .enabled(if: geteuid() == 0, "only root can give files away")
+        .enabled(if: geteuid() == 0, "only root can give files away")
     )
-    func owner() throws {
+    func refusesAnotherUsersFile() throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(header, to: "nonces")
         try FileManager.default.setAttributes([.ownerAccountID: 4242], ofItemAtPath: path)
@@ -124,8 +118,7 @@ struct FileNonceStoreTests {
         #expect(error.message.contains("user 4242's"))
     }
 
-    @Test("a file that is larger than the limit refuses before it is read")
-    func large() throws {
+    @Test func refusesALargeFileUnread() throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(header, to: "nonces")
         let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -137,8 +130,7 @@ struct FileNonceStoreTests {
             error.message == "the nonce file has \(6 << 30) bytes, expected at most \(64 << 20)")
     }
 
-    @Test("a pipe refuses without a wait")
-    func pipe() async throws {
+    @Test func refusesAPipeAtOnce() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let made = try await ChildProcess.run("/usr/bin/mkfifo", ["-m", "600", path])
@@ -146,8 +138,7 @@ struct FileNonceStoreTests {
         #expect(try outcome(path)?.code == .nonceStoreFailed)
     }
 
-    @Test("a first line that a crash cut short is begun again")
-    func tornHeader() throws {
+    @Test func rewritesAFirstLineThatWasCutShort() throws {
         for count in 0..<header.utf8.count {
             let folder = try TemporaryDirectory()
             let path = try folder.write(header.utf8.prefix(count), to: "nonces")
@@ -160,8 +151,8 @@ struct FileNonceStoreTests {
         }
     }
 
-    @Test("a line cut short at any byte was never taken, and harms no other")
-    func tornAnywhere() throws {
+    /// The nonce of a line that was cut short at any byte counts as unused.
+    @Test func losesOnlyTheLineThatWasCutShort() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         try FileNonceStore(path: path).remember("a", of: "k", expiration: now + 300, now: now)
@@ -180,8 +171,7 @@ struct FileNonceStoreTests {
         }
     }
 
-    @Test("a lock that another process keeps is waited for up to the lock timeout, then refused")
-    func hungProcess() async throws {
+    @Test func waitsForALockUpToTheTimeout() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let beginning = FileNonceStore(path: path)
@@ -218,8 +208,8 @@ struct FileNonceStoreTests {
         #expect(blocking() == "no error")
     }
 
-    @Test("a full file refuses, and takes nonces again once some have expired")
-    func full() throws {
+    /// The file accepts nonces again after some have expired.
+    @Test func refusesNoncesWhileTheFileIsFull() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let store = FileNonceStore(path: path, limit: 1000)
@@ -242,8 +232,7 @@ struct FileNonceStoreTests {
         #expect(try folder.contents() == ["nonces"])
     }
 
-    @Test("a file that was exchanged is read from its beginning")
-    func exchanged() throws {
+    @Test func readsAReplacedFileFromItsBeginning() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let store = FileNonceStore(path: path)
@@ -258,8 +247,7 @@ struct FileNonceStoreTests {
                 == "replayed-nonce")
     }
 
-    @Test("what is brought to the disk at each nonce is remembered alike")
-    func durable() throws {
+    @Test func remembersAlikeWithAndWithoutSync() throws {
         let folder = try TemporaryDirectory()
         let store = FileNonceStore(path: folder.path("nonces"), isDurable: true)
         try store.remember("a", of: "k", expiration: now + 300, now: now)

@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Messages from and to HTTPTypes")
-struct HTTPTypesTests {
+/// Messages made from HTTPTypes' requests and responses, and back.
+@Suite struct HTTPTypesTests {
     private func request() throws -> HTTPRequest {
         var request = HTTPRequest(
             method: .post, scheme: "https", authority: "api.example.com", path: "/rpc?a=b")
@@ -16,8 +16,7 @@ struct HTTPTypesTests {
         return request
     }
 
-    @Test("a request is the same as its text")
-    func request() async throws {
+    @Test func givesTheSameRequestAsItsText() async throws {
         let request: HTTPRequest = try request()
         let message = try SignableMessage(request: request, body: [0x7B, 0x7D])
         #expect(
@@ -28,8 +27,7 @@ struct HTTPTypesTests {
         #expect(message.httpRequest == request)
     }
 
-    @Test("a signed request goes back with its signature")
-    func signed() throws {
+    @Test func returnsASignedRequest() throws {
         var message = try SignableMessage(request: request(), body: [0x7B, 0x7D])
         let result = try Sample.signer().sign(&message, now: Sample.now)
         let back = try #require(message.httpRequest)
@@ -38,8 +36,7 @@ struct HTTPTypesTests {
         #expect(try Sample.verifier().verify(again, now: Sample.now).keyID == "orders-2026")
     }
 
-    @Test("a response too")
-    func response() throws {
+    @Test func givesTheSameResponseAsItsText() throws {
         var response = HTTPResponse(status: .notFound)
         response.headerFields[.contentType] = "text/plain"
         let message = try SignableMessage(response: response, body: [0x61])
@@ -50,15 +47,13 @@ struct HTTPTypesTests {
         #expect(message.httpRequest == nil)
     }
 
-    @Test("an empty path is a slash")
-    func emptyPath() throws {
+    @Test func readsAnEmptyPathAsASlash() throws {
         let message = try SignableMessage(
             request: HTTPRequest(method: .get, scheme: "https", authority: "h", path: ""))
         #expect(text(try #require(message.request).target) == "/")
     }
 
-    @Test("refuses what would not be sent as it is signed")
-    func refusals() throws {
+    @Test func refusesWhatWouldBeSentDifferently() throws {
         var other = try request()
         other.scheme = "ftp"
         #expect(code { _ = try SignableMessage(request: other) } == "malformed-message")

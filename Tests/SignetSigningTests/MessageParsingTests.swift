@@ -3,10 +3,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Messages as HTTP/1.1 text")
-struct MessageParsingTests {
-    @Test("takes LF and CRLF, writes CRLF, keeps the body")
-    func lineEnds() throws {
+/// Messages parsed from HTTP/1.1 text.
+@Suite struct MessageParsingTests {
+    @Test func readsBothLineEndings() throws {
         let body = "a\nb\r\n\r\nc"
         let lf = try SignableMessage(
             parsing: Array("PUT /x HTTP/1.1\nHost: h\nA:  1 \n\n\(body)".utf8))
@@ -17,38 +16,33 @@ struct MessageParsingTests {
         #expect(text(lf.body) == body)
     }
 
-    @Test("cuts the first line at its first and last space")
-    func target() throws {
+    @Test func splitsTheFirstLineAtTheOuterSpaces() throws {
         let message = try SignableMessage(
             parsing: Array("GET /a b\u{e9}?c d HTTP/1.1\nHost: h\n\n".utf8))
         #expect(text(try #require(message.request).target) == "/a b\u{e9}?c d")
         #expect(message.request?.method == "GET")
     }
 
-    @Test("an absolute-form target wins over Host")
-    func absoluteForm() throws {
+    @Test func prefersAnAbsoluteTargetToHost() throws {
         let message = try SignableMessage(
             parsing: Array("GET HTTP://api.example.com:80/a?b HTTP/1.1\nHost: other\n\n".utf8))
         #expect(text(try #require(message.request?.authority)) == "api.example.com:80")
         #expect(message.request?.scheme == .http)
     }
 
-    @Test("the scheme is https unless told otherwise")
-    func scheme() throws {
+    @Test func assumesHTTPS() throws {
         let bytes = Array("GET / HTTP/1.1\nHost: h\n\n".utf8)
         #expect(try SignableMessage(parsing: bytes).request?.scheme == .https)
         #expect(try SignableMessage(parsing: bytes, plainHTTP: true).request?.scheme == .http)
     }
 
-    @Test("joins folded lines with one space")
-    func folding() throws {
+    @Test func joinsFoldedLinesWithOneSpace() throws {
         let message = try SignableMessage(
             parsing: Array("GET / HTTP/1.1\nHost: h\nX: a  \n\t  b\n c\n\n".utf8))
         #expect(text(message.fields[1].value) == "a b c")
     }
 
-    @Test("folding thousands of lines takes no quadratic time")
-    func manyFolds() throws {
+    @Test func joinsThousandsOfLinesInLinearTime() throws {
         let folds = String(repeating: "\n x", count: 60_000)
         let message = try SignableMessage(
             parsing: Array("GET / HTTP/1.1\nHost: h\nX: y\(folds)\n\n".utf8))
@@ -56,19 +50,17 @@ struct MessageParsingTests {
     }
 
     @Test(
-        "reads status lines",
         arguments: [
             ("HTTP/1.1 200 OK", 200, "OK"), ("HTTP/1.1 404 Not Found", 404, "Not Found"),
             ("HTTP/1.1 204", 204, ""), ("HTTP/1.1 500 ", 500, ""),
         ])
-    func status(_ line: String, _ status: Int, _ reason: String) throws {
+    func readsStatusLines(_ line: String, _ status: Int, _ reason: String) throws {
         let message = try SignableMessage(parsing: Array("\(line)\n\n".utf8))
         #expect(message.response?.status == status)
         #expect(text(try #require(message.response).reason) == reason)
     }
 
     @Test(
-        "refuses",
         arguments: [
             "", "\n", "\n\n", "GET", "GET /\n\n", "GET / HTTP/1.0\n\n", "GET / HTTP/2\n\n",
             "GET / http/1.1\n\n", "GET  HTTP/1.1\n\n", " / HTTP/1.1\n\n", "G(T / HTTP/1.1\n\n",
@@ -84,12 +76,12 @@ struct MessageParsingTests {
             "HTTP/1.0 200 OK\n\n", "HTTP/1.1 abc\n\n", "HTTP/2 200\n\n", "{\"keys\":[]}",
             "just a body without a header block",
         ])
-    func refuses(_ text: String) {
+    func refusesMalformedMessages(_ text: String) {
         #expect(code { _ = try Sample.message(text) } == "malformed-message")
     }
 
-    @Test("refuses a head that does not end, and a field of a megabyte")
-    func endlessHead() {
+    /// Refuses a field of a megabyte too.
+    @Test func refusesAnEndlessHead() {
         let value = String(repeating: "a", count: 1 << 20)
         #expect(
             code { _ = try Sample.message("GET / HTTP/1.1\nX: \(value)\n\n") }
@@ -99,8 +91,7 @@ struct MessageParsingTests {
                 == "malformed-message")
     }
 
-    @Test("refuses more fields than a program's other parts can hold")
-    func manyFields() throws {
+    @Test func refusesTooManyFields() throws {
         for (count, wanted) in [
             (65_534, "no error"), (65_535, "malformed-message"), (80_000, "malformed-message"),
         ] {
@@ -117,8 +108,7 @@ struct MessageParsingTests {
         }
     }
 
-    @Test("an error names the line and never a value")
-    func errorWords() {
+    @Test func namesTheLineAndNeverAValue() {
         #expect {
             _ = try Sample.message("GET / HTTP/1.1\nHost: h\nX: secret\rvalue\n\n")
         } throws: { error in
@@ -127,8 +117,7 @@ struct MessageParsingTests {
         }
     }
 
-    @Test("a field takes no control character and no name that is no token")
-    func fields() {
+    @Test func refusesControlCharactersAndBadNames() {
         #expect(
             code { _ = try SignableMessage.Field(name: "X Y", value: []) } == "malformed-message")
         #expect(code { _ = try SignableMessage.Field(name: "", value: []) } == "malformed-message")
@@ -139,8 +128,7 @@ struct MessageParsingTests {
         }
     }
 
-    @Test("a second Host cannot be added behind the parser's back")
-    func lateHost() throws {
+    @Test func refusesASecondHostLater() throws {
         var message = try Sample.message()
         let host = try SignableMessage.Field(name: "hOst", value: [0x61])
         #expect(code { try message.append(host) } == "malformed-message")

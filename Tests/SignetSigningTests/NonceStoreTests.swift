@@ -13,16 +13,15 @@ private final class Tally: Sendable {
     func count(_ nonce: String) { state.withLock { $0[nonce, default: 0] += 1 } }
 }
 
-@Suite("Nonce stores")
-struct NonceStoreTests {
+/// The rules that all nonce stores share.
+@Suite struct NonceStoreTests {
     private let now = Sample.now
 
     private func stores(_ folder: TemporaryDirectory) -> [any NonceStore] {
         [MemoryNonceStore(), FileNonceStore(path: folder.path("nonces"))]
     }
 
-    @Test("take a key's nonce once, and two keys' apart")
-    func once() throws {
+    @Test func takesANonceOfAKeyOnce() throws {
         let folder = try TemporaryDirectory()
         for store in stores(folder) {
             func code(_ nonce: String, _ key: String) -> String {
@@ -41,8 +40,7 @@ struct NonceStoreTests {
         }
     }
 
-    @Test("forget what has expired, not before")
-    func expiry() throws {
+    @Test func forgetsANonceWhenItExpires() throws {
         let folder = try TemporaryDirectory()
         for store in stores(folder) {
             try store.remember("a", of: "k", expiration: now + 10, now: now)
@@ -55,8 +53,7 @@ struct NonceStoreTests {
         }
     }
 
-    @Test("refuse a time that lies before what they have forgotten")
-    func clockGoesBack() throws {
+    @Test func refusesATimeBeforeWhatWasForgotten() throws {
         let store = MemoryNonceStore()
         try store.remember("a", of: "k", expiration: now + 10, now: now)
         // Forgets nothing, also where threads come with the second before.
@@ -78,8 +75,7 @@ struct NonceStoreTests {
         try store.remember("e", of: "k", expiration: now + 40, now: now + 11)
     }
 
-    @Test("one that has expired and is taken again is remembered anew")
-    func again() throws {
+    @Test func remembersANonceThatIsUsedAfterItExpired() throws {
         let store = MemoryNonceStore()
         try store.remember("a", of: "k", expiration: now, now: now)
         try store.remember("a", of: "k", expiration: now + 50, now: now + 1)
@@ -92,8 +88,7 @@ struct NonceStoreTests {
         }
     }
 
-    @Test("times of any size are no overflow")
-    func extremes() throws {
+    @Test func takesTimesOfAnySize() throws {
         let times = [Int64.min, -1, 0, now, .max]
         for expiry in times {
             let store = MemoryNonceStore()
@@ -103,8 +98,7 @@ struct NonceStoreTests {
         }
     }
 
-    @Test("one in memory is bounded and then refuses")
-    func bounded() throws {
+    @Test func refusesWhenTheMemoryIsFull() throws {
         let store = MemoryNonceStore(capacity: 3)
         for nonce in ["a", "b", "c"] {
             try store.remember(nonce, of: "k", expiration: now + 10, now: now)
@@ -121,8 +115,7 @@ struct NonceStoreTests {
         #expect(store.count == 1)
     }
 
-    @Test("a nonce is written only once the signature holds")
-    func onlyGood() throws {
+    @Test func writesNoNonceOfABadSignature() throws {
         let store = MemoryNonceStore()
         let verifier = try Sample.verifier(.rfc9421, nonces: store)
         let message = try Sample.signed(nonce: "n")
@@ -141,8 +134,7 @@ struct NonceStoreTests {
         #expect(code { _ = try verifier.verify(message, now: now - 60) } == "replayed-nonce")
     }
 
-    @Test("a store demands a nonce, and so may a policy")
-    func demanded() throws {
+    @Test func requiresANonce() throws {
         let message = try Sample.signed()
         #expect(
             code {
@@ -156,8 +148,8 @@ struct NonceStoreTests {
             } == "missing-nonce")
     }
 
-    @Test("of concurrent replays exactly one passes", arguments: [false, true])
-    func concurrent(_ inFile: Bool) async throws {
+    @Test(arguments: [false, true])
+    func passesOneOfManyReplays(_ inFile: Bool) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("nonces")
         let shared = MemoryNonceStore()

@@ -3,9 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Both ways with PyPI's http-message-signatures 3.0, an implementation that is not ours.
-@Suite("Interop with http-message-signatures")
-struct PythonInteropTests {
+/// Signing and verifying in both directions with PyPI's http-message-signatures 3.0.
+@Suite struct PythonInteropTests {
     private static let covers =
         "@method,@authority,@scheme,@target-uri,@request-target,@path,@query,content-type,"
         + "content-digest,x-list"
@@ -85,8 +84,7 @@ struct PythonInteropTests {
         return try SignableMessage(parsing: Array(head.utf8) + Array(item.body))
     }
 
-    @Test("what we sign the peer verifies, and nothing changed after")
-    func ours() async throws {
+    @Test func peerVerifiesWhatWeSign() async throws {
         var sent: [Item] = []
         for item in items() {
             var message = try message(item)
@@ -113,8 +111,8 @@ struct PythonInteropTests {
         }
     }
 
-    @Test("what the peer signs we verify, and nothing changed after", arguments: [false, true])
-    func theirs(_ namesAlgorithm: Bool) async throws {
+    @Test(arguments: [false, true])
+    func verifiesWhatThePeerSigns(_ namesAlgorithm: Bool) async throws {
         let items = items().map { item in
             var item = item
             item.alg = namesAlgorithm

@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Signing by RFC 9421")
-struct RFC9421SignerTests {
+/// Signing by RFC 9421.
+@Suite struct RFC9421SignerTests {
     struct Appendix: Decodable, Sendable {
         let start: String
         let fields: [[String]]
@@ -17,9 +17,8 @@ struct RFC9421SignerTests {
     }
 
     @Test(
-        "B.2.5 and B.2.6 byte for byte",
         arguments: try VectorFile<Appendix>.load("rfc9421-b2", in: .module))
-    func appendix(_ vector: Appendix) throws {
+    func signsB25AndB26ByteForByte(_ vector: Appendix) throws {
         let unsigned = vector.fields.filter { !$0[0].hasPrefix("Signature") }
         let wanted = vector.fields.filter { $0[0].hasPrefix("Signature") }
         var message = try Sample.message(
@@ -37,7 +36,6 @@ struct RFC9421SignerTests {
 
     /// Derived components of RFC 9421, section 2.2, and what they are for odd targets.
     @Test(
-        "derives",
         arguments: [
             ("GET /p?q HTTP/1.1\nHost: h", "@method", "GET"),
             ("get /p?q HTTP/1.1\nHost: h", "@method", "get"),
@@ -68,7 +66,7 @@ struct RFC9421SignerTests {
             ("GET / HTTP/1.1\nHost: h\nX-A: a\n b", "x-a", "a b"),
             ("GET / HTTP/1.1\nHost: H", "host", "H"),
         ])
-    func derives(_ head: String, _ component: String, _ value: String) throws {
+    func derivesComponents(_ head: String, _ component: String, _ value: String) throws {
         var message = try Sample.message(head + "\n\n")
         let result = try Sample.signer(covers: component).sign(&message, now: 7)
         #expect(
@@ -77,8 +75,7 @@ struct RFC9421SignerTests {
                 + ";keyid=\"orders-2026\"")
     }
 
-    @Test("writes its parameters in their order, never alg")
-    func parameters() throws {
+    @Test func writesParametersInTheirOrder() throws {
         var message = try Sample.message("GET / HTTP/1.1\nHost: h\n\n")
         let result = try Sample.signer(covers: "", label: "own", tag: "t\"").sign(
             &message, now: 1, expiration: 2, nonce: "n\\")
@@ -91,8 +88,7 @@ struct RFC9421SignerTests {
         )
     }
 
-    @Test("covers by default what the verifier wants by default")
-    func defaults() throws {
+    @Test func coversWhatTheVerifierRequires() throws {
         func covered(_ text: String) throws -> String {
             var message = try Sample.message(text)
             let result = try Sample.signer().sign(&message, now: 1)
@@ -111,8 +107,7 @@ struct RFC9421SignerTests {
         #expect(try covered("HTTP/1.1 200\n\nb") == #"sig1=("@status" "content-digest")"# + end)
     }
 
-    @Test("keeps signatures that are there, several too")
-    func several() throws {
+    @Test func keepsOtherSignatures() throws {
         var message = try Sample.message()
         _ = try Sample.signer(covers: "@method", label: "a", tag: "one").sign(&message, now: 1)
         _ = try Sample.signer(covers: "@path", label: "b", tag: "two").sign(&message, now: 1)
@@ -127,8 +122,7 @@ struct RFC9421SignerTests {
         #expect(message == before)
     }
 
-    @Test("a lifetime gives each signature its end")
-    func lifetime() throws {
+    @Test func lifetimeSetsTheExpiration() throws {
         var options = MessageSigner.Options()
         options.lifetime = 30
         options.addsNonce = true
@@ -142,7 +136,6 @@ struct RFC9421SignerTests {
     }
 
     @Test(
-        "refuses what cannot be covered",
         arguments: [
             ("x-absent", "missing-component"), ("@status", "missing-component"),
             ("@query-param", "malformed-component"), ("@unknown", "unsupported-component"),
@@ -159,7 +152,7 @@ struct RFC9421SignerTests {
             ("\"open", "malformed-component"), ("\"a\"b", "malformed-component"),
             ("\"a\\\"b\"", "malformed-component"), ("x\u{e9}", "malformed-component"),
         ])
-    func refusesToCover(_ covers: String, _ wanted: String) throws {
+    func refusesWhatCannotBeCovered(_ covers: String, _ wanted: String) throws {
         var message = try Sample.message()
         let before = message
         #expect(
@@ -168,7 +161,6 @@ struct RFC9421SignerTests {
     }
 
     @Test(
-        "refuses messages that a base cannot hold",
         arguments: [
             ("GET /a b HTTP/1.1\nHost: h\n\n", "malformed-message"),
             ("GET /caf\u{e9} HTTP/1.1\nHost: h\n\n", "malformed-message"),
@@ -189,13 +181,12 @@ struct RFC9421SignerTests {
             ("GET https:/// HTTP/1.1\nX: y\n\n", "malformed-message"),
             ("GET https://u:p@h/ HTTP/1.1\nX: y\n\n", "malformed-message"),
         ])
-    func refusesMessage(_ text: String, _ wanted: String) throws {
+    func refusesMessagesThatABaseCannotHold(_ text: String, _ wanted: String) throws {
         var message = try Sample.message(text)
         #expect(code { _ = try Sample.signer().sign(&message, now: 1) } == wanted)
     }
 
-    @Test("refuses covered values that are not ASCII")
-    func nonASCII() throws {
+    @Test func refusesCoveredValuesThatAreNotASCII() throws {
         var message = try Sample.message("GET / HTTP/1.1\nHost: h\nX-Name: caf\u{e9}\n\n")
         #expect(
             code { _ = try Sample.signer(covers: "x-name").sign(&message, now: 1) }
@@ -203,8 +194,8 @@ struct RFC9421SignerTests {
         _ = try Sample.signer(covers: "@method").sign(&message, now: 1)
     }
 
-    @Test("refuses labels, nonces, tags and times that cannot be written")
-    func refusesOptions() throws {
+    /// The options: label, nonce, tag and times.
+    @Test func refusesOptionsThatCannotBeWritten() throws {
         var message = try Sample.message()
         for label in ["", "Sig", "1a", "a b", "\u{e9}", String(repeating: "a", count: 65)] {
             #expect(code { _ = try Sample.signer(label: label) } == "invalid-value")
@@ -227,25 +218,24 @@ struct RFC9421SignerTests {
     }
 
     @Test(
-        "refuses keys of another use, algorithm or time",
         arguments: [
             ("root", "wrong-key-use"), ("orders-512", "algorithm-mismatch"),
             ("revoked", "key-revoked"), ("expired", "key-expired"),
             ("not-yet", "key-not-yet-valid"),
         ])
-    func refusesKey(_ id: String, _ wanted: String) throws {
+    func refusesKeysOfAnotherUseAlgorithmOrTime(_ id: String, _ wanted: String) throws {
         var message = try Sample.message()
         #expect(
             code { _ = try Sample.signer(key: id).sign(&message, now: Sample.now) } == wanted)
     }
 
-    @Test("schemes by name", arguments: ["rfc9421", "salted-hmac-v1"])
-    func schemes(_ name: String) throws {
+    @Test(arguments: ["rfc9421", "salted-hmac-v1"])
+    func findsSchemesByName(_ name: String) throws {
         #expect(try SigningScheme(named: name).name == name)
     }
 
-    @Test("unknown schemes", arguments: ["", "RFC9421", "rfc9421 ", "x\u{0}"])
-    func unknownSchemes(_ name: String) {
+    @Test(arguments: ["", "RFC9421", "rfc9421 ", "x\u{0}"])
+    func refusesUnknownSchemes(_ name: String) {
         #expect {
             _ = try SigningScheme(named: name)
         } throws: { error in

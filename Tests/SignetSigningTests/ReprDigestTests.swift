@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Covered digests")
-struct ReprDigestTests {
+/// Covered Content-Digest and Repr-Digest fields, which the verifier recomputes.
+@Suite struct ReprDigestTests {
     private static let body = #"{"hello": "world"}"#
     private static let sha256 = "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
 
@@ -33,8 +33,7 @@ struct ReprDigestTests {
         return try Sample.verifier(.rfc9421, policy).verify(message, now: Sample.now)
     }
 
-    @Test("Repr-Digest is made, checked and recomputed as Content-Digest is")
-    func representation() throws {
+    @Test func handlesReprDigestAsContentDigest() throws {
         let message = try sign(try response([]), "@status,repr-digest")
         let verified = try verify(message, "@status,repr-digest")
         #expect(verified["repr-digest"].map(text) == Self.sha256)
@@ -48,13 +47,13 @@ struct ReprDigestTests {
                 == "digest-mismatch")
     }
 
+    /// The program may check the whole representation itself.
     @Test(
-        "a part proves no whole, and a program may check the whole itself",
         arguments: [
             (206, "GET /", []), (304, "GET /", []), (200, "HEAD /", []),
             (200, "GET /", ["Content-Range: bytes 0-1/18"]),
         ] as [(Int, String, [String])])
-    func parts(_ status: Int, _ request: String, _ fields: [String]) throws {
+    func provesNoWholeByAPart(_ status: Int, _ request: String, _ fields: [String]) throws {
         let part = try response(
             fields + ["Repr-Digest: \(Self.sha256)"], status: status, body: "{", request: request)
         #expect(code { _ = try sign(part, "repr-digest") } == "unsupported-digest")
@@ -66,8 +65,7 @@ struct ReprDigestTests {
         #expect(code { try ReprDigest.check(part, of: Array("other".utf8)) } == "digest-mismatch")
     }
 
-    @Test("a verifier that leaves the representation to the program hands its digest back")
-    func left() throws {
+    @Test func returnsTheDigestThatTheProgramChecks() throws {
         // Signed as a whole, then sent in part: only the status and the digest are covered.
         let whole = try sign(try response([]), "repr-digest")
         var part = whole
@@ -78,8 +76,7 @@ struct ReprDigestTests {
         #expect(code { try ReprDigest.check(part, of: Array(Self.body.utf8)) } == "no error")
     }
 
-    @Test("sha-512 where it is wanted")
-    func strong() throws {
+    @Test func makesSHA512OnRequest() throws {
         var options = MessageSigner.Options()
         options.coveredComponents = [ContentDigest.component, ReprDigest.component]
         options.digest = .sha512
@@ -97,12 +94,11 @@ struct ReprDigestTests {
     }
 
     @Test(
-        "every spelling of a covered digest is recomputed",
         arguments: [
             "content-digest", #""content-digest";sf"#, #""content-digest";bs"#,
             #""content-digest";key="sha-256""#,
         ])
-    func spellings(_ component: String) throws {
+    func recomputesEverySpelling(_ component: String) throws {
         let text = "POST / HTTP/1.1\nHost: h\nContent-Digest: \(Self.sha256)\n\n\(Self.body)"
         let covers = "@method,@authority,@path," + component
         let message = try sign(try Sample.message(text), covers)
@@ -118,8 +114,7 @@ struct ReprDigestTests {
             } == "digest-mismatch")
     }
 
-    @Test("a member that nobody can recompute covers no body")
-    func unknownMember() throws {
+    @Test func coversNoBodyByAnUnknownMember() throws {
         // The good digest is there, but not covered: whoever changes the body can change it too.
         let text =
             "POST / HTTP/1.1\nHost: h\nContent-Digest: own=:AAAA:, \(Self.sha256)\n\n\(Self.body)"
@@ -129,8 +124,7 @@ struct ReprDigestTests {
             code { _ = try Sample.verifier().verify(message, now: Sample.now) } == "not-covered")
     }
 
-    @Test("a digest among the trailers speaks of the body too")
-    func trailers() throws {
+    @Test func readsADigestAmongTheTrailers() throws {
         var message = try response(["Trailer: Content-Digest"])
         let field = try ContentDigest.field(of: Array(Self.body.utf8))
         message.appendTrailer(field)
@@ -145,8 +139,7 @@ struct ReprDigestTests {
         #expect(code { _ = try sign(try response([]), covers) } == "missing-component")
     }
 
-    @Test("the answered request's digest is recomputed over its own body")
-    func ofRequest() throws {
+    @Test func recomputesTheRequestsDigestOverItsBody() throws {
         var request = try Sample.message(
             "POST / HTTP/1.1\nHost: h\nContent-Digest: \(Self.sha256)\n\n\(Self.body)")
         let covers = #"@status,"content-digest";req"#

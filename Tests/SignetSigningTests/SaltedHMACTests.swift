@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("salted-hmac-v1")
-struct SaltedHMACTests {
+/// The scheme salted-hmac-v1.
+@Suite struct SaltedHMACTests {
     private let now = Sample.now
 
     /// What Python's hmac and hashlib make of the definition.
@@ -32,9 +32,8 @@ struct SaltedHMACTests {
     }
 
     @Test(
-        "signs as the definition says",
         arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
-    func signs(_ vector: Vector) throws {
+    func signsAsTheDefinitionSays(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         var options = MessageSigner.Options()
         options.coveredComponents = try vector.covers.map { try ComponentIdentifier($0) }
@@ -46,8 +45,8 @@ struct SaltedHMACTests {
         #expect(text(result.addedFields[0].value) == vector.field)
     }
 
-    @Test("verifies them", arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
-    func verifies(_ vector: Vector) throws {
+    @Test(arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
+    func verifiesTheDefinitionsExamples(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         try message.append(.init(name: "Signet-Signature", value: Array(vector.field.utf8)))
         let verifier = try Verifier(scheme: .saltedHMAC, keys: vector.keys)
@@ -62,8 +61,7 @@ struct SaltedHMACTests {
             code { _ = try verifier.verify(message, now: vector.created) } == "signature-mismatch")
     }
 
-    @Test("salt and nonce are random, 16 bytes each")
-    func random() throws {
+    @Test func drawsSaltAndNonceAtRandom() throws {
         var seen: Set<String> = []
         for _ in 0..<20 {
             let message = try Sample.signed(.saltedHMAC)
@@ -77,7 +75,6 @@ struct SaltedHMACTests {
     }
 
     @Test(
-        "a change after signing is refused",
         arguments: [
             ("POST /rpc", "PUT /rpc", "signature-mismatch"),
             ("/rpc", "/rpd", "signature-mismatch"), ("tea=2", "tea=3", "signature-mismatch"),
@@ -140,7 +137,7 @@ struct SaltedHMACTests {
             ),
             ("Signet-Signature", "X-Signature", "no-signature"),
         ])
-    func changed(_ old: String, _ new: String, _ wanted: String) throws {
+    func refusesAChangeAfterSigning(_ old: String, _ new: String, _ wanted: String) throws {
         var message = try Sample.message()
         _ = try Sample.signer(.saltedHMAC, covers: "content-type").sign(
             &message, now: now, nonce: "abc", salt: Array(0..<16))
@@ -148,8 +145,7 @@ struct SaltedHMACTests {
         #expect(code { _ = try Sample.verifier(.saltedHMAC).verify(changed, now: now) } == wanted)
     }
 
-    @Test("one changed byte anywhere fails")
-    func everyByte() throws {
+    @Test func refusesEveryChangedByte() throws {
         var message = try Sample.message()
         _ = try Sample.signer(.saltedHMAC, covers: "content-type,x-request-id").sign(
             &message, now: now, nonce: "abc")
@@ -168,8 +164,7 @@ struct SaltedHMACTests {
         }
     }
 
-    @Test("the fields that the caller demands")
-    func required() throws {
+    @Test func requiresTheFieldsOfThePolicy() throws {
         let message = try Sample.signed(.saltedHMAC, covers: "content-type")
         let policy = try Sample.policy(required: "content-type")
         #expect(throws: Never.self) {
@@ -181,16 +176,14 @@ struct SaltedHMACTests {
                 == "not-covered")
     }
 
-    @Test("a nonce serves once")
-    func replay() throws {
+    @Test func takesANonceOnce() throws {
         let message = try Sample.signed(.saltedHMAC)
         let verifier = try Sample.verifier(.saltedHMAC, nonces: MemoryNonceStore())
         #expect(throws: Never.self) { _ = try verifier.verify(message, now: now) }
         #expect(code { _ = try verifier.verify(message, now: now) } == "replayed-nonce")
     }
 
-    @Test("refuses what it does not have")
-    func options() throws {
+    @Test func refusesOptionsOfOtherSchemes() throws {
         #expect(code { _ = try Sample.signer(.saltedHMAC, label: "a") } == "unsupported-option")
         #expect(code { _ = try Sample.signer(.saltedHMAC, tag: "a") } == "unsupported-option")
         #expect(
@@ -210,8 +203,7 @@ struct SaltedHMACTests {
         #expect(code { _ = try Sample.signer(.saltedHMAC, key: "root") } == "wrong-key-use")
     }
 
-    @Test("refuses messages that it cannot sign")
-    func messages() throws {
+    @Test func refusesMessagesThatItCannotSign() throws {
         #expect(
             code { _ = try Sample.signed(.saltedHMAC, covers: "x-absent") } == "missing-component")
         #expect(

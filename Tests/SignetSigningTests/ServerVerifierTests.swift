@@ -1,8 +1,9 @@
 import SignetCrypto
-import SignetSigning
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SignetSigning
 
 /// Ends the loops of tasks.
 private final class Ending: Sendable {
@@ -13,8 +14,8 @@ private final class Ending: Sendable {
     func come() { state.store(true, ordering: .releasing) }
 }
 
-@Suite("A verifier in a server")
-struct ServerVerifierTests {
+/// A verifier in a server that runs for long: key rotation, stores and many threads.
+@Suite struct ServerVerifierTests {
     private let now = Sample.now
     private static let other = [UInt8](100..<132)
 
@@ -47,13 +48,12 @@ struct ServerVerifierTests {
     // MARK: Keys
 
     @Test(
-        "two keys overlap during a rotation, to the second",
         arguments: [
             (-1, "no error", "key-not-yet-valid"), (0, "no error", "no error"),
             (99, "no error", "no error"), (100, "key-expired", "no error"),
             (101, "key-expired", "no error"),
         ])
-    func overlap(_ later: Int64, _ old: String, _ new: String) throws {
+    func acceptsTwoKeysDuringARotation(_ later: Int64, _ old: String, _ new: String) throws {
         let signing = try keys(key("old"), key("new", "", Self.other))
         let verifier = try Verifier(
             keys: keys(
@@ -64,8 +64,7 @@ struct ServerVerifierTests {
         #expect(reason(verifier, try signed(signing, "new", at: time), at: time) == new)
     }
 
-    @Test("a key ends in the middle of a signature's life")
-    func endsMeanwhile() throws {
+    @Test func refusesAfterTheKeysExpiration() throws {
         let set = try keys(key("k", #""exp":\#(now + 10)"#))
         let message = try signed(set, "k")
         let verifier = try Verifier(keys: set)
@@ -73,8 +72,7 @@ struct ServerVerifierTests {
         #expect(reason(verifier, message, at: now + 10) == "key-expired")
     }
 
-    @Test("keys come and go while it runs, and nonces stay")
-    func reload() throws {
+    @Test func exchangesKeysAndKeepsNonces() throws {
         let first = try keys(key("a"), key("b", "", Self.other))
         let verifier = try Verifier(keys: first, nonces: MemoryNonceStore())
         let a = try signed(first, "a", nonce: "1")
@@ -93,9 +91,8 @@ struct ServerVerifierTests {
     }
 
     @Test(
-        "a scheme of a document forgets the old keys too",
         arguments: ["standard-webhooks", "salted-hmac-v1", "alibaba-acs3"])
-    func reloadOfSchemes(_ name: String) throws {
+    func exchangesTheKeysOfAScheme(_ name: String) throws {
         let scheme = try SigningScheme(named: name)
         let first = try keys(key("a"))
         let second = try keys(key("a", "", Self.other))
@@ -110,8 +107,8 @@ struct ServerVerifierTests {
         }
     }
 
-    @Test("whatever begins after the keys were exchanged uses the new ones, on every thread")
-    func reloadUnderLoad() async throws {
+    /// Every verification that begins after the exchange uses the new keys.
+    @Test func usesNewKeysOnEveryThread() async throws {
         let first = try keys(key("a"))
         let second = try keys(key("a", "", Self.other))
         let messages = [try signed(first, "a"), try signed(second, "a")]
@@ -153,8 +150,8 @@ struct ServerVerifierTests {
         }
     }
 
-    @Test("two keys of one name, or a key for something else, are no keys")
-    func brokenSets() throws {
+    /// The sets have two keys of one name, or a key for another use.
+    @Test func refusesSetsThatDoNotFit() throws {
         #expect(throws: KeyError.self) { try keys(key("a"), key("a", "", Self.other)) }
         let forVault = try keys(Sample.jwk("a", #""use":"enc""#))
         let message = try signed(keys(key("a")), "a")
@@ -163,8 +160,7 @@ struct ServerVerifierTests {
         #expect(reason(try Verifier(keys: longer), message) == "algorithm-mismatch")
     }
 
-    @Test("what is taken from one key is not taken from another")
-    func algorithms() throws {
+    @Test func limitsAlgorithmsByKey() throws {
         let set = try keys(key("a"), key("b", "", Self.other))
         var policy = VerificationPolicy()
         policy.allow([.ed25519, .rsaPSSSHA512], forKey: "a")
@@ -176,10 +172,26 @@ struct ServerVerifierTests {
         #expect(reason(barred, try signed(set, "b")) == "algorithm-not-allowed")
     }
 
+    @Test func refusesAlgorithmsForASchemeWithoutAChoice() throws {
+        let set = try keys(key("a"))
+        var policies = [VerificationPolicy](repeating: VerificationPolicy(), count: 3)
+        policies[0].allow([], forKey: "a")
+        policies[1].allow([.hmacSHA256], forKey: "another")
+        policies[2].algorithms = []
+        for scheme in [.saltedHMAC, try SigningScheme(named: "stripe")] {
+            for policy in policies {
+                #expect(
+                    code { _ = try Verifier(scheme: scheme, keys: set, policy: policy) }
+                        == "unsupported-option")
+            }
+            #expect(code { _ = try Verifier(scheme: scheme, keys: set) } == "no error")
+        }
+    }
+
     // MARK: Nonces
 
-    @Test("a nonce that the signature does not cover protects nothing and is refused beforehand")
-    func unsignedNonce() throws {
+    /// A nonce that the signature doesn't cover doesn't protect from a replay.
+    @Test func refusesAnUncoveredNonceBeforehand() throws {
         for name in ["github", "stripe", "aws-sigv4"] {
             let scheme = try SigningScheme(named: name)
             var policy = VerificationPolicy()
@@ -218,8 +230,7 @@ struct ServerVerifierTests {
             """.utf8)
     }
 
-    @Test("where the signer chooses the end, a nonce is remembered until then")
-    func lifetimes() throws {
+    @Test func remembersANonceUntilTheExpiration() throws {
         let scheme = try SigningScheme(
             document: document(
                 text: "{nonce}\\n{lifetime}\\n{method}\\n{host}\\n{target}\\n{time}\\n{body}"))
@@ -235,8 +246,8 @@ struct ServerVerifierTests {
         #expect(reason(verifier, message, at: now + 86_400) == "expired")
     }
 
-    @Test("of replays at two verifiers of one store exactly one passes", arguments: [false, true])
-    func sharedStore(_ inFile: Bool) async throws {
+    @Test(arguments: [false, true])
+    func passesOneOfTheReplaysOfAStore(_ inFile: Bool) async throws {
         let folder = try TemporaryDirectory()
         let set = try keys(key("a"))
         let memory = MemoryNonceStore()
@@ -275,8 +286,7 @@ struct ServerVerifierTests {
         ) throws(SigningError) { throw SigningError(code, "broken") }
     }
 
-    @Test("a store that fails refuses, as a failure of our own")
-    func failingStore() async throws {
+    @Test func reportsAFailingStoreAsItsOwnFailure() async throws {
         let set = try keys(key("a"))
         let message = try signed(set, "a", nonce: "n")
         for wanted in [
@@ -295,10 +305,24 @@ struct ServerVerifierTests {
         }
     }
 
+    @Test("a failure of OpenSSL under a key is one of our own, not the key's")
+    func failingCryptography() {
+        let failed = SigningError(KeyError(.cryptoFailed, "sign: OpenSSL reported a failure"))
+        #expect(failed.code == .cryptoFailed && failed.isOwnFailure)
+        #expect(failed.message == "sign: OpenSSL reported a failure")
+        for (code, wanted) in [
+            (KeyError.Code.unknownKey, SigningError.Code.unknownKey), (.keyRevoked, .keyRevoked),
+            (.keyExpired, .keyExpired), (.keyNotYetValid, .keyNotYetValid),
+            (.wrongKeyUse, .wrongKeyUse), (.malformedKeys, .wrongKeyUse),
+        ] {
+            let error = SigningError(KeyError(code, ""))
+            #expect(error.code == wanted && !error.isOwnFailure, "\(code)")
+        }
+    }
+
     // MARK: What is proved
 
-    @Test("the body is handed back only where it is proved")
-    func body() throws {
+    @Test func returnsTheBodyOnlyIfItIsProved() throws {
         let message = try Sample.signed()
         #expect(try Sample.verifier().verify(message, now: now).body == message.body)
         let salted = try Sample.signed(.saltedHMAC)

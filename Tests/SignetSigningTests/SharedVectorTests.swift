@@ -12,7 +12,7 @@ private enum AppendixB {
 }
 
 /// The signed messages of RFC 9421, Appendix B, beside the checkout.
-@Suite("RFC 9421, Appendix B", .enabled(if: AppendixB.url != nil))
+@Suite(.enabled(if: AppendixB.url != nil))
 struct SharedVectorTests {
     private struct File: Decodable {
         let now: Int64
@@ -41,8 +41,8 @@ struct SharedVectorTests {
         try JSONDecoder().decode(File.self, from: Data(contentsOf: #require(AppendixB.url)))
     }
 
-    @Test("every signature is judged as the RFC judges it, by pairs and by public halves")
-    func verdicts() throws {
+    /// Compares verdicts with key pairs and with their public halves.
+    @Test func agreesWithTheRFCsVerdicts() throws {
         let file = try file()
         let jwks = file.keys.map { key in
             "{\(key.map { #""\#($0)":"\#($1)""# }.joined(separator: ","))}"
@@ -64,8 +64,7 @@ struct SharedVectorTests {
         #expect(judged > 20)
     }
 
-    @Test("every message is read, and none is taken under a key that did not sign it")
-    func others() throws {
+    @Test func verifiesNoMessageUnderAnotherKey() throws {
         let file = try file()
         for example in file.examples {
             let secret = Sample.jwk(example.keyid, #""alg":"HS256","use":"sig""#)

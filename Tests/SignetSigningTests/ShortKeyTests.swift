@@ -1,9 +1,8 @@
 import SignetSigning
 import Testing
 
-/// HMAC keys that anybody could guess.
-@Suite("HMAC keys of fewer than 16 bytes")
-struct ShortKeyTests {
+/// HMAC keys of fewer than 16 bytes, which can be guessed.
+@Suite struct ShortKeyTests {
     private let now = Sample.now
 
     private func keys(_ count: Int, alg: String = "HS256") throws -> KeySet {
@@ -15,8 +14,8 @@ struct ShortKeyTests {
     }
 
     @Test(
-        "neither sign nor verify", arguments: [SigningScheme.rfc9421, .saltedHMAC], [1, 8, 15])
-    func refused(_ scheme: SigningScheme, _ count: Int) throws {
+        arguments: [SigningScheme.rfc9421, .saltedHMAC], [1, 8, 15])
+    func refusesToSignAndToVerify(_ scheme: SigningScheme, _ count: Int) throws {
         let short = try keys(count)
         let error = #expect(throws: SigningError.self) {
             _ = try MessageSigner(scheme: scheme, key: short.keys[0])
@@ -31,16 +30,15 @@ struct ShortKeyTests {
         #expect(verifier.explain(message, now: now).reason?.code == .keyTooShort)
     }
 
-    @Test("16 bytes are enough", arguments: [SigningScheme.rfc9421, .saltedHMAC], [16, 32, 200])
-    func accepted(_ scheme: SigningScheme, _ count: Int) throws {
+    @Test(arguments: [SigningScheme.rfc9421, .saltedHMAC], [16, 32, 200])
+    func accepts16Bytes(_ scheme: SigningScheme, _ count: Int) throws {
         let keys = try keys(count)
         var message = try Sample.message()
         _ = try MessageSigner(scheme: scheme, key: keys.keys[0]).sign(&message, now: now)
         _ = try Verifier(scheme: scheme, keys: keys).verify(message, now: now)
     }
 
-    @Test("a partner's short secret is the partner's choice")
-    func partners() throws {
+    @Test func acceptsAPartnersShortSecret() throws {
         let scheme = try SigningScheme(named: "stripe")
         var message = try Sample.message("POST / HTTP/1.1\nHost: h\n\n{}")
         _ = try MessageSigner(scheme: scheme, key: keys(8).keys[0]).sign(&message, now: now)

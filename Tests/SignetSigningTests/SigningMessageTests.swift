@@ -1,7 +1,7 @@
 import SignetSigning
 import Testing
 
-/// What is said of a message that somebody else wrote.
+/// Error messages about a message that another program wrote.
 @Suite struct SigningMessageTests {
     @Test(arguments: ["\u{1B}[2J", "\u{9B}2J", "\u{202E}", "a\u{7F}", "\u{2028}", "\n"])
     func aMessageCannotSteerATerminal(_ text: String) {

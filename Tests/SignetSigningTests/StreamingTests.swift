@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("bodies that do not fit in memory")
-struct StreamingTests {
+/// Bodies that are signed and verified in pieces.
+@Suite struct StreamingTests {
     private static let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     private static let head = """
         POST /upload HTTP/1.1
@@ -72,8 +72,8 @@ struct StreamingTests {
         return try stream.finish(trailers: trailers, now: end)
     }
 
-    @Test("a digest signs as the whole body does", arguments: ["rfc9421", "aws-sigv4"])
-    func sameSignature(_ scheme: String) throws {
+    @Test(arguments: ["rfc9421", "aws-sigv4"])
+    func signsADigestAsTheWholeBody(_ scheme: String) throws {
         let (head, whole, verifier) = try Self.signed(scheme)
         var headOfWhole = whole
         headOfWhole.setBody([])
@@ -83,9 +83,8 @@ struct StreamingTests {
     }
 
     @Test(
-        "a streamed body verifies, in pieces of any size",
         arguments: ["rfc9421", "salted-hmac-v1", "aws-sigv4"], [1, 4096, 99_999, 200_000])
-    func roundTrip(_ scheme: String, _ step: Int) throws {
+    func verifiesABodyInPiecesOfAnySize(_ scheme: String, _ step: Int) throws {
         let (head, _, verifier) = try Self.signed(scheme)
         let body = step == 1 ? Array(Self.body.prefix(2000)) : Self.body
         guard step == 1 else {
@@ -99,9 +98,8 @@ struct StreamingTests {
     }
 
     @Test(
-        "a body that was cut, changed or went on is refused",
         arguments: ["rfc9421", "salted-hmac-v1", "aws-sigv4"])
-    func forgeries(_ scheme: String) throws {
+    func refusesACutOrChangedBody(_ scheme: String) throws {
         let (head, _, verifier) = try Self.signed(scheme)
         let wanted = scheme == "rfc9421" ? "digest-mismatch" : "signature-mismatch"
         var changed = Self.body
@@ -111,8 +109,8 @@ struct StreamingTests {
         }
     }
 
-    @Test("Content-Length is held to, at the first byte too many and at the end")
-    func declaredLength() throws {
+    /// Fails at the first byte beyond the length, and at the end of a shorter body.
+    @Test func holdsABodyToItsContentLength() throws {
         func signed(_ length: String) throws -> SignableMessage {
             var message = try Sample.message(Self.head)
             try message.append(.init(name: "Content-Length", value: Array(length.utf8)))
@@ -147,8 +145,7 @@ struct StreamingTests {
         try verifier.startVerifying(head, now: Sample.now).isHeadVerified
     }
 
-    @Test("the head is judged before a byte of the body")
-    func headFirst() throws {
+    @Test func judgesTheHeadBeforeTheBody() throws {
         let (head, _, verifier) = try Self.signed("rfc9421")
         #expect(try Self.isHeadVerified(head, verifier))
         let forged = try head.replacing("/upload", with: "/admin")
@@ -167,8 +164,7 @@ struct StreamingTests {
                 == "too-old")
     }
 
-    @Test("not one byte is taken of a body that is not covered, whatever the policy")
-    func uncovered() throws {
+    @Test func readsNoByteOfAnUncoveredBody() throws {
         var message = try Sample.message(Self.head)
         _ = try Sample.signer(covers: "@method,@authority,@path").sign(&message, now: Sample.now)
         for policy in [VerificationPolicy(), try Sample.policy(required: "@method")] {
@@ -181,8 +177,8 @@ struct StreamingTests {
         #expect(code { _ = try required.startVerifying(message, now: Sample.now) } == "not-covered")
     }
 
-    @Test("a nonce serves one stream at a time, and a late verdict is held to the window")
-    func nonces() throws {
+    /// A late verdict is checked against the time window.
+    @Test func takesANonceForOneStreamAtATime() throws {
         let (head, _, _) = try Self.signed("rfc9421", nonce: "n-1")
         let store = MemoryNonceStore()
         let verifier = try Sample.verifier(nonces: store)
@@ -196,8 +192,8 @@ struct StreamingTests {
         #expect(code { _ = try Self.verify(salted, late, end: Sample.now + 301) } == "too-old")
     }
 
-    @Test("schemes that sign the body itself want it in memory, and say so before it comes")
-    func wholeBody() throws {
+    /// They need the body in memory, and the error comes before its first byte.
+    @Test func refusesSchemesThatSignTheBodyItself() throws {
         let scheme = try SigningScheme(named: "github")
         let signer = try MessageSigner(
             scheme: scheme, key: Sample.keys.key(id: "orders-2026"))
@@ -212,8 +208,7 @@ struct StreamingTests {
             code { _ = try verifier.startVerifying(message, now: Sample.now) } == "body-not-held")
     }
 
-    @Test("a digest of another algorithm than the scheme's is refused by name")
-    func otherAlgorithm() throws {
+    @Test func refusesADigestOfAnotherAlgorithm() throws {
         var message = try Sample.message(Self.head)
         message.setBody(try Self.digests([.sha512]))
         for scheme in [SigningScheme.rfc9421, .saltedHMAC] {
@@ -231,8 +226,7 @@ struct StreamingTests {
         #expect(code { _ = try BodyDigests(byteCount: 1, digests: [:]) } == "malformed-digest")
     }
 
-    @Test("files and sequences are digested as arrays are")
-    func sources() async throws {
+    @Test func digestsFilesAndSequencesAlike() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "body").path
         try Data(Self.body).write(to: URL(filePath: path))
@@ -251,8 +245,8 @@ struct StreamingTests {
         #expect(code { _ = try BodyDigests(ofFile: folder.url.path) } == "unreadable-body")
     }
 
-    @Test("a sequence is verified on its way, and its own error ends it without a verdict")
-    func sequence() async throws {
+    /// An error of the sequence ends it without a verdict.
+    @Test func verifiesASequenceWhileItIsRead() async throws {
         let (head, _, verifier) = try Self.signed("rfc9421")
         func chunks(failing: Bool) -> AsyncThrowingStream<[UInt8], any Error> {
             AsyncThrowingStream { continuation in
@@ -274,8 +268,8 @@ struct StreamingTests {
     }
 }
 
-@Suite("signatures in the trailers")
-struct TrailerSignatureTests {
+/// Signatures in the trailers, after the body.
+@Suite struct TrailerSignatureTests {
     private static let head = """
         PUT /upload?part=1 HTTP/1.1
         Host: api.example.com
@@ -306,8 +300,7 @@ struct TrailerSignatureTests {
         return try stream.finish(trailers: trailers, now: now)
     }
 
-    @Test("digest and signature follow the body")
-    func roundTrip() throws {
+    @Test func signsInTheTrailers() throws {
         let result = try Self.sign(try Sample.signer())
         #expect(
             result.addedFields.map(\.name) == ["Content-Digest", "Signature-Input", "Signature"])
@@ -325,8 +318,7 @@ struct TrailerSignatureTests {
         _ = try Sample.verifier().verify(whole, now: Sample.now)
     }
 
-    @Test("what follows the body is held to policy, digest and window")
-    func refusals() throws {
+    @Test func checksPolicyDigestAndTimeAfterTheBody() throws {
         let fields = try Self.sign(try Sample.signer()).addedFields
         #expect(code { _ = try Self.verify([]) } == "no-signature")
         #expect(code { _ = try Self.verify(Array(fields.dropLast())) } == "malformed-signature")
@@ -346,8 +338,7 @@ struct TrailerSignatureTests {
         #expect(code { _ = try Self.verify(fields, nonces: store) } == "replayed-nonce")
     }
 
-    @Test("other trailers are covered where the list names them")
-    func otherTrailers() throws {
+    @Test func coversOtherTrailersIfListed() throws {
         let covers = #"@method,@authority,@path,@query,"content-digest";tr,"expires";tr"#
         let signer = try Sample.signer(covers: covers)
         let expires = try SignableMessage.Field(name: "Expires", value: Array("never".utf8))
@@ -363,8 +354,7 @@ struct TrailerSignatureTests {
             code { _ = try Self.sign(signer, trailers: [expires, digest]) } == "duplicate-field")
     }
 
-    @Test("only a list that covers the body can follow it")
-    func lists() throws {
+    @Test func requiresTheBodyInALaterList() throws {
         let head = try Sample.message(Self.head)
         for covers in ["@method", "@method,content-digest", ""] {
             #expect(
@@ -386,8 +376,7 @@ struct TrailerSignatureTests {
                 == "malformed-message")
     }
 
-    @Test("a label counts once in head and trailers together")
-    func labels() throws {
+    @Test func countsALabelOnceInHeadAndTrailers() throws {
         var head = try Sample.message(Self.head)
         _ = try Sample.signer(covers: "@method").sign(&head, now: Sample.now)
         let fields = try Self.sign(try Sample.signer()).addedFields

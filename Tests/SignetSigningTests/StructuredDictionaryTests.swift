@@ -4,10 +4,9 @@ import Testing
 
 @testable import SignetSigning
 
-@Suite("Dictionaries without duplicates")
-struct StructuredDictionaryTests {
+/// Dictionary fields (RFC 9651), which have no duplicate member here.
+@Suite struct StructuredDictionaryTests {
     @Test(
-        "reads, in whatever spelling",
         arguments: [
             (#"a=("x" "y");n=1"#, #"a=("x" "y");n=1"#),
             ("a=( \"x\"   \"y\" );  n=1 ,\tb=:AA==:", #"a=("x" "y");n=1, b=:AA==:"#),
@@ -15,7 +14,7 @@ struct StructuredDictionaryTests {
             ("  a=1, b  ", "a=1, b"), ("a=?1", "a"), ("a=-0", "a=0"), ("a=007", "a=7"),
             ("a=tok/en:*", "a=tok/en:*"), ("*a.b-c_1=2", "*a.b-c_1=2"), ("a=()", "a=()"),
         ])
-    func reads(_ input: String, _ canonical: String) throws {
+    func readsEverySpelling(_ input: String, _ canonical: String) throws {
         let read = try StructuredDictionary(parsing: Array(input.utf8), field: "F")
         #expect(text(read.text) == canonical)
         // What serialisers write is read in one pass, to the same members.
@@ -24,7 +23,6 @@ struct StructuredDictionaryTests {
     }
 
     @Test(
-        "refuses",
         arguments: [
             "", " ", ",", "a=1,", "a=1,,b=2", "a=1 b=2", "A=1", "1a=1", "a=", "a=(", "a=(\"x\"",
             "a=(\"x\"\"y\")", "a=\"x", "a=\"\\x\"", "a=:AA", "a=:A A:", "a=1;", "a=1;B=2",
@@ -33,15 +31,14 @@ struct StructuredDictionaryTests {
             "a=1.5", "a=@1", "a=%\"x\"", "a=%\"\\\", a=1", "a=1;n=%\"x\"", "a=?2", "a=--1",
             "a=1234567890123456", "a==1", "a=1;;b", "a=((\"x\"))", "a=(\"x\",\"y\")", "a\n=1",
         ])
-    func refuses(_ input: String) {
+    func refusesMalformedDictionaries(_ input: String) {
         #expect(
             code { _ = try StructuredDictionary(parsing: Array(input.utf8), field: "F") }
                 == "malformed-signature")
     }
 
     /// The one-pass reader must never take what the library refuses, nor read it otherwise.
-    @Test("agrees with the library on random texts")
-    func agrees() throws {
+    @Test func agreesWithTheLibraryOnRandomTexts() throws {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(#"ab1;=,"\()-:.A? "#.utf8)
         let seed = Array(#"a=("x" "y";b);c=1;d="q", b=:AA==:"#.utf8)

@@ -2,9 +2,8 @@ import SignetCrypto
 import SignetSigning
 import Testing
 
-/// Times after the year 9999, which no date can be written for.
-@Suite("Times out of range")
-struct TimeRangeTests {
+/// Times after the year 9999, which can't be written as a date.
+@Suite struct TimeRangeTests {
     private let now = Sample.now
     private static let latest: Int64 = 253_402_300_799
 
@@ -27,10 +26,9 @@ struct TimeRangeTests {
     }
 
     @Test(
-        "are refused in a message, and its explanation ends too",
         arguments: ["tencent-tc3", "stripe", "standard-webhooks"],
         [latest + 1, 6_700_000_000_000, 999_999_999_999_999, 999_999_999_999_999_999])
-    func schemes(_ scheme: String, _ time: Int64) throws {
+    func refusesThemInAMessage(_ scheme: String, _ time: Int64) throws {
         var policy = VerificationPolicy()
         if scheme == "tencent-tc3" { policy.settings["service"] = "cvm" }
         let verifier = try Verifier(
@@ -45,10 +43,9 @@ struct TimeRangeTests {
     }
 
     @Test(
-        "are refused in a signature's own parameters",
         arguments: [SigningScheme.rfc9421, .saltedHMAC],
         [latest + 1, 6_700_000_000_000, 999_999_999_999_999])
-    func parameters(_ scheme: SigningScheme, _ time: Int64) throws {
+    func refusesThemInASignaturesParameters(_ scheme: SigningScheme, _ time: Int64) throws {
         let verifier = try Sample.verifier(scheme)
         let message = try Sample.signed(scheme).replacing("created=\(now)", with: "created=\(time)")
         #expect(code { _ = try verifier.verify(message, now: now) } == "malformed-signature")
@@ -60,9 +57,8 @@ struct TimeRangeTests {
     }
 
     @Test(
-        "are refused as the time of a signer or a verifier, and as an end",
         arguments: [SigningScheme.rfc9421, .saltedHMAC], [-1, latest + 1, .max, .min])
-    func now(_ scheme: SigningScheme, _ time: Int64) throws {
+    func refusesThemAsNowOrExpiration(_ scheme: SigningScheme, _ time: Int64) throws {
         var message = try Sample.message()
         #expect(code { _ = try Sample.signer(scheme).sign(&message, now: time) } == "invalid-time")
         let signed = try Sample.signed(scheme)
@@ -74,8 +70,8 @@ struct TimeRangeTests {
                 == "invalid-time")
     }
 
-    @Test("a lifetime never ends after them", arguments: [300, Int64.max])
-    func lifetime(_ seconds: Int64) throws {
+    @Test(arguments: [300, Int64.max])
+    func lifetimeNeverEndsAfterThem(_ seconds: Int64) throws {
         var options = MessageSigner.Options()
         options.lifetime = seconds
         var message = try Sample.message()

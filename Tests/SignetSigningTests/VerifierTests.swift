@@ -3,12 +3,11 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Verifying by RFC 9421")
-struct VerifierTests {
+/// Verifying by RFC 9421.
+@Suite struct VerifierTests {
     private let now = Sample.now
 
-    @Test("hands back exactly what was covered")
-    func evidence() throws {
+    @Test func returnsExactlyWhatWasCovered() throws {
         let message = try Sample.signed(nonce: "n1", expires: now + 60, tag: "t")
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(verified.keyID == "orders-2026")
@@ -28,8 +27,7 @@ struct VerifierTests {
 
     /// Every single byte of a signed message, changed: either it is no message any more, or it does
     /// not verify, or what changed was neither covered nor part of the signature.
-    @Test("one changed byte anywhere fails")
-    func everyByte() throws {
+    @Test func refusesEveryChangedByte() throws {
         let covers = "@method,@target-uri,host,content-type,x-request-id,content-digest"
         let message = try Sample.signed(covers: covers, nonce: "abc")
         let bytes = message.serialized()
@@ -55,8 +53,7 @@ struct VerifierTests {
             })
     }
 
-    @Test("every prefix and every appended byte fails")
-    func truncations() throws {
+    @Test func refusesEveryPrefixAndAppendedByte() throws {
         let bytes = try Sample.signed().serialized()
         for count in 0..<bytes.count {
             #expect(
@@ -73,7 +70,6 @@ struct VerifierTests {
     }
 
     @Test(
-        "a change after signing is refused",
         arguments: [
             ("POST /rpc", "PUT /rpc", "signature-mismatch"),
             ("/rpc", "/rpd", "signature-mismatch"),
@@ -92,13 +88,12 @@ struct VerifierTests {
             ),
             ("\"@method\" \"@authority\"", "\"@authority\" \"@method\"", "signature-mismatch"),
         ])
-    func changed(_ old: String, _ new: String, _ wanted: String) throws {
+    func refusesAChangeAfterSigning(_ old: String, _ new: String, _ wanted: String) throws {
         let message = try Sample.signed().replacing(old, with: new)
         #expect(code { _ = try Sample.verifier().verify(message, now: now) } == wanted)
     }
 
     @Test(
-        "the attack table",
         arguments: [
             // alg that contradicts the key, also where the signature would hold.
             (
@@ -183,21 +178,19 @@ struct VerifierTests {
                 "signature-mismatch"
             ),
         ])
-    func attacks(_ old: String, _ new: String, _ wanted: String) throws {
+    func refusesTheAttackTable(_ old: String, _ new: String, _ wanted: String) throws {
         let message = try Sample.signed().replacing(old, with: new)
         #expect(code { _ = try Sample.verifier().verify(message, now: now) } == wanted)
     }
 
-    @Test("an empty covered list is refused, unless nothing is demanded")
-    func emptyList() throws {
+    @Test func refusesAnEmptyListUnlessAllowed() throws {
         let message = try Sample.signed(covers: "")
         #expect(code { _ = try Sample.verifier().verify(message, now: now) } == "not-covered")
         let policy = try Sample.policy(required: "")
         #expect(try Sample.verifier(.rfc9421, policy).verify(message, now: now).covered.isEmpty)
     }
 
-    @Test("a body must be covered; an empty one need not")
-    func bodies() throws {
+    @Test func requiresABodyToBeCovered() throws {
         let bare = "GET / HTTP/1.1\nHost: h\n\n"
         let message = try Sample.signed(text: bare, covers: "@method,@authority,@path")
         #expect(throws: Never.self) { _ = try Sample.verifier().verify(message, now: now) }
@@ -206,8 +199,7 @@ struct VerifierTests {
         #expect(code { _ = try Sample.verifier().verify(grown, now: now) } == "not-covered")
     }
 
-    @Test("a response needs its status, not a request's parts")
-    func response() throws {
+    @Test func requiresTheStatusOfAResponse() throws {
         let message = try Sample.signed(text: "HTTP/1.1 200 OK\nX: y\n\nbody")
         #expect(try Sample.verifier().verify(message, now: now)["@status"] == Array("200".utf8))
         #expect(
@@ -219,8 +211,7 @@ struct VerifierTests {
         #expect(code { _ = try Sample.verifier().verify(bare, now: now) } == "not-covered")
     }
 
-    @Test("what the caller demands must be covered")
-    func required() throws {
+    @Test func requiresTheComponentsOfThePolicy() throws {
         let message = try Sample.signed()
         let policy = try Sample.policy(required: "@method,x-request-id")
         #expect(
@@ -229,20 +220,18 @@ struct VerifierTests {
     }
 
     @Test(
-        "the window has two sides",
         arguments: [
             (0, "no error"), (300, "no error"), (301, "too-old"), (82_800, "too-old"),
             (Int64.max - 1_795_228_551, "invalid-time"), (-60, "no error"),
             (-61, "created-in-future"), (-3600, "created-in-future"),
             (-1_795_228_551, "created-in-future"), (-1_795_228_552, "invalid-time"),
         ])
-    func window(_ later: Int64, _ wanted: String) throws {
+    func limitsTheWindowOnBothSides(_ later: Int64, _ wanted: String) throws {
         let message = try Sample.signed()
         #expect(code { _ = try Sample.verifier().verify(message, now: now + later) } == wanted)
     }
 
-    @Test("a window of any size does not overflow")
-    func hugeWindow() throws {
+    @Test func takesAWindowOfAnySize() throws {
         var policy = VerificationPolicy()
         policy.maximumAge = .max
         policy.clockSkew = .max
@@ -260,8 +249,7 @@ struct VerifierTests {
                 == "too-old")
     }
 
-    @Test("an expiry ends a signature inside its window")
-    func expiry() throws {
+    @Test func refusesAfterTheExpiration() throws {
         let message = try Sample.signed(expires: now + 10)
         #expect(throws: Never.self) { _ = try Sample.verifier().verify(message, now: now + 9) }
         for later in [10, 11, 299] as [Int64] {
@@ -270,8 +258,7 @@ struct VerifierTests {
         }
     }
 
-    @Test("selects by tag, and one only")
-    func tags() throws {
+    @Test func selectsOneSignatureByTag() throws {
         var message = try Sample.signed(tag: "app")
         _ = try Sample.signer(label: "proxy", tag: "proxy").sign(&message, now: now)
         func code(tag: String?) -> String {
@@ -289,16 +276,14 @@ struct VerifierTests {
         #expect(code(tag: "proxy") == "no error")
     }
 
-    @Test("a message without a signature has none")
-    func unsigned() throws {
+    @Test func refusesAMessageWithoutASignature() throws {
         let message = try Sample.message()
         #expect(code { _ = try Sample.verifier().verify(message, now: now) } == "no-signature")
         let salted = try Sample.signed(.saltedHMAC)
         #expect(code { _ = try Sample.verifier().verify(salted, now: now) } == "no-signature")
     }
 
-    @Test("other spellings of the same signature hold")
-    func spellings() throws {
+    @Test func acceptsOtherSpellings() throws {
         let covers = "@method,@authority,@path,content-digest"
         let message = try Sample.signed(covers: covers)
         let verifier = try Sample.verifier(.rfc9421, Sample.policy(required: covers))
@@ -315,8 +300,7 @@ struct VerifierTests {
         }
     }
 
-    @Test("one answer to the outside")
-    func words() throws {
+    @Test func answersAllFailuresAlike() throws {
         #expect(!SigningError.publicMessage.contains("key"))
         let message = try Sample.signed()
         for (old, new) in [("\"id\":1", "\"id\":2"), ("keyid=\"orders-2026\"", "keyid=\"nobody\"")]
@@ -330,8 +314,7 @@ struct VerifierTests {
         }
     }
 
-    @Test("many threads share a verifier and a signer")
-    func threads() async throws {
+    @Test func worksOnManyThreads() async throws {
         let verifier = try Sample.verifier(.rfc9421, nonces: MemoryNonceStore())
         var options = MessageSigner.Options()
         options.addsNonce = true

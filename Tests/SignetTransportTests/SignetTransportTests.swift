@@ -16,7 +16,7 @@ import Testing
         #expect(chunks == [[1, 2], [3]])
     }
 
-    @Test func refusesMoreThanItHoldsAndSaysWhenThereIsRoom() async throws {
+    @Test func refusesMoreThanItHolds() async throws {
         let told = AsyncStream.makeStream(of: Void.self)
         let buffer = BodyBuffer(
             capacity: 4, drained: { told.continuation.yield() }, abandoned: {})
@@ -34,7 +34,7 @@ import Testing
     @Test func throwsWhatEndedItAfterWhatCameBefore() async throws {
         let buffer = buffer(100)
         _ = buffer.offer([1])
-        buffer.finish(TransportError(code: .cutOff, message: "cut"))
+        buffer.finish(TransportError(.cutOff, "cut"))
         buffer.finish()
         var iterator = ResponseBody(buffer).makeAsyncIterator()
         #expect(try await iterator.next() == [1])

@@ -257,7 +257,7 @@ import Testing
     }
 
     /// What it can do, as SECURITY.md says: replace its own dump's inside.
-    @Test func aContentKeyCanReplaceItsOwnInsideButNotTheVersionsThere() throws {
+    @Test func aContentKeyCannotChangeTheVersions() throws {
         let keys = try keySet()
         let forger = try Forger(shopDump(), keys)
         let header = try JSONValue.object(forger.header()).serialized()

@@ -59,7 +59,7 @@ import Testing
         #expect(dump.plaintextByteCount > 100 << 10)
         let form = DumpForm(dump.bytes)
         let ends = Array(0..<16) + Array(dump.bytes.count - 64..<dump.bytes.count)
-        let places = ends + Array(stride(from: 16, to: dump.bytes.count - 64, by: 331))
+        let places = ends + Array(stride(from: 16, to: dump.bytes.count - 64, by: 601))
         #expect(places.count > 450)
         var changed = dump.bytes
         for index in places {

@@ -156,7 +156,7 @@ import Testing
         #expect(code { _ = try guarded.open(with: old, for: shop, now: noon) } == "state-tampered")
     }
 
-    @Test func sealingUnderAnotherRootOfTheSetCarriesTheStateOver() throws {
+    @Test func sealingUnderAnotherRootKeepsTheState() throws {
         let first = try keySet()
         let set: JSONValue = [
             "keys": [
@@ -178,7 +178,7 @@ import Testing
         #expect(try guarded.open(with: new, for: shop, now: noon).rollback?.highestSeen == 2)
     }
 
-    @Test func anEndedKeyVouchesForTheStateOnlyWhenItIsSaid() throws {
+    @Test func anEndedKeyAuthenticatesTheStateIfAllowed() throws {
         _ = try guarded.open(with: old, for: shop, now: noon)
         let ended = VaultKeys.keys(try keySet(more: ["revoked": true]))
         #expect(

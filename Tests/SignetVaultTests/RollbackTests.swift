@@ -1,4 +1,5 @@
 import Foundation
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import TestSupport
@@ -52,7 +53,7 @@ import Testing
         #expect(plain.rollback == nil)
     }
 
-    @Test func anOlderDumpPutBackIsRefusedWithBothSequences() throws {
+    @Test func anOlderDumpIsRefusedWithBothSequences() throws {
         try seal()
         let old = try folder.read("dump")
         for _ in 0..<3 { try seal() }
@@ -60,7 +61,7 @@ import Testing
         let state = try folder.read("state")
         try folder.write(old, to: "dump")
         let refusal = error { _ = try file().open(with: keys, for: shop, now: noon) }
-        #expect(refusal?.code == .rolledBack && refusal?.code.isRefusal == true)
+        #expect(refusal?.code == .rolledBack && refusal?.code.value.class == .checkFailed)
         #expect(refusal?.message.contains("sequence 1") == true)
         #expect(refusal?.message.contains("4 was seen") == true)
         // Accepted, it opens, and what was seen stays.
@@ -218,12 +219,30 @@ import Testing
             try DumpFile(folder.path("dump")).seal(
                 shopConfiguration(), with: other, for: shop, now: noon)
             let refusal = error { _ = try file().open(with: other, for: shop, now: noon) }
-            #expect(refusal?.code == .stateTampered && refusal?.code.isRefusal == true)
+            #expect(refusal?.code == .stateTampered && refusal?.code.value.class == .checkFailed)
             #expect(refusal?.message.contains(statePath) == true)
             #expect(refusal?.message.contains("remove this file") == true)
             #expect(code { try seal("dump", shop, with: other) } == "state-tampered")
             #expect(self.refusal(with: other, .report) == "state-tampered")
         }
+    }
+
+    @Test func theErrorNamesEachIDOnce() throws {
+        try seal()
+        let others = try [1, 2].map { byte in
+            try VaultKeys.keys(keySet(root: [UInt8](repeating: byte, count: 32)))
+                .root(sealingAs: nil)
+        }
+        let third = try VaultKeys.keys(keySet("vault-2027")).root(sealingAs: nil)
+        let state = StateFile(path: statePath)
+        let same = error { _ = try state.read(authenticatedBy: others) }
+        #expect(same?.code == .stateTampered)
+        #expect(
+            same?.message.contains("than \"\(others[0].id)\";") == true, "\(same?.message ?? "")")
+        let two = error { _ = try state.read(authenticatedBy: others + [third]) }
+        #expect(
+            two?.message.contains("than \"\(others[0].id)\" or \"vault-2027\";") == true,
+            "\(two?.message ?? "")")
     }
 
     @Test func aDumpsOwnErrorsComeFirst() throws {

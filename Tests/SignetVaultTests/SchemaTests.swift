@@ -77,7 +77,7 @@ import Testing
         #expect(error?.message.contains(#""a\u{202e}b""#) == true)
     }
 
-    @Test func aKeyIsSecretAndOpenToEveryInputUnlessItSaysOtherwise() throws {
+    @Test func aKeyIsSecretAndSetByAnyInputByDefault() throws {
         let rule = try #require(try schema(#"{"a":{"type":"string"}}"#).rule(named: "a"))
         #expect(!rule.isPublic)
         #expect(rule.setBy == [.defaults, .launch, .fetched])

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: try Text.all("certain"))
-    func refusesWhatHasASecretsFormWhateverTheSchemaSays(_ text: Text) throws {
+    func refusesASecretsFormInAnySchema(_ text: Text) throws {
         for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
             #expect(refusal(value, isNotSecret: false)?.code == .publicValueLooksSecret)
             let error = try #require(refusal(value, isNotSecret: true))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: try Text.all("likely"))
-    func refusesWhatIsRandomUnlessTheSchemaSaysItIsNoSecret(_ text: Text) throws {
+    func refusesRandomTextUnlessDeclaredPublic(_ text: Text) throws {
         for value in [JSONValue.string(text.text), ["a", ["b": .string(text.text)]]] {
             let error = try #require(refusal(value, isNotSecret: false))
             #expect(error.code == .publicValueLooksSecret)

@@ -22,6 +22,13 @@ package enum FaultInjection {
         package let name: String
         package let number: Int
         package var description: String { "\(name) \(number)" }
+
+        /// Whether the call changes neither files nor locks. A process that a signal ends there leaves what it
+        /// would leave at its next call.
+        package var onlyReads: Bool {
+            ["newfstatat", "fstat", "getcwd", "readlink", "read", "lseek", "getdents64"].contains(
+                name)
+        }
     }
 
     /// Whether `strace` is there and may trace a process.

@@ -22,7 +22,7 @@ package enum SignetTool {
 
     /// The release build of `signet`, if there is one that is not older than any source.
     ///
-    /// `make test` makes it first; a plain `swift test` skips by name what needs it.
+    /// `make check-all` makes it first; without it, the tests that need it are skipped.
     package static let release: URL? = {
         let program = PackageLayout.url(".build/release/signet").resolvingSymlinksInPath()
         guard let built = modified(program) else { return nil }

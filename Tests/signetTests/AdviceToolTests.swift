@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What the tool says beside a result, or about what would help.
+/// The hints and warnings that the tool prints beside a result or an error.
 @Suite struct AdviceToolTests {
     private func reporting(
         _ arguments: [String], stdin: String = "", mode: String

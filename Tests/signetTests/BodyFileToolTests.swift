@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("signet sign and verify with --body")
-struct BodyFileToolTests {
+/// `signet sign` and `signet verify` with `--body`.
+@Suite struct BodyFileToolTests {
     private static let head = """
         PUT /backup HTTP/1.1
         Host: api.example.com
@@ -48,8 +48,7 @@ struct BodyFileToolTests {
         return (path, Array(signed.stdout))
     }
 
-    @Test("sends a signed file in pieces, and what arrives verifies")
-    func sends() async throws {
+    @Test func sendsASignedFileInPieces() async throws {
         let server = try await CaptureServer()
         let head = try folder.write(
             "PUT /backup HTTP/1.1\nHost: 127.0.0.1:\(server.port)\n\n", to: "send")
@@ -76,8 +75,8 @@ struct BodyFileToolTests {
         #expect(try await server.requests(count: 1).count == 1)
     }
 
-    @Test("signs a head over a file, prints both, and verifies them apart and together")
-    func roundTrip() async throws {
+    /// Prints head and file, and verifies them together and separately.
+    @Test func signsAndVerifiesAHeadAndItsFile() async throws {
         let (head, whole) = try await signedHead()
         #expect(whole.count > 320_000)
         let apart = try await verify(["--body", body, head])
@@ -89,8 +88,8 @@ struct BodyFileToolTests {
         #expect(together.exit == 0, "\(together.stderr)")
     }
 
-    @Test("a body that was cut or changed is not verified, and the reason is told on demand")
-    func refusals() async throws {
+    /// Names the reason only if asked.
+    @Test func refusesABodyThatWasCutOrChanged() async throws {
         let (head, _) = try await signedHead()
         let other = try folder.write("0123", to: "other")
         let plain = try await verify(["--body", other, "--json", head])
@@ -104,12 +103,14 @@ struct BodyFileToolTests {
         #expect(none.exit == 1)
     }
 
-    @Test("wrong usage is told, and nothing is printed")
-    func usage() async throws {
+    @Test func refusesWrongUsageWithoutOutput() async throws {
         let input = Array("text".utf8)
         let cases: [([String], String)] = [
             (["--body", "-", "-"], "standard input"),
-            (["--body", body, try folder.write(Self.head + "x", to: "whole")], "body of its own"),
+            (
+                ["--body", body, try folder.write(Self.head + "x", to: "whole")],
+                "a body in the message"
+            ),
             (["--body", body + "-gone", head], "cannot open"),
             (["--body", folder.url.path, head], "folder"),
         ]

@@ -3,7 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Bodies of `signet call` that are no JSON, at httpbin, which tells what reached it.
+/// `signet call` with bodies other than JSON, to httpbin, which describes the request that it
+/// received.
 @Suite struct CallBodyToolTests {
     private static let peer = Task {
         let port = freePort()
@@ -303,7 +304,7 @@ import Testing
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-param", "X-Version=env:SECRET"],
-                "is not what the description wants"
+                "does not match the description"
             ),
             (
                 ["photo", "--file", "f=/dev/null", "--secret-header", "X-Version=env:SECRET"],

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a large result costs `signet call`: a small multiple of its bytes, however many values it has.
+/// The memory that `signet call` needs for a large result: a small multiple of its bytes.
 @Suite struct CallMemoryToolTests {
     private static let size = 24_000_000
 

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What a call of the tool can say, and how it is told that it said it wrongly: as somebody new tries it.
+/// The parameters, descriptions and batches of `signet call`, and the errors of a wrong usage.
 @Suite struct CallOptionsToolTests {
     private func json(_ output: ProcessOutput) throws -> JSONValue {
         try JSONValue(parsing: output.stdout)

@@ -3,7 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What `signet call` and `signet send` print as JSON, and what they refuse before any connection.
+/// The JSON output of `signet call` and `signet send`, and requests that they refuse before they
+/// connect.
 @Suite struct CallToolTests {
     private func json(_ output: ProcessOutput) throws -> JSONValue {
         try JSONValue(parsing: output.stdout)

@@ -4,7 +4,8 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// Every system call of every command that writes a dump, hit by a kill, a full disk and a failing one.
+/// Every system call of every command that writes a dump, hit by a full disk and a failing one, and
+/// every one that does more than read, hit by a kill.
 ///
 /// After each there is exactly one dump, old or new, that opens; nobody else can read it; nothing
 /// stands in the way of the next run, and nothing is left behind by it. An error leaves no temporary
@@ -153,7 +154,7 @@ extension FaultInjection.Call {
     /// real one lets go of the file, and its lock, whatever it returns.
     fileprivate func takes(_ fault: FaultInjection.Fault) -> Bool {
         switch fault {
-        case .signal: true
+        case .signal: !onlyReads
         case .error("ENOSPC"): ["openat", "write", "fsync"].contains(name) || isAboutNames
         case .error:
             isAboutNames

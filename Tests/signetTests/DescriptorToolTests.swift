@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// A process that gets no more descriptors, or was started without its own.
+/// The tool without free descriptors, and with closed standard descriptors.
 @Suite struct DescriptorToolTests {
     /// There are enough before anything begins: libdispatch ends a process where it finds none.
     @Test(arguments: [4, 5, 7, 10, 20, 50, 80])

@@ -4,7 +4,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet send --out`: whole or not there, whatever happens on the way.
+/// `signet send --out`: the file is complete or missing.
 @Suite struct DownloadToolTests {
     private let folder: TemporaryDirectory
     private let caFile: String

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// JWE tokens of other makers, shown to the tool.
+/// JWE tokens of other programs, given to the tool as dumps.
 @Suite struct ForeignTokenToolTests {
     private static func tokens() throws -> [String] {
         guard let folder = SharedVectors.directory else { return [] }

@@ -3,9 +3,9 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The tool through mitmproxy as its proxy, whose authority it trusts.
+/// The tool with mitmproxy as its proxy, whose CA it trusts.
 @Suite struct InterceptorToolTests {
-    @Test func aProxyThatInterceptsIsRefusedWithThePinAndPassesWithout() async throws {
+    @Test func anInterceptingProxyIsRefusedByThePin() async throws {
         let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start(
             directives:

@@ -3,7 +3,7 @@ import SignetCrypto
 import TestSupport
 import Testing
 
-/// That the text of a key is not left in the memory of a program that loaded the key.
+/// A program that loaded a key keeps none of the key's text in its memory.
 @Suite struct KeyMemoryTests {
     /// Prints which secret members of a JWK Set a process's memory holds as text, and whether it holds the
     /// control. This process never holds the text itself.

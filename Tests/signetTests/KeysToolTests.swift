@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet keys …`, run as people and scripts run it.
+/// `signet keys`.
 @Suite struct KeysToolTests {
     private let folder: TemporaryDirectory
 

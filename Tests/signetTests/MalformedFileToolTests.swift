@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A file that is malformed is named in the message, whichever command reads it.
+/// Each command names a malformed file in its error.
 @Suite struct MalformedFileToolTests {
     @Test(arguments: [
         ["vault", "inspect", "FILE"],

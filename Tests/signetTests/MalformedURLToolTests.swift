@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The tool refuses a URL that clients disagree about, before any connection.
+/// The tool refuses a URL that other clients read differently, before it connects.
 @Suite struct MalformedURLToolTests {
     private static let urls = [
         "https://127.0.0.1:1\\@localhost", "https://localhost:1\\", "https://localhost:1/a\\b",

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet pins`, `call` and `send` against the orders host, as scripts run them.
+/// `signet pins`, `call` and `send` with the orders host.
 @Suite struct NetworkToolTests {
     private static let host = Task { try await OrdersHost.start() }
     private static let create = ["orders.create", "--params", #"{"item":"tea","quantity":2}"#]
@@ -61,7 +61,7 @@ import Testing
         #expect(try object(output)["match"]?.bool == true)
     }
 
-    @Test func aWrongPinIsRefusedWithEveryPinSeenAndWantedAndNoRequest() async throws {
+    @Test func aWrongPinIsRefusedWithAllPins() async throws {
         // A host of its own, so that its log holds this test's requests alone.
         let host = try await OrdersHost.start()
         let wrong = TestAuthority.rogue
@@ -88,7 +88,7 @@ import Testing
         #expect(try await host.requests(count: 1).count == 1)
     }
 
-    @Test func pinsShowGivesTheChainOfAHostAndTheKeyOfAFile() async throws {
+    @Test func pinsShowPrintsChainsAndKeys() async throws {
         let shown = try await SignetTool.run(
             ["pins", "show", host.url, "--ca-file", authority.caFile])
         let chain = [authority.leaf, authority.intermediate, authority.root].map(\.pin)

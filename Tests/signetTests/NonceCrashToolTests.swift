@@ -15,9 +15,8 @@ struct NonceCrashToolTests {
     ]
 
     @Test(
-        "a message is verified once at most",
         arguments: ["a new file", "a file that grows", "a file that is written anew"])
-    func once(_ state: String) async throws {
+    func verifiesAMessageAtMostOnce(_ state: String) async throws {
         let start = try await start(state)
         let undisturbed = try copy(start)
         let calls = try await FaultInjection.calls(

@@ -6,7 +6,7 @@ import Testing
 private let a = "d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
 private let b = "E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
 
-/// `signet pins convert` as scripts run it.
+/// `signet pins convert`.
 @Suite struct PinsConvertToolTests {
     private let folder: TemporaryDirectory
 

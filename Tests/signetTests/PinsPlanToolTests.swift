@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet pins plan`, `sign` and `verify` as scripts run them.
+/// `signet pins plan`, `sign` and `verify`.
 @Suite struct PinsPlanToolTests {
     private let folder: TemporaryDirectory
     private let authority: TestAuthority

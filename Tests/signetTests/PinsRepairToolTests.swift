@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// What a person does after `pins check` said no: copies from its message, and checks again.
+/// A policy corrected by the values in an error of `signet pins check`.
 @Suite struct PinsRepairToolTests {
     private let folder: TemporaryDirectory
     private let authority: TestAuthority

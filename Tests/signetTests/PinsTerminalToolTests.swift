@@ -10,6 +10,7 @@ private let script = "/usr/bin/script"
     .enabled("util-linux's script is there") {
         FileManager.default.isExecutableFile(atPath: script)
     })
+/// Colours and tables, which are printed on a terminal only.
 struct PinsTerminalToolTests {
     /// What `signet pins …` writes to a terminal, which util-linux's `script` makes.
     private func onATerminal(

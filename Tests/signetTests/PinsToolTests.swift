@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet pins …` with good and bad input, as scripts run it.
+/// `signet pins` with valid and invalid input.
 @Suite struct PinsToolTests {
     private let folder: TemporaryDirectory
     private let authority: TestAuthority

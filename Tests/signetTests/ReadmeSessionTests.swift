@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's sessions print what the README says they print.
+/// The shell sessions of the README, with their output.
 @Suite struct ReadmeSessionTests {
     /// The lines of the block of kind `console` behind a heading.
     private func session(behind heading: String) throws -> [Substring] {

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Redirects as `signet call` and `signet send` meet them.
+/// Redirects of `signet call` and `signet send`.
 @Suite struct RedirectToolTests {
     @Test func redirectsAreFollowedHandedBackOrRefused() async throws {
         let authority = try TestAuthority.trusted.get()

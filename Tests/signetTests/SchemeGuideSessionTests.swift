@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The guide to schemes prints what it says it prints, with its own document.
+/// The shell sessions of the article "Writing a scheme for a partner", with their output.
 @Suite struct SchemeGuideSessionTests {
     private static func blocks(_ kind: String) throws -> [[Substring]] {
         try Article("Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")

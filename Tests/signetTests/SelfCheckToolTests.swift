@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet self-check` on a program's folder that is whole, and on the same with one thing broken.
+/// `signet self-check` on a program's folder, complete and with one defect each.
 @Suite struct SelfCheckToolTests {
     /// A program's folder beside a running host.
     private struct Program {
@@ -94,7 +94,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func hostsAreReachedThroughTheProxyOfOptionOrEnvironment() async throws {
+    @Test func hostsAreReachedThroughTheProxy() async throws {
         let host = try await OrdersHost.start()
         let program = try await Program(for: host)
         let proxy = try await ProxyServer(login: "u:s3cr3t")
@@ -137,7 +137,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func lastGoodValuesAreOpenedWhereTheProjectNamesThem() async throws {
+    @Test func lastGoodValuesOfTheProjectAreOpened() async throws {
         let host = try await OrdersHost.start()
         var program = try await Program(for: host)
         program.project["lastGood"] = "fetched.dump"

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("signet sign and verify: responses, requests for signatures, explanations")
-struct SignAnswerToolTests {
-    @Test("a response with parts of its request, asked for by it, and explained when changed")
-    func response() async throws {
+/// `signet sign` and `signet verify`: responses, requested signatures and explanations.
+@Suite struct SignAnswerToolTests {
+    /// The signature covers parts of the request, which asked for it.
+    @Test func signsAndExplainsAResponse() async throws {
         let folder = try TemporaryDirectory()
         let keys = folder.path("keys")
         #expect(

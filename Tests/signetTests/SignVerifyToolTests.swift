@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("signet sign and signet verify")
-struct SignVerifyToolTests {
+/// `signet sign`, `signet verify` and `signet schemes`.
+@Suite struct SignVerifyToolTests {
     private static let now = "1795228551"
     private static let request = """
         POST /rpc?tea=2 HTTP/1.1
@@ -54,8 +54,8 @@ struct SignVerifyToolTests {
         return (object?["error"] as? [String: Any])?["code"] as? String
     }
 
-    @Test("a message signed verifies", arguments: ["rfc9421", "salted-hmac-v1"])
-    func roundTrip(_ scheme: String) async throws {
+    @Test(arguments: ["rfc9421", "salted-hmac-v1"])
+    func verifiesASignedMessage(_ scheme: String) async throws {
         let signed = try await sign(scheme: scheme)
         #expect(signed.exit == 0)
         #expect(signed.stderr == "")
@@ -71,9 +71,8 @@ struct SignVerifyToolTests {
     }
 
     @Test(
-        "refuses times after the year 9999 by the option's name",
         arguments: ["--time", "--expires", "--now"])
-    func latestTime(_ option: String) async throws {
+    func refusesTimesAfterTheYear9999(_ option: String) async throws {
         for time in ["253402300800", "6700000000000", "9223372036854775807"] {
             let output =
                 option == "--now"
@@ -85,8 +84,7 @@ struct SignVerifyToolTests {
         }
     }
 
-    @Test("refuses a query that was added to a signed request")
-    func addedQuery() async throws {
+    @Test func refusesAQueryAddedAfterSigning() async throws {
         let signed = try await sign([], "GET /a HTTP/1.1\nHost: h\n\n").text
         #expect(try await verify([], signed).exit == 0)
         let changed = signed.replacingOccurrences(of: "GET /a ", with: "GET /a?admin=1 ")
@@ -96,16 +94,14 @@ struct SignVerifyToolTests {
         #expect(try await verify(["--covers", "@method,@path"], changed).exit == 0)
     }
 
-    @Test("the refusal of a weak scheme names --insecure-scheme-ok")
-    func weakScheme() async throws {
+    @Test func refusalNamesInsecureSchemeOk() async throws {
         let refused = try await sign(["--json"], scheme: "wechat-v2")
         #expect(refused.exit == 2)
         #expect(errorCode(refused) == "insecure-scheme")
         #expect(refused.text.contains("--insecure-scheme-ok"))
     }
 
-    @Test("shows the base, the fields and the message")
-    func show() async throws {
+    @Test func showsBaseFieldsAndMessage() async throws {
         let base = try await sign(["--show", "base", "--covers", "@method,\"@path\""])
         #expect(
             base.text == """
@@ -127,8 +123,7 @@ struct SignVerifyToolTests {
         #expect(json.text.hasPrefix(#"{"headers":[{"name":"Signature-Input","value":"sig1=();"#))
     }
 
-    @Test("reads a file, and - as standard input")
-    func files() async throws {
+    @Test func readsAFileAndStandardInput() async throws {
         let path = try folder.write(Self.request, to: "request.http")
         let direct = try await sign([path], "")
         let piped = try await sign(["-"])
@@ -136,8 +131,7 @@ struct SignVerifyToolTests {
         #expect(direct.stdout == piped.stdout)
     }
 
-    @Test("--plain-http changes scheme and default port")
-    func plainHTTP() async throws {
+    @Test func plainHTTPChangesSchemeAndPort() async throws {
         let request = "GET / HTTP/1.1\nHost: h:80\n\n"
         let more = ["--show", "base", "--covers", "@target-uri"]
         #expect(try await sign(more, request).text.hasPrefix("\"@target-uri\": https://h:80/\n"))
@@ -146,8 +140,7 @@ struct SignVerifyToolTests {
                 "\"@target-uri\": http://h/\n"))
     }
 
-    @Test("a changed message is refused with one answer, and the reason when asked")
-    func refused() async throws {
+    @Test func explainsAChangedMessageOnlyIfAsked() async throws {
         let signed = try await sign().text
         let cases: [(String, [String], String)] = [
             (signed.replacingOccurrences(of: "\"id\":1", with: "\"id\":2"), [], "digest-mismatch"),
@@ -178,8 +171,7 @@ struct SignVerifyToolTests {
         #expect(answers.count == 2)
     }
 
-    @Test("syntax is exit 2")
-    func syntax() async throws {
+    @Test func exits2OnAMalformedMessage() async throws {
         let signed = try await sign().text
         for message in [
             "", "no message", "GET / HTTP/1.1\nHost: h\n", "\u{0}", "{\"keys\":[]}",
@@ -203,8 +195,7 @@ struct SignVerifyToolTests {
         }
     }
 
-    @Test("a nonce file takes a nonce once")
-    func nonces() async throws {
+    @Test func takesANonceOnce() async throws {
         let signed = try await sign(["--nonce", "n-1"]).text
         let more = ["--nonces", folder.path("nonces")]
         #expect(try await verify(more, signed).exit == 0)
@@ -220,7 +211,6 @@ struct SignVerifyToolTests {
     }
 
     @Test(
-        "wrong usage is exit 2",
         arguments: [
             (["--scheme", "nope"], "unknown-scheme"),
             (["--scheme", "aws-sigv5"], "unknown-scheme"),
@@ -237,14 +227,13 @@ struct SignVerifyToolTests {
             (["--covers", "x-absent"], "missing-component"), (["--show", "all"], "usage"),
             (["--unknown"], "usage"),
         ])
-    func usage(_ more: [String], _ wanted: String) async throws {
+    func exits2OnWrongUsage(_ more: [String], _ wanted: String) async throws {
         let output = try await sign(more + ["--json"])
         #expect(output.exit == 2)
         #expect(errorCode(output) == wanted)
     }
 
-    @Test("a key that is not there or is over is exit 1")
-    func wrongKeys() async throws {
+    @Test func exits1OnAMissingOrExpiredKey() async throws {
         #expect(try await sign(["--key-id", "nobody"]).exit == 1)
         #expect(try await sign(["--key-id", "revoked"]).exit == 1)
         #expect(try await sign(["--key-id", "root"]).exit == 1)
@@ -255,8 +244,7 @@ struct SignVerifyToolTests {
         #expect(output.stderr.contains("--key-id"))
     }
 
-    @Test("files that cannot be used are named, exit 2")
-    func badFiles() async throws {
+    @Test func exits2AndNamesABadFile() async throws {
         let open = try folder.write(try folder.read("keys"), to: "open", mode: 0o644)
         let empty = try folder.write("", to: "empty")
         let junk = try folder.write([UInt8](repeating: 0x41, count: 64 << 20), to: "junk")
@@ -287,8 +275,7 @@ struct SignVerifyToolTests {
         }
     }
 
-    @Test("no word of a key or a field's value in an error")
-    func words() async throws {
+    @Test func repeatsNoKeyAndNoFieldValue() async throws {
         let signed = try await sign().text
         let output = try await verify(
             ["--explain"], signed.replacingOccurrences(of: "api.example.com", with: "sec\u{1b}ret"))
@@ -297,8 +284,8 @@ struct SignVerifyToolTests {
         #expect(!output.stderr.contains("ret\""))
     }
 
-    @Test("schemes schema prints the JSON Schema of the language, as it lies in the sources")
-    func schema() async throws {
+    /// Prints the file in Sources.
+    @Test func printsTheJSONSchemaOfSchemes() async throws {
         let file = PackageLayout.url("Sources/SignetSigning/Schemes/signet-scheme.schema.json")
         let text = try await run(["schemes", "schema"])
         #expect(text.exit == 0)
@@ -308,8 +295,8 @@ struct SignVerifyToolTests {
         #expect(json.exit == 0 && object?["$defs"] != nil)
     }
 
-    @Test("schemes list names all that is built in, and each is shown as --scheme FILE takes it")
-    func schemes() async throws {
+    /// `show` prints what `--scheme FILE` accepts.
+    @Test func listsAndShowsTheBuiltInSchemes() async throws {
         let names = try await run(["schemes", "list"]).text.split(separator: "\n")
         #expect(
             names.starts(with: ["rfc9421", "salted-hmac-v1", "aws-sigv4"]) && names.count == 14)

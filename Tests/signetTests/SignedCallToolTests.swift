@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet call` and `signet send` with schemes of partners: what arrives is verified byte for byte,
-/// by `signet verify` and by botocore.
+/// `signet call` and `signet send` with partners' schemes. `signet verify` and botocore verify
+/// the request that arrives.
 @Suite struct SignedCallToolTests {
     private let folder: TemporaryDirectory
     private let server: CaptureServer
@@ -71,7 +71,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func aMessageIsSentWithTheBodyThatTheSchemeGaveIt() async throws {
+    @Test func sendsTheBodyThatTheSchemeMade() async throws {
         let body = "<xml><appid>wx1</appid></xml>"
         for length in ["", "Content-Length: \(body.utf8.count)\r\n"] {
             let server = try await CaptureServer()

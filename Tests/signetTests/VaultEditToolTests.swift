@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault edit` with editors that are scripts, as good and as bad as editors are.
+/// `signet vault edit` with scripts as editors, correct and faulty ones.
 @Suite struct VaultEditToolTests {
     let vault: HandVault
 
@@ -118,7 +118,7 @@ import Testing
         try expect(output, exit: 2, code: "editor-failed")
     }
 
-    @Test func theEditorIsNotStartedForADumpThatDoesNotOpen() async throws {
+    @Test func aDumpThatDoesNotOpenStartsNoEditor() async throws {
         let editor = try vault.editor("touch started")
         let output = try await vault.vault(
             [

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault get`, `set` and `diff`, run as people and scripts run them.
+/// `signet vault get`, `set` and `diff`.
 @Suite struct VaultHandToolTests {
     let vault: HandVault
 

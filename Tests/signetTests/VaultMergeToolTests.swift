@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault merge`, by hand and as the merge driver of a real git.
+/// `signet vault merge`, called directly and as the merge driver of git.
 @Suite struct VaultMergeToolTests {
     let vault: HandVault
 

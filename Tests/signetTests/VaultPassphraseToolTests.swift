@@ -125,7 +125,8 @@ import Testing
         try fixture.expect(
             try await fixture.open(Self.option, ["--json"], environment: Self.environment),
             exit: 1, code: "unknown-key")
-        fixture.expectDone(try await fixture.seal(Self.option, environment: Self.environment))
+        fixture.expectDone(
+            try await fixture.seal(Self.option, ["--replace"], environment: Self.environment))
         try fixture.expect(
             try await fixture.open(["--keys", "keys", "--json"]), exit: 1, code: "unknown-key")
         let wrong = ["PHRASE": "correct horse batterie"]

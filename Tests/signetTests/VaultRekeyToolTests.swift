@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault rekey` and `rebind --ratchet`: a dump under another root.
+/// `signet vault rekey` and `rebind --ratchet`, which seal a dump under another root.
 @Suite struct VaultRekeyToolTests {
     static let old = ["--keys", "keys"]
 

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault … --state`: an older dump that was put back.
+/// `signet vault … --state`, which detects an older dump.
 @Suite struct VaultStateToolTests {
     static let state = ["--state", "state"]
 
@@ -25,7 +25,7 @@ import Testing
     @Test func theFirstUseIsSaidOnce() async throws {
         let sealed = try await fixture.seal(Self.key + Self.state, ["--json"])
         fixture.expectDone(sealed)
-        #expect(sealed.stderr.contains("state knew nothing of this app"))
+        #expect(sealed.stderr.contains("state had no sequence for this app"))
         let told = try JSONValue(parsing: sealed.stdout)
         #expect(told["rollback"]?["firstUse"] == true && told["rollback"]?["highestSeen"] == .null)
         let opened = try await fixture.open(Self.key + Self.state, ["--json"])
@@ -69,7 +69,7 @@ import Testing
         for _ in 0..<2 {
             let opened = try await fixture.open(accept, ["--json"])
             fixture.expectDone(opened)
-            #expect(opened.stderr.contains("an older dump was put back (accepted)"))
+            #expect(opened.stderr.contains("older than sequence"))
             let told = try JSONValue(parsing: opened.stdout)
             #expect(told["rollback"]?["rolledBack"] == true)
             #expect(told["rollback"]?["highestSeen"] == 2 && told["sequence"] == 1)

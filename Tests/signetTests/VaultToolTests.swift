@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet vault …`, run as people and scripts run it.
+/// `signet vault`.
 @Suite struct VaultToolTests {
     static let schema = """
         {"keys":{

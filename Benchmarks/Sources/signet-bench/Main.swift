@@ -5,7 +5,16 @@ import SignetJSON
 /// not met.
 @main
 struct Main {
-    static func main() async throws {
+    static func main() async {
+        do {
+            try await run()
+        } catch {
+            FileHandle.standardError.write(Data("signet-bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first { !$0.hasPrefix("--") }
         let isDemanded = arguments.contains("--demand")

@@ -68,7 +68,9 @@ struct SigningJob: Sendable {
         var made = message
         let base = try signer.sign(&made, now: now).base
         let signed = made.serialized()
-        let verifier = try Verifier(keys: keys)
+        var policy = VerificationPolicy()
+        policy.coveredComponents = options.coveredComponents
+        let verifier = try Verifier(keys: keys, policy: policy)
         let floor: Work = {
             try require(
                 floor_digest_and_mac(body, body.count, base, base.count, 1) == 1, "floor")

@@ -18,8 +18,7 @@ public struct ParleyAdapter: PayloadAdapter {
         case .object(let members): body["with"] = .object(members)
         case .array:
             throw RPCError(
-                code: .invalidParameters,
-                message: "found parameters by position, expected them by name")
+                .invalidParameters, "found parameters by position, expected them by name")
         }
         // A random ticket cannot be guessed and belongs to no other call.
         let ticket = String(UInt64.random(in: 0 ... .max), radix: 36)

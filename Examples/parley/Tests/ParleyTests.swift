@@ -81,7 +81,7 @@ struct ParleyTests {
         #expect(error?.code.name == code)
     }
 
-    @Test func parametersByPositionAreRefusedBeforeAnythingIsSent() {
+    @Test func parametersByPositionAreRefused() {
         let error = #expect(throws: RPCError.self) {
             try ParleyAdapter().box(RPCCall("a", parameters: .array([1])))
         }

@@ -68,7 +68,8 @@ private func inside(_ input: [UInt8], _ binding: VersionBinding) {
         }
         let bytes = DumpPlaintext.bytes(
             for: binding, sequence: inside.sequence, sealedAt: inside.sealedAt,
-            tail: DumpPlaintext.tail(values: inside.values, origins: inside.origins))
+            tail: DumpPlaintext.tail(
+                values: inside.values, origins: inside.origins, changed: inside.changed))
         guard let again = try? DumpPlaintext(parsing: bytes, expecting: binding),
             again.values == inside.values, again.origins == inside.origins
         else { broken("the inside of a dump is not written as it was") }

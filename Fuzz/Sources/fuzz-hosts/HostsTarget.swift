@@ -1,8 +1,9 @@
 import FuzzSupport
 import Glibc
+import SignetPinning
 import SignetTransport
 
-@testable import SignetPinning
+@testable import SignetBase
 
 /// A host is refused with a message, or its normal form is the same again in every spelling. What the system
 /// takes for an address is that address.
@@ -42,7 +43,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func host(_ text: String) -> HostName? {
     let known = systemAddress(text)
     let host: HostName
-    do throws(PinError) {
+    do throws(HostError) {
         host = try HostName.canonical(text)
     } catch {
         checkMessage(error.message, of: "a host")
@@ -60,7 +61,8 @@ private func host(_ text: String) -> HostName? {
     else { broken("a character that no host holds: \(host.text.debugDescription)") }
     switch host.kind {
     case .name:
-        let isShort = host.labels.allSatisfy { (1...63).contains($0.utf8.count) }
+        let labels = host.text.split(separator: ".", omittingEmptySubsequences: false)
+        let isShort = labels.allSatisfy { (1...63).contains($0.utf8.count) }
         guard isShort, host.text.utf8.count <= 253, host.addressBytes == nil else {
             broken("a name of wrong lengths: \(host)")
         }
@@ -98,7 +100,7 @@ private func pattern(_ text: String) {
 }
 
 private func authority(_ text: String) {
-    do throws(PinError) {
+    do throws(HostError) {
         let authority = try Authority(parsing: text)
         guard (try? Authority(parsing: authority.description)) == authority else {
             broken("an authority's normal form is not its own: \(authority)")

@@ -4,8 +4,6 @@ import HTTPTypes
 import SignetPinning
 import SignetTransport
 
-@testable import SignetClient
-
 /// A URL or reference is refused without a word of its user info, or means the same when it is read again,
 /// and no other host to libcurl.
 
@@ -68,9 +66,9 @@ private func resolve(_ text: String, _ base: WebURL) {
 
 /// A URL that a program gives: its host is the one that libcurl sees.
 private func request(_ text: String) {
-    do throws(ClientError) {
-        let url = try RequestURL(text)
-        let host = try url.host()
+    do throws(TransportError) {
+        let url = try WebURL(parsing: text)
+        let host = url.origin.host
         if let other = curlHost(text), (try? HostName.canonical(other)) != host {
             broken("libcurl sees the host \(other), found \(host)")
         }

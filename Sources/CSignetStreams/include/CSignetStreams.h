@@ -41,7 +41,4 @@ SIGNET_MUST_CHECK int csignet_stream_spawn(
 // Waits for a child's end without reaping it, so its PID isn't reused.
 void csignet_stream_await_end(pid_t child);
 
-// Waits for a child. Returns its exit status, 128 and more for a signal, -1 where it is unknown.
-SIGNET_MUST_CHECK int csignet_stream_wait(pid_t child);
-
 #endif

@@ -14,8 +14,18 @@
 // --- Processes (process.c) -------------------------------------------------------------------
 
 // Turns off core files, other processes' access to this one's memory, and the crash report of Swift's
-// runtime. Under AddressSanitizer, whose leak check traces the process, only core files.
+// runtime. Under AddressSanitizer, whose leak check traces the process, only core files. The hard limit on
+// core files stays as it is.
 SIGNET_MUST_CHECK int signet_disable_core_dumps(void);
+
+// Makes a write to a closed pipe fail with EPIPE instead of ending the process.
+SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
+
+// Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core files and the
+// action of SIGPIPE first. The environment is this process's own without the names in `removed`, and with the
+// entries `NAME=value` in `added`, which win; both end with NULL. Returns only on failure: the error's number.
+SIGNET_MUST_CHECK int signet_execute(
+    char *const arguments[], const char *const added[], const char *const removed[]);
 
 // Makes a pipe that no child inherits.
 SIGNET_MUST_CHECK int signet_pipe(int *reading, int *writing);

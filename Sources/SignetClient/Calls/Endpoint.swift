@@ -38,11 +38,13 @@ public protocol Endpoint: Encodable, Sendable {
 ///     static let path: PathTemplate = "/orders/{id}"
 ///     var id: Int
 ///     var fields: [String]?
-///
-///     typealias Success = Order
+///     struct Success: Decodable, Sendable { var item: String }
 /// }
-/// // GET /orders/2?fields=item
-/// let order = try await system.send(ReadOrder(id: 2, fields: ["item"]))
+///
+/// func readItem(with system: NetworkSystem) async throws -> String {
+///     // GET /orders/2?fields=item
+///     try await system.send(ReadOrder(id: 2, fields: ["item"])).item
+/// }
 /// ```
 public protocol RESTEndpoint: Encodable, Sendable {
     /// What a call gives.

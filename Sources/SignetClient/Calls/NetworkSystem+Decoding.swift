@@ -29,7 +29,7 @@ extension NetworkSystem {
         }
         try decoder.finish()
         guard let digests = try? digester.take()?.finish() else {
-            throw TransportError(code: .resources, message: "the reply could not be digested")
+            throw TransportError(.resources, "the reply could not be digested")
         }
         try Self.check(digests, response.response)
         fields[.contentEncoding] = nil
@@ -48,8 +48,7 @@ extension NetworkSystem {
         } catch {
             guard error.code == .digestMismatch else { return }
             throw TransportError(
-                code: .malformedResponse,
-                message: "the reply's body is not what its Content-Digest says")
+                .malformedResponse, "the reply's body is not what its Content-Digest says")
         }
     }
 }

@@ -89,7 +89,7 @@ extension ClientError {
     /// Why a reply that redirects was not followed.
     fileprivate init(_ error: TransportError, status: Int) {
         self.init(
-            error.pinRefusal == nil ? .status : .noReply, Code(error.code.name), error.message,
+            error.pinRefusal == nil ? .status : .noReply, Code(error.code.value), error.message,
             status: status, pinRefusal: error.pinRefusal)
     }
 }

@@ -140,7 +140,7 @@ extension NetworkSystem {
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let error = decision.refusal {
             if let refusal = error.refusal { report(refusal, error.code, at: origin) }
-            throw ClientError(.noReply, ClientError.Code(error.code.name), error.message)
+            throw ClientError(.noReply, ClientError.Code(error.code.value), error.message)
         }
         guard !decision.isPinned else {
             throw ClientError(
@@ -232,7 +232,7 @@ extension NetworkSystem {
 
     private static var timePassed: ClientError {
         ClientError(
-            .noReply, ClientError.Code("timeout"),
+            .noReply, ClientError.Code(.timeout),
             "the time for the call has passed with its redirects")
     }
 
@@ -304,7 +304,7 @@ extension PreparedService {
         case .object(let own): for (name, value) in own { joined[name] = value }
         case .array:
             throw ClientError(
-                .processing, ClientError.Code("invalid-params"),
+                .processing, ClientError.Code(RPCError.Code.invalidParameters.value),
                 "parameters by position cannot be joined with commonParameters, which are by name")
         }
         return RPCCall(

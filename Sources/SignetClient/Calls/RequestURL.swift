@@ -1,71 +1,45 @@
-internal import SignetPinning
+internal import SignetTransport
 
-/// An absolute http or https URL, split for a request; no user info, no fragment.
-struct RequestURL: Sendable, Hashable {
-    /// `https` or `http`.
-    let scheme: String
-    /// Host and, where it is not the scheme's own, port, as they stand in the URL.
-    let authority: String
-    /// The path, `/` where the URL has none.
-    let path: String
-    /// The query without `?`; nil where the URL has none.
-    let query: String?
+/// The URL of a service or a request.
+typealias RequestURL = WebURL
 
-    /// Splits a URL.
+extension WebURL {
+    /// Parses a URL.
     ///
-    /// - Throws: `refused-url` that says what is missing; user info is never repeated.
+    /// - Throws: `refused-url`, which says what is wrong, without user info.
     init(_ text: String) throws(ClientError) {
-        guard text.utf8.count <= 65536 else {
-            throw .refusedURL("the URL is longer than 65536 bytes")
-        }
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw .refusedURL("the URL contains a character that is not ASCII")
-        }
-        let parts: URLParts
-        do throws(PinError) {
-            parts = try URLParts(parsing: text)
-        } catch {
-            throw .refusedURL(error.message)
-        }
-        guard parts.scheme == "https" || parts.scheme == "http" else {
-            throw .refusedURL("the URL's scheme is neither https nor http")
-        }
-        guard parts.fragment == nil else { throw .refusedURL("the URL contains a fragment") }
-        guard !parts.authority.contains("@") else {
-            throw .refusedURL("the URL contains a user name or a password before its host")
-        }
-        guard !parts.authority.isEmpty, parts.authority.first != ":" else {
-            throw .refusedURL("the URL has no host, expected \(parts.scheme)://HOST/…")
-        }
-        scheme = parts.scheme
-        authority = parts.authority
-        path = parts.path.isEmpty ? "/" : parts.path
-        query = parts.query
+        self = try Self.refusing { () throws(TransportError) in try WebURL(parsing: text) }
     }
 
-    /// The host in its one form, for pins.
+    /// `https` or `http`.
+    var scheme: String { origin.scheme }
+
+    /// Returns the URL with another path and query.
     ///
-    /// - Throws: `refused-url` where it is none.
-    func host() throws(ClientError) -> HostName {
-        do {
-            return try Authority(parsing: authority).host
-        } catch {
-            throw .refusedURL(error.message)
-        }
+    /// - Throws: `refused-url` for a target that isn't empty and doesn't begin with `/` or `?`.
+    func at(target: String) throws(ClientError) -> WebURL {
+        try Self.refusing { () throws(TransportError) in try replacing(target: target) }
     }
 
-    /// The path and, where there is one, the query.
-    var target: String { query.map { path + "?" + $0 } ?? path }
-
-    /// The URL below this one: `path`, beginning with `/`, joined to this one's path; a query of this one
-    /// stays, and one of `path` joins it.
-    func appending(path below: String) throws(ClientError) -> RequestURL {
+    /// Returns the URL below this one: `path`, beginning with `/`, joined to this one's path. The
+    /// query of this one stays, and one of `path` joins it.
+    func appending(path below: String) throws(ClientError) -> WebURL {
         guard below.utf8.first == UInt8(ascii: "/") else {
             throw .refusedURL("the path of a resource begins with /")
         }
         let base = path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path
         let joined = query.map { "\(below)\(below.contains("?") ? "&" : "?")\($0)" } ?? below
-        return try RequestURL("\(scheme)://\(authority)\(base)\(joined)")
+        return try at(target: base + joined)
+    }
+
+    private static func refusing(
+        _ body: () throws(TransportError) -> WebURL
+    ) throws(ClientError) -> WebURL {
+        do throws(TransportError) {
+            return try body()
+        } catch {
+            throw .refusedURL(error.message)
+        }
     }
 }
 

@@ -9,7 +9,7 @@ extension RequestBody {
     func digests(_ algorithms: Set<BodyDigest>) async throws(ClientError) -> BodyDigests {
         guard isReplayable else {
             throw ClientError(
-                .processing, ClientError.Code("body-not-replayable"),
+                .processing, ClientError.Code(TransportError.Code.bodyNotReplayable.value),
                 "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
                     + " stream that can be read again")
         }
@@ -23,7 +23,9 @@ extension RequestBody {
         } catch let error as SigningError {
             throw ClientError(error)
         } catch {
-            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be read")
+            throw ClientError(
+                .processing, ClientError.Code(TransportError.Code.bodyFailed.value),
+                "it cannot be read")
         }
     }
 
@@ -66,8 +68,8 @@ private struct DigestedReader: RequestBodyReader {
         let sent = try digester.finish()
         guard sent.byteCount == digests.byteCount, sent[.sha256] == digests[.sha256] else {
             throw TransportError(
-                code: .bodyChanged,
-                message: "the request's body is another one than was signed: it changed meanwhile")
+                .bodyChanged,
+                "the request's body is another one than was signed: it changed meanwhile")
         }
         return last
     }

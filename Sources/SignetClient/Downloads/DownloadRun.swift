@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetSigning
 internal import SignetSystem
@@ -46,7 +47,7 @@ struct DownloadRun: ~Copyable {
         do throws(CryptoFailure) {
             return Base64.encode(try Digest.of(Array(address.utf8)), as: .url)
         } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), error.description)
+            throw ClientError(.processing, ClientError.Code(.cryptoFailed), error.description)
         }
     }
 
@@ -125,7 +126,7 @@ struct DownloadRun: ~Copyable {
         guard coding.lowercased() == "identity" || !(200..<300).contains(response.status.code)
         else {
             throw ClientError(
-                .processing, ClientError.Code("unsupported-encoding"),
+                .processing, ClientError.Code(TransportError.Code.unsupportedEncoding.value),
                 "the server encodes a download that was asked for as it is")
         }
         switch response.status.code {
@@ -159,7 +160,7 @@ struct DownloadRun: ~Copyable {
         case 416 where asked: return try again()
         default:
             throw ClientError(
-                .status, ClientError.Code("http-status"),
+                .status, ClientError.Code(RPCError.Code.httpStatus.value),
                 "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
                 status: response.status.code)
         }
@@ -201,7 +202,7 @@ struct DownloadRun: ~Copyable {
     private func demand(size: Int64) throws(ClientError) {
         guard size <= options.maximumSize else {
             throw ClientError(
-                .noReply, ClientError.Code("reply-too-large"),
+                .noReply, ClientError.Code(.responseTooLarge),
                 "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
         }
     }
@@ -222,12 +223,11 @@ struct DownloadRun: ~Copyable {
     /// Whether all is there, at the end of a reply's body.
     func isWhole() throws(TransportError) -> Bool {
         guard part.size == end ?? part.size else {
-            throw TransportError(
-                code: .cutOff, message: "the reply ended before its range did")
+            throw TransportError(.cutOff, "the reply ended before its range did")
         }
         let total = state?.total ?? part.size
         if part.size < total, !hasGrown {
-            throw TransportError(code: .malformedResponse, message: "an empty part came (206)")
+            throw TransportError(.malformedResponse, "an empty part came (206)")
         }
         return part.size == total
     }
@@ -243,7 +243,7 @@ struct DownloadRun: ~Copyable {
         do throws(ClientError) {
             isChecked = try Self.check(part, response, options)
         } catch {
-            if error.code.name == "wrong-digest" { part.discard() }
+            if error.code == .wrongDigest { part.discard() }
             throw error
         }
         do throws(FileFailure) {
@@ -265,20 +265,14 @@ struct DownloadRun: ~Copyable {
         do {
             var sha256 = try IncrementalDigest(.sha256)
             var sha512 = try IncrementalDigest(.sha512)
-            var failure: CryptoFailure?
             try part.read { bytes in
-                do throws(CryptoFailure) {
-                    try sha256.update(bytes)
-                    try sha512.update(bytes)
-                } catch {
-                    failure = error
-                }
+                try sha256.update(bytes)
+                try sha512.update(bytes)
             }
-            if let failure { throw failure }
             let found = try sha256.finish()
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
+                    .processing, .wrongDigest,
                     "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
                         + " \(Base64.encode(wanted, as: .standard))")
             }
@@ -295,7 +289,7 @@ struct DownloadRun: ~Copyable {
             } catch {
                 guard error.code == .digestMismatch else { return options.sha256 != nil }
                 throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
+                    .processing, .wrongDigest,
                     "what came is not what the server's Repr-Digest says")
             }
         } catch let error as ClientError {
@@ -303,14 +297,14 @@ struct DownloadRun: ~Copyable {
         } catch let error as FileFailure {
             throw ClientError(error)
         } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), "\(error)")
+            throw ClientError(.processing, ClientError.Code(.cryptoFailed), "\(error)")
         }
     }
 
     private static let reprDigest: HTTPField.Name = HTTPField.Name("Repr-Digest") ?? .eTag
 
     static func malformed(_ message: String) -> ClientError {
-        ClientError(.noReply, ClientError.Code("malformed-reply"), message)
+        ClientError(.noReply, ClientError.Code(.malformedResponse), message)
     }
 }
 
@@ -318,7 +312,7 @@ extension ClientError {
     /// A file that a download cannot be written to.
     fileprivate init(_ failure: FileFailure) {
         self.init(
-            .processing, Code(failure.kind == .busy ? "file-busy" : "unwritable-file"),
+            .processing, Code(failure.kind == .busy ? .fileBusy : .unwritableFile),
             failure.message)
     }
 }

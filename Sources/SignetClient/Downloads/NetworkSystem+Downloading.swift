@@ -37,8 +37,7 @@ extension NetworkSystem {
             var admission = admission
             admission.rules.redirects.changesMethod =
                 admission.service.configuration.redirects.changesMethod
-            let base = admission.service.url
-            let url = try RequestURL("\(base.scheme)://\(base.authority)\(target)")
+            let url = try admission.service.url.at(target: target)
             try admission.snapshot.urlRules.check(url)
             return try await self.fetch(url, to: path, options, admission)
         }

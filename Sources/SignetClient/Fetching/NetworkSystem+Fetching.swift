@@ -3,6 +3,7 @@ internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 internal import SignetRPC
+internal import SignetTransport
 public import SignetVault
 internal import Synchronization
 
@@ -136,7 +137,9 @@ extension NetworkSystem {
             return finishStart(keep(values, report, fetcher, now))
         } catch {
             // Who gave up wants no other values instead.
-            if Task.isCancelled || error.code.name == "cancelled" { throw error }
+            if Task.isCancelled || error.code.value == TransportError.Code.cancelled.value {
+                throw error
+            }
             failure = error
         }
         var report = FetchReport(source: .none, askedAt: now, failure: .init(failure))

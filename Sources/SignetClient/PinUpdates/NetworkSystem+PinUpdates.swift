@@ -138,8 +138,8 @@ extension NetworkSystem {
             let status = response.response.status.code
             guard status == 200 else {
                 throw TransportError(
-                    code: .malformedResponse,
-                    message: "\(updates.url.authority) answered \(status), wanted 200 and a signed"
+                    .malformedResponse,
+                    "\(updates.url.authority) answered \(status), wanted 200 and a signed"
                         + " pin policy")
             }
             return (body, response.peerChain)
@@ -230,7 +230,7 @@ extension NetworkSystem {
             }
         }
         for (service, prepared) in box.snapshot.services.sorted(by: { $0.key.name < $1.key.name }) {
-            guard let host = try? prepared.url.host() else { continue }
+            let host = prepared.url.origin.host
             let isSecure = prepared.url.scheme == "https"
             let decision = new.policy.decision(for: host, isSecure: isSecure, now: now)
             guard let refusal = decision.refusal else { continue }
@@ -247,7 +247,7 @@ extension NetworkSystem {
             return try work()
         } catch {
             throw ClientError(
-                .processing, ClientError.Code(error.code.name), error.message,
+                .processing, ClientError.Code(error.code.value), error.message,
                 pinRefusal: error.refusal)
         }
     }

@@ -51,7 +51,7 @@ public struct PinUpdatePlan: Sendable {
 final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
     let url: RequestURL
-    let host: HostName
+    var host: HostName { url.origin.host }
     let store: PinUpdateStore
     private let task = LoopTask()
 
@@ -61,7 +61,6 @@ final class PinUpdates: Sendable {
         }
         do throws(ClientError) {
             url = try RequestURL(plan.url)
-            host = try url.host()
         } catch {
             throw invalid(error.message)
         }

@@ -77,7 +77,7 @@ extension PreparedService {
     func box(_ request: RESTRequest) throws(ClientError) -> BoxedRequest {
         guard let adapter = adapter as? any RESTBoxing else {
             throw ClientError(
-                .processing, ClientError.Code("unsupported-call"),
+                .processing, ClientError.Code(RPCError.Code.unsupportedCall.value),
                 "the service's protocol knows no REST requests")
         }
         var request = request

@@ -7,8 +7,12 @@ extension NetworkSystem {
     /// The pages of a list, each asked for when the one before it was taken.
     ///
     /// ```swift
-    /// for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
-    ///     let orders = try page.result?.decode([Order].self)
+    /// struct Order: Decodable { var item: String }
+    ///
+    /// func printItems(with system: NetworkSystem) async throws {
+    ///     for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
+    ///         for order in try page.result?.decode([Order].self) ?? [] { print(order.item) }
+    ///     }
     /// }
     /// ```
     ///
@@ -62,11 +66,11 @@ public struct Pages: AsyncSequence, Sendable {
             } else {
                 guard seen.insert(Array(step.name.utf8)).inserted else {
                     throw Pages.failure(
-                        "paging-loop", "the list leads back to a page that was there before")
+                        .pagingLoop, "the list leads back to a page that was there before")
                 }
                 guard count < pages.paging.maximumPages else {
                     throw Pages.failure(
-                        "too-many-pages",
+                        .tooManyPages,
                         "the list goes on behind \(count) pages, which is the limit")
                 }
             }
@@ -161,16 +165,16 @@ extension Pages {
             next = try url.resolving(reference)
         } catch {
             throw Self.failure(
-                "paging-refused", "the list's next page is no link to an http or https URL")
+                .pagingRefused, "the list's next page is no link to an http or https URL")
         }
         guard next.origin == url.origin else {
-            throw Self.failure("paging-refused", "the list's next page is of another origin")
+            throw Self.failure(.pagingRefused, "the list's next page is of another origin")
         }
         return .at(next)
     }
 
-    fileprivate static func failure(_ code: String, _ message: String) -> ClientError {
-        ClientError(.processing, ClientError.Code(code), message)
+    fileprivate static func failure(_ code: ClientError.Code, _ message: String) -> ClientError {
+        ClientError(.processing, code, message)
     }
 
     private static func webURL(

@@ -102,11 +102,11 @@ struct PreparedCollector: Sendable {
         guard url.scheme == "https" else {
             throw .refusedURL("the URL for pin reports must start with https://")
         }
-        let host = try url.host()
         do throws(PinError) {
             policy =
                 collector.pins.isEmpty
-                ? nil : try PinPolicy(rules: [PinRule(host: host.text, pins: collector.pins)])
+                ? nil
+                : try PinPolicy(rules: [PinRule(host: url.origin.host.text, pins: collector.pins)])
         } catch {
             throw .refusedURL(error.message)
         }

@@ -41,7 +41,7 @@ struct HTTPPinReportSink: PinReportSink {
     func receive(_ report: PinReport) async throws(PinError) {
         guard let body = target.collector.format.body(of: report) else { return }
         guard !box.snapshot.mode.simulation.reachesNoHost else {
-            throw PinError(code: .reportFailed, message: "simulation.offline lets nothing out")
+            throw PinError(.reportFailed, "simulation.offline lets nothing out")
         }
         var head = HTTPRequest(
             method: .post, scheme: target.url.scheme, authority: target.url.authority,
@@ -61,11 +61,10 @@ struct HTTPPinReportSink: PinReportSink {
             // Read, so that the connection serves again.
             _ = try? await response.body.collect(limit: Self.answerLimit)
         } catch {
-            throw PinError(
-                code: .reportFailed, message: "\(error.code.name): \(error.message)")
+            throw PinError(.reportFailed, "\(error.code.name): \(error.message)")
         }
         guard (200..<300).contains(status) else {
-            throw PinError(code: .reportFailed, message: "the collector answered \(status)")
+            throw PinError(.reportFailed, "the collector answered \(status)")
         }
     }
 
@@ -74,8 +73,7 @@ struct HTTPPinReportSink: PinReportSink {
         let rules = (target.policy ?? box.snapshot.policy)?.rules ?? []
         guard engine.capabilities.pinsPublicKeys || rules.isEmpty else {
             throw PinError(
-                code: .reportFailed,
-                message: "the engine \(engine.capabilities.name) cannot check pins")
+                .reportFailed, "the engine \(engine.capabilities.name) cannot check pins")
         }
         return try PinPolicy(rules: rules, unlisted: .allow)
     }

@@ -147,7 +147,8 @@ public struct SelfCheck: Sendable {
             dump = try SealedDump(contentsOf: path)
         } catch {
             run.report.add(
-                "dump", "form", .bad, error.message, remedy: "seal it anew: signet vault seal")
+                "dump", "form", .bad, error.message,
+                remedy: "seal it again: signet vault seal --replace")
             return nil
         }
         run.report.add("dump", "form", .good, "well-formed, key \(dump.keyID)")
@@ -163,7 +164,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 "dump", "opening", .bad, error.message,
-                remedy: "after an upgrade: signet vault rebind; else seal it anew")
+                remedy: "after an upgrade: signet vault rebind; else signet vault seal --replace")
             return nil
         }
         run.report.add(

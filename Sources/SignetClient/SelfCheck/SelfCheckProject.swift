@@ -1,15 +1,19 @@
-internal import SignetCrypto
+internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// Where a program's own files are, for the self-check.
+/// The project file: where a program's own files are.
 ///
 /// The file is a JSON object; every member may be left out, and paths are relative to the file's folder:
 ///
-///     {"schema":"schema.json","defaults":"defaults.json","dump":"shop.dump","keys":"keys",
-///      "app":{"id":"com.example.shop","version":"1.4.2"},"systemVersion":"0.1.0",
-///      "state":"dump-state","lastGood":"fetched.dump",
-///      "policy":"policy.json","caFile":"ca.pem","connectTo":["api.example.com:443:127.0.0.1:8443"]}
+///     {"app":{"id":"com.example.shop","version":"1.4.2"},"system":{"version":"0.1.0"},
+///      "keys":"keys","keyID":"vault-2026","schema":"schema.json","defaults":"defaults.json",
+///      "dump":"shop.dump","state":"dump-state","lastGood":"fetched.dump",
+///      "policy":"policy.json","scheme":"rfc9421","caFile":"ca.pem",
+///      "connectTo":["api.example.com:443:127.0.0.1:8443"]}
+///
+/// It names the sources of secrets and holds none. Because it may come with somebody else's files, it may not
+/// name a `command:` or an `fd:` source, and a file that another user owns or may write is refused.
 public struct SelfCheckProject: Sendable, Hashable {
     /// The configuration's schema.
     public var schema: String?
@@ -19,6 +23,8 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var dump: String?
     /// The key set's source, as `--keys` takes it.
     public var keys: String?
+    /// The id of the key that seals, as `--key-id` takes it.
+    public var keyID: String?
     /// The source of the passphrase that opens the dump in the place of the key set.
     public var passphrase: String?
     /// The file of the highest sequences seen, which tells a dump that was put back.
@@ -33,77 +39,137 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var systemVersion: String?
     /// The pin policy.
     public var policy: String?
+    /// The signing scheme, as `--scheme` takes it: a built-in name, or a document's path.
+    public var scheme: String?
     /// A PEM file of the CAs that are trusted in place of the system's.
     public var caFile: String?
     /// Where hosts are to be found, each as `HOST:PORT:ADDRESS:PORT`.
     public var connectTo: [String] = []
+
+    /// The members that a project file may have.
+    package static let members = [
+        "app", "system", "systemVersion", "keys", "keyID", "passphrase", "schema", "defaults",
+        "dump", "state", "lastGood", "policy", "scheme", "caFile", "connectTo",
+    ]
 
     /// An empty project: only the program itself is checked.
     public init() {}
 
     /// Reads a project file.
     ///
-    /// - Throws: `ClientError` with code `malformed-input` that names the file and the member.
+    /// - Throws: `ClientError` that names the file: with code `malformed-input`, also naming the member;
+    ///   `unreadable-file`; `project-file-permissions` if the file belongs to another user (root excepted), or
+    ///   others than its owner may write it.
     public init(file: String) throws(ClientError) {
         let bytes: [UInt8]
-        let value: JSONValue
         do {
-            bytes = try InputFile.read(file, limit: 1 << 20)
+            bytes = try PrivateFile.readTrusted(file, limit: 1 << 20)
         } catch {
-            throw ClientError(.processing, ClientError.Code("unreadable-file"), error.message)
+            throw ClientError(
+                .processing,
+                error.kind == .permissions
+                    ? ClientError.Code(.usage("project-file-permissions")) : .unreadableFile,
+                error.message)
         }
-        do {
+        do throws(Invalid) {
+            try self.init(parsing: bytes, folder: Self.folder(of: file))
+        } catch {
+            throw ClientError(
+                .processing, ClientError.Code(.malformedInput), "\(file): \(error.problem)")
+        }
+    }
+
+    private static func folder(of file: String) -> String {
+        file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+    }
+
+    /// The reason that a file is refused.
+    private struct Invalid: Error {
+        let problem: String
+    }
+
+    private init(parsing bytes: [UInt8], folder: String) throws(Invalid) {
+        let value: JSONValue
+        do throws(JSONError) {
             value = try JSONValue(parsing: bytes)
         } catch {
-            throw Self.malformed(file, error.message)
+            throw Invalid(problem: error.message)
         }
         guard let object = value.object else {
-            throw Self.malformed(file, "it is \(value.typeName), wanted an object")
+            throw Invalid(problem: "found \(value.typeName), expected an object")
         }
-        let slash = file.lastIndex(of: "/")
-        let folder = slash.map { String(file[...$0]) } ?? ""
-        func path(_ text: String) -> String { text.hasPrefix("/") ? text : folder + text }
-        for (name, value) in object {
-            switch name {
-            case "schema": schema = path(try Self.text(value, name, file))
-            case "defaults": defaults = path(try Self.text(value, name, file))
-            case "dump": dump = path(try Self.text(value, name, file))
-            case "state": state = path(try Self.text(value, name, file))
-            case "lastGood": lastGood = path(try Self.text(value, name, file))
-            case "keys", "passphrase":
-                let text = try Self.text(value, name, file)
-                let source = text.contains(":") ? text : path(text)
-                if name == "keys" { keys = source } else { passphrase = source }
-            case "policy": policy = path(try Self.text(value, name, file))
-            case "caFile": caFile = path(try Self.text(value, name, file))
-            case "systemVersion": systemVersion = try Self.text(value, name, file)
-            case "connectTo":
-                guard let elements = value.array else {
-                    throw Self.malformed(file, "connectTo is no array")
-                }
-                for element in elements { connectTo.append(try Self.text(element, name, file)) }
-            case "app":
-                guard let app = value.object, app.memberNames.sorted() == ["id", "version"],
-                    let id = app["id"], let version = app["version"]
-                else { throw Self.malformed(file, "app is no object of id and version") }
-                appID = try Self.text(id, "app.id", file)
-                appVersion = try Self.text(version, "app.version", file)
-            default:
-                throw Self.malformed(file, "it has an unknown member")
+        func text(_ name: String) throws(Invalid) -> String? {
+            try object[name].map { value throws(Invalid) in try Self.text(value, of: name) }
+        }
+        func path(_ name: String) throws(Invalid) -> String? {
+            try text(name).map { $0.hasPrefix("/") ? $0 : folder + $0 }
+        }
+        schema = try path("schema")
+        defaults = try path("defaults")
+        dump = try path("dump")
+        state = try path("state")
+        lastGood = try path("lastGood")
+        policy = try path("policy")
+        caFile = try path("caFile")
+        keys = try text("keys").map { source throws(Invalid) in
+            try Self.source(source, of: "keys", folder: folder)
+        }
+        passphrase = try text("passphrase").map { source throws(Invalid) in
+            try Self.source(source, of: "passphrase", folder: folder)
+        }
+        keyID = try text("keyID")
+        // A path only if it looks like one: names of schemes have no slash and no dot.
+        scheme = try text("scheme").map { text in
+            text.contains("/") || text.contains(".")
+                ? (text.hasPrefix("/") ? text : folder + text) : text
+        }
+        (appID, appVersion) = try Self.app(object["app"])
+        systemVersion = try text("systemVersion")
+        if let system = object["system"] {
+            guard systemVersion == nil, let members = system.object,
+                members.memberNames == ["version"], let version = members["version"]
+            else { throw Invalid(problem: "\"system\": expected an object with \"version\" alone") }
+            systemVersion = try Self.text(version, of: "system.version")
+        }
+        if let list = object["connectTo"] {
+            guard let elements = list.array else {
+                throw Invalid(problem: "\"connectTo\": found \(list.typeName), expected an array")
             }
+            for element in elements { connectTo.append(try Self.text(element, of: "connectTo")) }
+        }
+        guard object.memberNames.allSatisfy(Self.members.contains) else {
+            throw Invalid(
+                problem: "unknown member; expected one of \(Self.members.joined(separator: ", "))")
         }
     }
 
-    private static func text(
-        _ value: JSONValue, _ name: String, _ file: String
-    ) throws(ClientError) -> String {
+    private static func app(
+        _ value: JSONValue?
+    ) throws(Invalid) -> (id: String?, version: String?) {
+        guard let value else { return (nil, nil) }
+        guard let app = value.object, app.memberNames.sorted() == ["id", "version"],
+            let id = app["id"], let version = app["version"]
+        else { throw Invalid(problem: "\"app\": expected an object with \"id\" and \"version\"") }
+        return (try text(id, of: "app.id"), try text(version, of: "app.version"))
+    }
+
+    private static func source(
+        _ text: String, of name: String, folder: String
+    ) throws(Invalid) -> String {
+        if text.hasPrefix("command:") || text.hasPrefix("fd:") {
+            throw Invalid(
+                problem:
+                    "\"\(name)\" may not be a command: or fd: source in a project file, which may come "
+                    + "with somebody else's files; give it on the command line")
+        }
+        let isPath = !text.hasPrefix("env:") && !text.hasPrefix("credential:")
+        return isPath && !text.hasPrefix("/") ? folder + text : text
+    }
+
+    private static func text(_ value: JSONValue, of name: String) throws(Invalid) -> String {
         guard let text = value.string, !text.isEmpty else {
-            throw malformed(file, "\(name) is \(value.typeName), wanted text")
+            throw Invalid(problem: "\"\(name)\": found \(value.typeName), expected text")
         }
         return text
-    }
-
-    private static func malformed(_ file: String, _ what: String) -> ClientError {
-        ClientError(.processing, ClientError.Code("malformed-input"), "\(file): \(what)")
     }
 }

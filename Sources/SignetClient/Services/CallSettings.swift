@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetBase
 internal import SignetJSON
 internal import SignetRPC
 internal import SignetTransport
@@ -109,7 +110,7 @@ struct CallRules: Sendable {
         let left = deadline - .now
         guard left > .zero else {
             throw ClientError(
-                .noReply, ClientError.Code("timeout"), "the time for all attempts has passed")
+                .noReply, ClientError.Code(.timeout), "the time for all attempts has passed")
         }
         return min(timeout, left)
     }

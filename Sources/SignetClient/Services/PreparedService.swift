@@ -64,7 +64,7 @@ extension ServiceConfiguration.Signing {
             (options.settings, options.fieldTypes) = try scheme.split(settings)
             return try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options)
         } catch let error as KeyError {
-            throw ClientError(.processing, ClientError.Code(error.code.name), error.message)
+            throw ClientError(.processing, ClientError.Code(error.code.value), error.message)
         } catch let error as SigningError {
             throw ClientError(error)
         } catch let error as FileFailure {
@@ -98,7 +98,9 @@ struct FrozenRequest: Sendable {
         } catch let error as ClientError {
             throw error
         } catch {
-            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be signed")
+            throw ClientError(
+                .processing, ClientError.Code(TransportError.Code.bodyFailed.value),
+                "it cannot be signed")
         }
     }
 

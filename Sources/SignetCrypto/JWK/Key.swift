@@ -103,18 +103,18 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Throws: `KeyError` with `keyRevoked`, `keyNotYetValid` or `keyExpired`.
     public func requireUsable(at now: Int64) throws(KeyError) {
         if isRevoked {
-            throw KeyError(code: .keyRevoked, message: "the key \(shownID) is revoked")
+            throw KeyError(.keyRevoked, "the key \(shownID) is revoked")
         }
         if let notBefore, now < notBefore {
             throw KeyError(
-                code: .keyNotYetValid,
-                message: "the key \(shownID) is valid from \(UnixTime.rfc3339(notBefore)), "
+                .keyNotYetValid,
+                "the key \(shownID) is valid from \(UnixTime.rfc3339(notBefore)), "
                     + "now it is \(UnixTime.rfc3339(now))")
         }
         if let expires, now >= expires {
             throw KeyError(
-                code: .keyExpired,
-                message: "the key \(shownID) expired at \(UnixTime.rfc3339(expires)), "
+                .keyExpired,
+                "the key \(shownID) expired at \(UnixTime.rfc3339(expires)), "
                     + "now it is \(UnixTime.rfc3339(now))")
         }
     }
@@ -139,10 +139,10 @@ extension Key {
     /// Returns the key for HMAC, with SHA-256 for `HS256` and SHA-512 for `HS512`. All callers
     /// share it.
     ///
-    /// - Throws: `KeyError` with `wrongUse` for any other key.
+    /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
     package func hmacKey() throws(KeyError) -> HMACKey {
         guard let mac else {
-            throw wrongUse("expected a key for HMAC (kty oct, alg HS256 or HS512, use sig)")
+            throw wrongKeyUse("expected a key for HMAC (kty oct, alg HS256 or HS512, use sig)")
         }
         return mac
     }
@@ -152,10 +152,10 @@ extension Key {
     /// If `alg` is missing, the curve implies `EdDSA`, `ES256` or `ES384`. An RSA key must have the
     /// `alg` `PS512` or `RS256`.
     ///
-    /// - Throws: `KeyError` with `wrongUse` for any other key.
+    /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
     package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {
         guard let signature, use == nil || use == "sig" else {
-            throw wrongUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
+            throw wrongKeyUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
         }
         switch (kind, algorithm) {
         case (.ed25519, nil), (.ed25519, "EdDSA"): return (signature, .ed25519)
@@ -163,19 +163,19 @@ extension Key {
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
         case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)
         case (.rsa, "RS256"): return (signature, .rsaPKCS1SHA256)
-        default: throw wrongUse("expected alg EdDSA, ES256, ES384, PS512 or RS256")
+        default: throw wrongKeyUse("expected alg EdDSA, ES256, ES384, PS512 or RS256")
         }
     }
 
     /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.
     ///
-    /// - Throws: `KeyError` with `wrongUse` if this isn't a vault's root key, and what `body`
+    /// - Throws: `KeyError` with `wrongKeyUse` if this isn't a vault's root key, and what `body`
     ///   throws.
     package func withVaultRoot<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
         guard kind == .vault, secret != nil else {
-            throw wrongUse("expected a vault root (kty oct, use enc, 32 bytes)")
+            throw wrongKeyUse("expected a vault root (kty oct, use enc, 32 bytes)")
         }
         return try withSecret(body)
     }
@@ -183,13 +183,13 @@ extension Key {
     /// Calls `body` with the bytes of `k`, for schemes that derive a key from a partner's secret.
     /// `body` must not keep them.
     ///
-    /// - Throws: `KeyError` with `wrongUse` for a vault's root key and for keys that aren't `oct`,
+    /// - Throws: `KeyError` with `wrongKeyUse` for a vault's root key and for keys that aren't `oct`,
     ///   and what `body` throws.
     package func withSigningSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
         guard kind == .hmac, secret != nil else {
-            throw wrongUse("expected a key for HMAC (kty oct, use sig)")
+            throw wrongKeyUse("expected a key for HMAC (kty oct, use sig)")
         }
         return try withSecret(body)
     }
@@ -199,15 +199,14 @@ extension Key {
     ) throws(KeyError) -> Result {
         switch secret {
         case .some(let bytes): return try body(bytes.bytes)
-        case .none: throw wrongUse("expected a key with a secret")
+        case .none: throw wrongKeyUse("expected a key with a secret")
         }
     }
 
-    private func wrongUse(_ expected: String) -> KeyError {
+    private func wrongKeyUse(_ expected: String) -> KeyError {
         let found =
             "kind \(kind.name), alg \(printable(algorithm ?? "none")), "
             + "use \(printable(use ?? "none"))"
-        return KeyError(
-            code: .wrongUse, message: "the key \(shownID) is bound to \(found); \(expected)")
+        return KeyError(.wrongKeyUse, "the key \(shownID) is bound to \(found); \(expected)")
     }
 }

@@ -1,3 +1,5 @@
+package import SignetBase
+
 /// A key or a key set cannot be used.
 ///
 /// Scripts and programs decide by ``code``; ``message`` is for people.
@@ -15,44 +17,46 @@
 public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of a failure. Later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The name that scripts rely on, in kebab-case.
-        public let name: String
+        package let value: ErrorCode
 
-        private init(_ name: String) { self.name = name }
+        private init(_ value: ErrorCode) { self.value = value }
+
+        /// The name that scripts rely on, in kebab-case.
+        public var name: String { value.name }
 
         /// The name.
         public var description: String { name }
 
         /// The input isn't a JWK Set that this package accepts. None of its keys is used.
-        public static let malformedKeys = Code("malformed-keys")
+        public static let malformedKeys = Code(.malformedKeys)
         /// The key file belongs to another user, or others than its owner have access to it.
-        public static let keyFilePermissions = Code("key-file-permissions")
+        public static let keyFilePermissions = Code(.keyFilePermissions)
         /// The source of the keys cannot be read.
-        public static let unreadable = Code("unreadable-keys")
+        public static let unreadable = Code(.usage("unreadable-keys"))
         /// The key file cannot be written.
-        public static let unwritable = Code("unwritable-keys")
+        public static let unwritable = Code(.usage("unwritable-keys"))
         /// The set has no key with the id.
-        public static let unknownKey = Code("unknown-key")
+        public static let unknownKey = Code(.unknownKey)
         /// The key is marked as revoked.
-        public static let keyRevoked = Code("key-revoked")
+        public static let keyRevoked = Code(.keyRevoked)
         /// The time is equal to or after the key's `exp`.
-        public static let keyExpired = Code("key-expired")
+        public static let keyExpired = Code(.keyExpired)
         /// The time is before the key's `nbf`.
-        public static let keyNotYetValid = Code("key-not-yet-valid")
+        public static let keyNotYetValid = Code(.keyNotYetValid)
         /// The key is bound to another use or algorithm.
-        public static let wrongUse = Code("wrong-key-use")
+        public static let wrongKeyUse = Code(.wrongKeyUse)
         /// The set already has a key with the id.
-        public static let keyExists = Code("key-exists")
+        public static let keyExists = Code(.usage("key-exists"))
         /// The file to create already exists.
-        public static let fileExists = Code("file-exists")
+        public static let fileExists = Code(.usage("file-exists"))
         /// Another process kept the file locked for too long.
-        public static let fileBusy = Code("file-busy")
+        public static let fileBusy = Code(.fileBusy)
         /// The id is empty or contains control characters.
-        public static let invalidID = Code("invalid-key-id")
+        public static let invalidID = Code(.usage("invalid-key-id"))
         /// There is no terminal on which to ask for a passphrase.
-        public static let noTerminal = Code("no-terminal")
+        public static let noTerminal = Code(.usage("no-terminal"))
         /// OpenSSL failed.
-        public static let cryptography = Code("crypto-failure")
+        public static let cryptoFailed = Code(.cryptoFailed)
     }
 
     /// The kind of the failure.
@@ -61,13 +65,13 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
 
     /// Creates an error.
-    public init(code: Code, message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     init(_ failure: CryptoFailure) {
-        self.init(code: .cryptography, message: failure.description)
+        self.init(.cryptoFailed, failure.message)
     }
 
     /// The message.

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetJSON
 internal import SignetSystem
 
 #if canImport(Glibc)
@@ -16,21 +15,30 @@ package enum KeyFile {
     ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
     ///   - id: The new `kid`.
     ///   - path: The file. Links are followed if `append` is true.
-    ///   - append: Whether to append the key to an existing set, whose other members stay. A
-    ///     missing file is created.
+    ///   - append: Whether to append the key to an existing set, whose other bytes stay. A missing
+    ///     file is created.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
     ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(
         _ kind: Key.Kind, id: String, to path: String, append: Bool
     ) throws(KeyError) {
         try requireUsable(id)
-        guard append else {
-            // Checked before the slow generation of an RSA key; `createNew` checks it again.
-            guard !exists(path) else { throw fileExists(path) }
-            let key = try generate(kind, id: id)
-            return try create(path, with: key)
-        }
-        let key = try generate(kind, id: id)
+        // Checked before the slow generation of an RSA key; `createNew` checks it again.
+        guard append || !exists(path) else { throw fileExists(path) }
+        try add(generate(kind, id: id), id: id, to: path, append: append)
+    }
+
+    /// Writes an imported key to a file, as ``add(_:id:to:append:)`` writes a new one.
+    package static func add(
+        _ imported: ImportedKey, to path: String, append: Bool
+    ) throws(KeyError) {
+        try add(imported.text, id: imported.id, to: path, append: append)
+    }
+
+    private static func add(
+        _ key: NewKeyText, id: String, to path: String, append: Bool
+    ) throws(KeyError) {
+        guard append else { return try create(path, with: key) }
         // Tries twice, because another process may create the file after the lock found none.
         for isLast in [false, true] {
             var lock = try Self.lock(path)
@@ -46,40 +54,38 @@ package enum KeyFile {
     }
 
     /// Generates a key as a JWK, which contains its secret.
-    static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> JSONObject {
-        let members: JSONObject
+    static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> NewKeyText {
+        let key = NewKeyText(id: id)
+        key.set("use", to: kind == .vault ? "enc" : "sig")
         switch kind {
         case .hmac:
-            members = ["kty": "oct", "use": "sig", "alg": "HS256", "k": try randomText(32)]
-        case .vault: members = ["kty": "oct", "use": "enc", "k": try randomText(32)]
-        case .ed25519: members = try KeyPair.ed25519()
-        case .p256: members = try KeyPair.p256()
-        case .p384: members = try KeyPair.p384()
-        case .rsa: members = try KeyPair.rsa()
+            key.set("kty", to: "oct")
+            key.set("alg", to: "HS256")
+            key.set("k", to: try random(32))
+        case .vault:
+            key.set("kty", to: "oct")
+            key.set("k", to: try random(32))
         default:
-            throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be generated")
+            let pair = try KeyPair(generating: kind)
+            try pair.write(to: key, algorithm: kind.algorithms.first ?? "", isPrivate: true)
         }
-        var key: JSONObject = ["kid": .string(id)]
-        if members["use"] == nil { key["use"] = "sig" }
-        for (name, value) in members { key[name] = value }
+        key.end()
         return key
     }
 
-    private static func randomText(_ count: Int) throws(KeyError) -> JSONValue {
+    private static func random(_ count: Int) throws(KeyError) -> SecretBytes {
         do throws(CryptoFailure) {
-            let secret = try RandomBytes.secret(count)
-            return .string(Base64.encode(secret.bytes, as: .url))
+            return try RandomBytes.secret(count)
         } catch {
             throw KeyError(error)
         }
     }
 
-    private static func requireUsable(_ id: String) throws(KeyError) {
+    static func requireUsable(_ id: String) throws(KeyError) {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
-                code: .invalidID,
-                message: "the id \"\(printable(id))\" is empty or contains control characters")
+                .invalidID, "the id \"\(printable(id))\" is empty or contains control characters")
         }
     }
 
@@ -89,15 +95,21 @@ package enum KeyFile {
         return unsafe lstat(path, &status) == 0
     }
 
-    private static func create(_ path: String, with key: JSONObject) throws(KeyError) {
-        var bytes = text(of: ["keys": [.object(key)]])
-        defer { wipe(&bytes) }
+    private static func create(_ path: String, with key: NewKeyText) throws(KeyError) {
+        let text = try newSet(of: key)
         do throws(FileFailure) {
-            try PrivateFile.createNew(bytes, at: path)
+            try PrivateFile.createNew(text.bytes, at: path)
         } catch {
             if error.kind == .alreadyExists { throw fileExists(path) }
             throw unwritable(error)
         }
+    }
+
+    /// Returns the text of a set with one key.
+    static func newSet(of key: NewKeyText) throws(KeyError) -> KeyFileText {
+        let text = KeyFileText(Array("{\n  \"keys\": []\n}\n".utf8))
+        try text.append(key)
+        return text
     }
 
     /// Waits for a key file's lock.
@@ -115,9 +127,8 @@ package enum KeyFile {
     ) throws(KeyError) {
         guard bytes.count <= KeySet.maximumByteCount else {
             throw KeyError(
-                code: .unwritable,
-                message:
-                    "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
+                .unwritable,
+                "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
                     + "\(KeySet.maximumByteCount)")
         }
         do throws(FileFailure) {
@@ -128,48 +139,34 @@ package enum KeyFile {
     }
 
     private static func unwritable(_ failure: FileFailure) -> KeyError {
-        KeyError(code: failure.kind == .busy ? .fileBusy : .unwritable, message: failure.message)
+        KeyError(failure.kind == .busy ? .fileBusy : .unwritable, failure.message)
     }
 
     private static func append(
-        _ key: JSONObject, id: String, to path: String, through lock: inout FileLock
+        _ key: NewKeyText, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
-        var old: [UInt8]
+        let text: KeyFileText
         let refusal: FileFailure?
         do throws(FileFailure) {
-            (old, refusal) = try PrivateFile.readAllowingUnsafePermissions(
+            let (old, found) = try PrivateFile.readAllowingUnsafePermissions(
                 path, limit: KeySet.maximumByteCount)
+            (text, refusal) = (KeyFileText(old), found)
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
-        defer { wipe(&old) }
-        let set = try KeySet(parsing: old, source: path)
+        let set = try KeySet(parsing: text.bytes, source: path)
         if let refusal, set.isPrivate {
-            throw KeyError(code: .keyFilePermissions, message: refusal.message)
+            throw KeyError(.keyFilePermissions, refusal.message)
         }
         guard set[id] == nil else {
             throw KeyError(
-                code: .keyExists,
-                message: "\(printable(path)) already has a key with the id \"\(printable(id))\"")
+                .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
-        guard var object = try? JSONValue(parsing: old, maximumDepth: 64).object else {
-            throw KeyError(code: .malformedKeys, message: "expected a JWK Set")
-        }
-        object["keys"] = .array((object["keys"]?.array ?? []) + [.object(key)])
-        var bytes = text(of: object)
-        defer { wipe(&bytes) }
-        try replaceContents(of: &lock, with: bytes)
-    }
-
-    private static func text(of set: JSONObject) -> [UInt8] {
-        var bytes = JSONValue.object(set).serialized(.pretty)
-        if bytes.last != UInt8(ascii: "\n") { bytes.append(UInt8(ascii: "\n")) }
-        return bytes
+        try text.append(key)
+        try replaceContents(of: &lock, with: text.bytes)
     }
 
     private static func fileExists(_ path: String) -> KeyError {
-        KeyError(
-            code: .fileExists,
-            message: "\(printable(path)) already exists; --append adds a key to it")
+        KeyError(.fileExists, "\(printable(path)) already exists; --append adds a key to it")
     }
 }

@@ -2,7 +2,7 @@ internal import SignetBase
 import SignetJSON
 internal import SignetSystem
 
-/// The text of a key file, to add or remove a key and keep every other byte: the members of other
+/// The text of a key file, to add, remove or revoke a key and keep every other byte: the members of other
 /// programs, and the layout.
 final class KeyFileText {
     private(set) var bytes: [UInt8]
@@ -36,13 +36,28 @@ final class KeyFileText {
         let between: [UInt8] =
             found.index > 0
             ? Array(bytes[found.keys[found.index - 1].upperBound..<key.lowerBound])
-            : [UInt8(ascii: ",")] + bytes[found.start + 1..<key.lowerBound]
+            : [UInt8(ascii: ",")] + bytes[found.array.lowerBound + 1..<key.lowerBound]
         var new: [UInt8] = []
         new.reserveCapacity(bytes.count + between.count + copy.count)
         new.append(contentsOf: bytes[..<key.upperBound])
         new.append(contentsOf: between)
         new.append(contentsOf: copy)
         new.append(contentsOf: bytes[key.upperBound...])
+        replace(with: new)
+    }
+
+    /// Adds a new key after the others.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys`.
+    func append(_ key: NewKeyText) throws(KeyError) {
+        let (start, last) = try end()
+        var new: [UInt8] = []
+        new.reserveCapacity(bytes.count + key.bytes.count + 16)
+        new.append(contentsOf: bytes[..<(last ?? start + 1)])
+        new.append(contentsOf: (last == nil ? "\n    " : ",\n    ").utf8)
+        new.append(contentsOf: key.bytes)
+        if last == nil { new.append(contentsOf: "\n  ".utf8) }
+        new.append(contentsOf: bytes[(last ?? start + 1)...])
         replace(with: new)
     }
 
@@ -58,11 +73,31 @@ final class KeyFileText {
         } else if found.index > 0 {
             range = found.keys[found.index - 1].upperBound..<key.upperBound
         } else {
-            range = key
+            range = found.array.lowerBound + 1..<found.array.upperBound - 1
         }
+        replace(range, with: [])
+    }
+
+    /// Sets a key's member `revoked` to true.
+    ///
+    /// - Throws: `KeyError` with `unknownKey` or `malformedKeys`.
+    func revoke(_ id: String) throws(KeyError) {
+        let found = try find(id)
+        if let there = found.revoked { return replace(there, with: Array("true".utf8)) }
+        // The new member is laid out as the last one is.
+        let last = found.last
+        let between = Array(bytes[last.start..<last.name.lowerBound])
+        let colon = Array(bytes[last.name.upperBound..<last.value.lowerBound])
+        let member =
+            between + Array("\"revoked\"".utf8) + colon + Array("true".utf8)
+        replace(last.value.upperBound..<last.value.upperBound, with: member)
+    }
+
+    private func replace(_ range: Range<Int>, with text: [UInt8]) {
         var new: [UInt8] = []
-        new.reserveCapacity(bytes.count - range.count)
+        new.reserveCapacity(bytes.count - range.count + text.count)
         new.append(contentsOf: bytes[..<range.lowerBound])
+        new.append(contentsOf: text)
         new.append(contentsOf: bytes[range.upperBound...])
         replace(with: new)
     }
@@ -76,14 +111,25 @@ final class KeyFileText {
     /// them would wipe a copy.
     private struct Found {
         let keys: [Range<Int>]
-        /// The position of the array.
-        let start: Int
+        /// The array.
+        let array: Range<Int>
         let index: Int
+        /// The value of the key's member `revoked`.
+        let revoked: Range<Int>?
+        /// The key's last member, and the end of the value before it.
+        let last: (start: Int, name: Range<Int>, value: Range<Int>)
         /// The values of the key's id and secret.
         let replaced: [(range: Range<Int>, isID: Bool)]
     }
 
-    private func find(_ id: String) throws(KeyError) -> Found {
+    /// Returns the position of the array and the end of its last key.
+    private func end() throws(KeyError) -> (start: Int, last: Int?) {
+        let (reader, set) = try array()
+        return (set.range.lowerBound, reader.elements(of: set).last?.range.upperBound)
+    }
+
+    /// Returns the array of keys, with a reader that shares the storage of `bytes`.
+    private func array() throws(KeyError) -> (reader: JSONReader, set: JSONReader.Element) {
         let reader: JSONReader
         do throws(JSONError) {
             reader = try JSONReader(bytes, maximumDepth: 64)
@@ -93,8 +139,13 @@ final class KeyFileText {
         guard
             let set = reader.members(of: reader.root).first(where: {
                 reader.isString($0.name, equalTo: "keys")
-            })?.value
+            })?.value, set.kind == .array
         else { throw KeyParts.malformed("expected a JWK Set: {\"keys\":[…]}") }
+        return (reader, set)
+    }
+
+    private func find(_ id: String) throws(KeyError) -> Found {
+        let (reader, set) = try array()
         let keys = reader.elements(of: set)
         let index = keys.firstIndex { key in
             reader.members(of: key).contains {
@@ -102,16 +153,25 @@ final class KeyFileText {
             }
         }
         guard let index else {
-            throw KeyError(
-                code: .unknownKey, message: "no key has the id \"\(printable(id))\"")
+            throw KeyError(.unknownKey, "no key has the id \"\(printable(id))\"")
         }
-        let replaced = reader.members(of: keys[index]).compactMap { name, value in
+        let members = reader.members(of: keys[index])
+        // A key has two members or more, kid and kty.
+        guard members.count > 1, let last = members.last else {
+            throw KeyParts.malformed("expected a JWK")
+        }
+        let replaced = members.compactMap { name, value in
             let isID = reader.isString(name, equalTo: "kid")
             return isID || reader.isString(name, equalTo: "k")
                 ? (range: value.range, isID: isID) : nil
         }
         return Found(
-            keys: keys.map(\.range), start: set.range.lowerBound, index: index, replaced: replaced)
+            keys: keys.map(\.range), array: set.range, index: index,
+            revoked: members.first { reader.isString($0.name, equalTo: "revoked") }?.value.range,
+            last: (
+                start: members[members.count - 2].value.range.upperBound,
+                name: last.name.range, value: last.value.range
+            ), replaced: replaced)
     }
 
     deinit { wipe(&bytes) }

@@ -1,80 +1,103 @@
 internal import CSignetOpenSSL
-internal import SignetJSON
 internal import SignetSystem
 
-/// Generates key pairs with OpenSSL and writes them as JWKs.
+/// A key of OpenSSL, generated or read from DER, that can be written as a JWK.
 @safe struct KeyPair: ~Copyable {
     private let pair: OpaquePointer
 
-    private init(owning pair: OpaquePointer?) throws(KeyError) {
+    /// Takes over a key, which OpenSSL failed to make if it is nil.
+    init(owning pair: OpaquePointer?) throws(KeyError) {
         guard let pair = unsafe pair else { throw KeyPair.failure() }
         unsafe self.pair = pair
     }
 
-    /// Generates an Ed25519 pair (RFC 8037, section 2).
-    static func ed25519() throws(KeyError) -> JSONObject {
-        let pair = unsafe try KeyPair(owning: copenssl_generate_ed25519())
-        return [
-            "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA",
-            "x": try pair.octets("pub", count: 32), "d": try pair.octets("priv", count: 32),
-        ]
+    /// Generates a pair: Ed25519, ECDSA on P-256 or P-384, or RSA of 3072 bits.
+    init(generating kind: Key.Kind) throws(KeyError) {
+        switch kind {
+        case .ed25519: try unsafe self.init(owning: copenssl_generate_ed25519())
+        case .p256: try unsafe self.init(owning: copenssl_generate_ec("P-256"))
+        case .p384: try unsafe self.init(owning: copenssl_generate_ec("P-384"))
+        case .rsa: try unsafe self.init(owning: copenssl_generate_rsa(3072))
+        default:
+            throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be generated")
+        }
     }
 
-    /// Generates an ECDSA pair on P-256 (RFC 7518, section 6.2). Numbers keep their leading zeros.
-    static func p256() throws(KeyError) -> JSONObject {
-        try ecdsa(curve: "P-256", algorithm: "ES256", count: 32)
+    /// The kind of the key; `unsupported` for one that this package cannot use.
+    var kind: Key.Kind {
+        if unsafe EVP_PKEY_is_a(pair, "ED25519") == 1 { return .ed25519 }
+        if unsafe EVP_PKEY_is_a(pair, "RSA") == 1 { return .rsa }
+        guard unsafe EVP_PKEY_is_a(pair, "EC") == 1 else { return .unsupported }
+        return switch unsafe copenssl_key_curve(pair) {
+        case NID_X9_62_prime256v1: .p256
+        case NID_secp384r1: .p384
+        default: .unsupported
+        }
     }
 
-    /// Generates an ECDSA pair on P-384.
-    static func p384() throws(KeyError) -> JSONObject {
-        try ecdsa(curve: "P-384", algorithm: "ES384", count: 48)
+    /// Writes the members of a JWK: those of RFC 8037, section 2, or RFC 7518, sections 6.2 and 6.3.
+    ///
+    /// - Parameters:
+    ///   - key: The text, which already has the members `kid` and `use`.
+    ///   - algorithm: `alg`.
+    ///   - isPrivate: Whether to write the private half, which the key must then have.
+    /// - Throws: `KeyError` with `malformedKeys` for an unsupported key.
+    func write(to key: NewKeyText, algorithm: String, isPrivate: Bool) throws(KeyError) {
+        switch kind {
+        case .ed25519:
+            key.set("kty", to: "OKP")
+            key.set("crv", to: "Ed25519")
+            key.set("alg", to: algorithm)
+            key.set("x", to: try octets("pub", count: 32))
+            if isPrivate { key.set("d", to: try octets("priv", count: 32)) }
+        case .p256, .p384:
+            // Numbers keep their leading zeros.
+            let count = kind == .p256 ? 32 : 48
+            key.set("kty", to: "EC")
+            key.set("crv", to: kind == .p256 ? "P-256" : "P-384")
+            key.set("alg", to: algorithm)
+            key.set("x", to: try integer("qx", width: count))
+            key.set("y", to: try integer("qy", width: count))
+            if isPrivate { key.set("d", to: try integer("priv", width: count)) }
+        case .rsa:
+            // Numbers have no leading zeros.
+            key.set("kty", to: "RSA")
+            key.set("alg", to: algorithm)
+            key.set("n", to: try integer("n"))
+            key.set("e", to: try integer("e"))
+            guard isPrivate else { break }
+            for (member, name) in [
+                ("d", "d"), ("p", "rsa-factor1"), ("q", "rsa-factor2"), ("dp", "rsa-exponent1"),
+                ("dq", "rsa-exponent2"), ("qi", "rsa-coefficient1"),
+            ] { key.set(member, to: try integer(name)) }
+        default:
+            throw KeyParts.malformed(
+                "found a key that is neither Ed25519, P-256, P-384 nor RSA, expected one of them")
+        }
     }
 
-    /// Generates an RSA pair of 3072 bits (RFC 7518, section 6.3). Numbers have no leading zeros.
-    static func rsa() throws(KeyError) -> JSONObject {
-        let pair = unsafe try KeyPair(owning: copenssl_generate_rsa(3072))
-        return [
-            "kty": "RSA", "alg": "PS512",
-            "n": try pair.integer("n"), "e": try pair.integer("e"), "d": try pair.integer("d"),
-            "p": try pair.integer("rsa-factor1"), "q": try pair.integer("rsa-factor2"),
-            "dp": try pair.integer("rsa-exponent1"), "dq": try pair.integer("rsa-exponent2"),
-            "qi": try pair.integer("rsa-coefficient1"),
-        ]
-    }
-
-    private static func ecdsa(
-        curve: String, algorithm: String, count: Int
-    ) throws(KeyError) -> JSONObject {
-        let pair = unsafe try KeyPair(owning: copenssl_generate_ec(curve))
-        return [
-            "kty": "EC", "crv": .string(curve), "alg": .string(algorithm),
-            "x": try pair.integer("qx", width: count), "y": try pair.integer("qy", width: count),
-            "d": try pair.integer("priv", width: count),
-        ]
-    }
-
-    private func octets(_ name: String, count: Int) throws(KeyError) -> JSONValue {
-        try unsafe text(capacity: count) { target in
+    private func octets(_ name: String, count: Int) throws(KeyError) -> SecretBytes {
+        try unsafe bytes(capacity: count) { target in
             let written = unsafe copenssl_key_octets(pair, name, target.baseAddress, target.count)
             return written == count ? written : 0
         }
     }
 
-    private func integer(_ name: String, width: Int = 0) throws(KeyError) -> JSONValue {
-        try unsafe text(capacity: 512) { target in
+    private func integer(_ name: String, width: Int = 0) throws(KeyError) -> SecretBytes {
+        try unsafe bytes(capacity: 2048) { target in
             unsafe copenssl_key_integer(pair, name, target.baseAddress, target.count, width)
         }
     }
 
-    private func text(
+    private func bytes(
         capacity: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int
-    ) throws(KeyError) -> JSONValue {
+    ) throws(KeyError) -> SecretBytes {
         var written = 0
         let bytes = SecretBytes(count: capacity) { target in
             written = unsafe target.withUnsafeMutableBytes { unsafe write($0) }
         }
         guard written > 0 else { throw KeyPair.failure() }
-        return .string(Base64.encode(bytes.bytes.extracting(first: written), as: .url))
+        return SecretBytes(copying: bytes.bytes.extracting(first: written))
     }
 
     private static func failure() -> KeyError {

@@ -111,7 +111,7 @@ struct KeyParts: ~Copyable {
     }
 
     static func malformed(_ message: String) -> KeyError {
-        KeyError(code: .malformedKeys, message: message)
+        KeyError(.malformedKeys, message)
     }
 }
 

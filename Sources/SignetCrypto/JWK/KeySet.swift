@@ -38,7 +38,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(KeyError) {
             try self.init(reading: Self.reader(of: bytes), source: source)
         } catch {
-            throw KeyError(code: error.code, message: "\(printable(source)): \(error.message)")
+            throw KeyError(error.code, "\(printable(source)): \(error.message)")
         }
     }
 
@@ -87,6 +87,11 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(JSONError) {
             return try JSONReader(bytes, maximumDepth: 64)
         } catch {
+            guard !ImportedKey.isPEM(bytes) else {
+                throw KeyParts.malformed(
+                    "found PEM, expected a JWK Set; signet keys import PEM --id ID --out FILE "
+                        + "makes one of it")
+            }
             // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
             throw KeyParts.malformed("not strict JSON: \(error.code.name)\(place)")
@@ -102,8 +107,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     public func key(id: String) throws(KeyError) -> Key {
         guard let key = self[id] else {
             throw KeyError(
-                code: .unknownKey,
-                message: "\(printable(source)): no key has the id \"\(printable(id))\"")
+                .unknownKey, "\(printable(source)): no key has the id \"\(printable(id))\"")
         }
         return key
     }

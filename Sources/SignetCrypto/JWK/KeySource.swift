@@ -109,9 +109,17 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             count -= 1
         }
         guard count > 0 else {
-            throw KeyError(code: .malformedKeys, message: "\(description): the \(name) is empty")
+            throw KeyError(.malformedKeys, "\(description): the \(name) is empty")
         }
         return SecretBytes(copying: bytes.span.extracting(first: count))
+    }
+
+    /// Reads a key in another program's format, which the caller wipes.
+    ///
+    /// - Returns: The bytes, and the command that protects the file if others have access to it.
+    package func loadForeignKey() throws(KeyError) -> (bytes: [UInt8], warning: String?) {
+        let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
+        return (bytes, refusal?.message)
     }
 
     /// The source as in `--keys`, but without a command's line, which may contain a secret.
@@ -145,7 +153,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
                 throw failure("expected fd: and a number")
             }
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
     }
 
@@ -200,7 +208,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func permissions(_ refusal: FileFailure) -> KeyError {
-        KeyError(code: .keyFilePermissions, message: refusal.message)
+        KeyError(.keyFilePermissions, refusal.message)
     }
 
     private func failure(_ reason: String) -> FileFailure {

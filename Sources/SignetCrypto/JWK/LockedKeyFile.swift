@@ -1,7 +1,7 @@
 internal import SignetBase
 internal import SignetSystem
 
-/// A key file that this process has locked, to add and remove vault roots.
+/// A key file that this process has locked, to add, remove and revoke keys.
 ///
 /// Each change replaces the whole file atomically and then overwrites the old bytes on the disk, as
 /// far as the disk allows it (see `FileLock.write`).
@@ -40,20 +40,20 @@ package struct LockedKeyFile: ~Copyable {
         if let there = set[id] {
             guard try there.isVaultRoot(root) else {
                 throw KeyError(
-                    code: .keyExists,
-                    message: "\(printable(path)) has another key with the id "
+                    .keyExists,
+                    "\(printable(path)) has another key with the id "
                         + "\"\(printable(id))\"; choose another id for the new one")
             }
-            // Writes it again: the process that added it may have been killed before the disk
-            // confirmed.
+            // The process that added the root may have been killed before the disk had the file, so
+            // write it again.
             return try write()
         }
         try text.add(root: root, as: id, after: old)
         try write()
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
-                code: .unwritable,
-                message: "\(printable(path)): the file read back differs from the one written")
+                .unwritable,
+                "\(printable(path)): the new root is missing after the file was written")
         }
     }
 
@@ -62,6 +62,14 @@ package struct LockedKeyFile: ~Copyable {
     /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
     package mutating func remove(_ id: String) throws(KeyError) {
         try text.remove(id)
+        try write()
+    }
+
+    /// Marks a key as revoked.
+    ///
+    /// - Throws: `KeyError` with `unknownKey` or `unwritable`.
+    package mutating func revoke(_ id: String) throws(KeyError) {
+        try text.revoke(id)
         try write()
     }
 
@@ -74,7 +82,7 @@ package struct LockedKeyFile: ~Copyable {
         do throws(FileFailure) {
             return try PrivateFile.read(path, limit: KeySet.maximumByteCount, requirePrivate: false)
         } catch {
-            throw KeyError(code: .unreadable, message: error.message)
+            throw KeyError(.unreadable, error.message)
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Published test vectors, in hexadecimal.
 enum KnownAnswers {
     /// FIPS 180-4 examples: the digests of "abc".
@@ -32,19 +34,7 @@ enum KnownAnswers {
     static let gcmCiphertext = "cea7403d4d606b6e074ec5d3baf39d18"
     static let gcmTag = "d0d1c8a799996bf0265b98b5d48ab919"
 
-    /// Decodes an even number of lower-case hexadecimal digits.
     static func bytes(_ hexadecimal: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in hexadecimal.utf8 {
-            let value = digit <= 57 ? digit &- 48 : digit &- 87
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return bytes
+        SignetBase.bytes(ofHexadecimal: Array(hexadecimal.utf8)) ?? []
     }
 }

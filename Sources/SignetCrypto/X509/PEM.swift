@@ -1,7 +1,18 @@
 internal import CSignetOpenSSL
 
-/// Reads blocks between `-----BEGIN …-----` and `-----END …-----` (RFC 7468).
-enum PEM {
+/// Reads and writes blocks between `-----BEGIN …-----` and `-----END …-----` (RFC 7468).
+package enum PEM {
+    /// Returns a certificate's block (section 5), with a newline at the end.
+    package static func text(ofCertificate der: [UInt8]) -> [UInt8] {
+        let digits = Base64.encodeBytes(der.span, as: .standard)
+        var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
+        for start in stride(from: 0, to: digits.count, by: 64) {
+            text += digits[start..<min(start + 64, digits.count)]
+            text.append(UInt8(ascii: "\n"))
+        }
+        return text + "-----END CERTIFICATE-----\n".utf8
+    }
+
     /// A block's label and header.
     struct Label {
         let name: String

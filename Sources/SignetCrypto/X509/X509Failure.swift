@@ -1,3 +1,5 @@
+package import SignetBase
+
 /// A certificate, key or request cannot be read.
 package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The found and the expected value; never a byte of a key.
@@ -7,5 +9,7 @@ package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// The code in the tool's output.
+    package var errorCode: ErrorCode { .malformedInput }
     package var description: String { message }
 }

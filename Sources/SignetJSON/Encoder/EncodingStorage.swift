@@ -83,8 +83,8 @@ struct EncodingStorage {
         switchToTree()
         guard !tree.isLost else {
             throw JSONError(
-                code: .tooLarge,
-                message: "a text over 2 GiB can be encoded only with its parts in order")
+                .tooLarge,
+                "a text over 2 GiB can be encoded only with its parts in order")
         }
         return tree.value(of: nodeOfPlace[EncodingState.root])
     }

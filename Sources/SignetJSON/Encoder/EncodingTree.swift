@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The values of a text that is being encoded, as an array of nodes.
 struct EncodingTree {
     enum Kind: UInt8 { case unset, absent, value, array, object }
@@ -11,7 +13,7 @@ struct EncodingTree {
         var position = 0
         var children: [Int] = []
         /// An object's children by name.
-        var members: [JSONName: Int] = [:]
+        var members: [ByteName: Int] = [:]
     }
 
     private var nodes: [Node] = []
@@ -52,12 +54,12 @@ struct EncodingTree {
 
     /// Adds a member, or clears the one of this name, which keeps its position.
     mutating func member(_ name: String, of parent: Int) -> Int {
-        if let node = nodes[parent].members[JSONName(name)] {
+        if let node = nodes[parent].members[ByteName(name)] {
             clear(node)
             return node
         }
         let node = element(of: parent, name: name)
-        nodes[parent].members[JSONName(name)] = node
+        nodes[parent].members[ByteName(name)] = node
         return node
     }
 

@@ -34,8 +34,8 @@ extension JSONError {
     /// Returns the error for a record that begins at an offset of a stream.
     func inRecord(_ number: Int, at base: Int, code: Code? = nil) -> JSONError {
         JSONError(
-            code: code ?? self.code,
-            message: "record \(number), which begins at byte \(base): \(message)",
+            code ?? self.code,
+            "record \(number), which begins at byte \(base): \(message)",
             offset: base + (offset ?? 0), path: path, record: number)
     }
 }

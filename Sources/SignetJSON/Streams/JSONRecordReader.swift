@@ -289,8 +289,8 @@ public struct JSONRecordReader: Sendable {
         let begin = base + start
         advance(to: min(start + maximumSize, end))
         throw JSONError(
-            code: .tooLarge,
-            message: "record \(number), which begins at byte \(begin): longer than the limit of "
+            .tooLarge,
+            "record \(number), which begins at byte \(begin): longer than the limit of "
                 + "\(maximumSize) bytes",
             offset: begin, record: number)
     }
@@ -328,7 +328,7 @@ public struct JSONRecordReader: Sendable {
 
     private func truncated(at end: Int, _ problem: String) -> JSONError {
         JSONError(
-            code: .truncated, message: "record \(number), at byte \(base + end): \(problem)",
+            .truncated, "record \(number), at byte \(base + end): \(problem)",
             offset: base + end, record: number)
     }
 }

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import SignetCrypto
 internal import SignetJSON
 internal import SignetSystem
 
@@ -44,7 +43,7 @@ public final class JSONLinesPinReports: PinReportSink {
         do {
             try result.get()
         } catch {
-            throw PinError(code: .reportFailed, message: error.message)
+            throw PinError(.reportFailed, error.message)
         }
     }
 

@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 public import SignetJSON
 
 /// A report that a host used no pinned key, or that a policy refused it.

@@ -82,6 +82,6 @@ public struct PinReportFormat: Sendable, Hashable {
     }
 
     private static func pem(_ chain: [[UInt8]]) -> JSONValue {
-        .array(chain.map { .string(String(decoding: PEMText.of($0), as: UTF8.self)) })
+        .array(chain.map { .string(String(decoding: PEM.text(ofCertificate: $0), as: UTF8.self)) })
     }
 }

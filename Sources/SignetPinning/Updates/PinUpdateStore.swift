@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetCrypto
 internal import SignetSystem
 
 /// Keeps the newest signed policy in a file, so that a program doesn't accept an older one after a
@@ -75,8 +74,8 @@ public struct PinUpdateStore: Sendable {
         let new = try verifier.verify(bytes, now: now)
         guard new.serial > builtInSerial else {
             throw PinError(
-                code: .rolledBack,
-                message: "the pin policy \(new.serial) isn't newer than the built-in one,"
+                .rolledBack,
+                "the pin policy \(new.serial) isn't newer than the built-in one,"
                     + " \(builtInSerial)")
         }
         while true {
@@ -113,7 +112,7 @@ public struct PinUpdateStore: Sendable {
             switch error.kind {
             case .notFound: return nil
             case .tooLarge: throw tampered("it is larger than a signed policy can be")
-            default: throw PinError(code: .unreadableFile, message: error.message)
+            default: throw PinError(.unreadableFile, error.message)
             }
         }
     }
@@ -138,23 +137,21 @@ public struct PinUpdateStore: Sendable {
 
     private func tampered(_ what: String) -> PinError {
         PinError(
-            code: .stateTampered,
-            message:
-                "\(printable(path)): \(what); find out why, then remove this file, after which"
+            .stateTampered,
+            "\(printable(path)): \(what); find out why, then remove this file, after which"
                 + " any signed policy that hasn't expired is accepted again")
     }
 
     private static func rolledBack(_ new: VerifiedPinPolicy, knownSerial known: Int64) -> PinError {
         PinError(
-            code: .rolledBack,
-            message: new.serial == known
+            .rolledBack,
+            new.serial == known
                 ? "another pin policy with the serial number \(new.serial) was accepted before:"
                     + " give the next one a higher number"
                 : "the pin policy \(new.serial) is older than the one in use, \(known)")
     }
 
     private static func unwritable(_ failure: FileFailure) -> PinError {
-        PinError(
-            code: failure.kind == .busy ? .fileBusy : .unwritableFile, message: failure.message)
+        PinError(failure.kind == .busy ? .fileBusy : .unwritableFile, failure.message)
     }
 }

@@ -34,7 +34,7 @@ public struct PinUpdateVerifier: Sendable {
     /// - Throws: `PinError` with code `wrong-key-use` if there is no key or one of another kind.
     public init(keys: KeySet) throws(PinError) {
         guard !keys.keys.isEmpty else {
-            throw PinError(code: .wrongKeyUse, message: "\(printable(keys.source)) has no key")
+            throw PinError(.wrongKeyUse, "\(printable(keys.source)) has no key")
         }
         for key in keys.keys { _ = try Self.ed25519(key) }
         self.keys = keys
@@ -48,9 +48,8 @@ public struct PinUpdateVerifier: Sendable {
             throw PinError(error)
         }
         throw PinError(
-            code: .wrongKeyUse,
-            message:
-                "the key \(printable(key.id)) is of kind \(key.kind); pin policies are signed with"
+            .wrongKeyUse,
+            "the key \(printable(key.id)) is of kind \(key.kind); pin policies are signed with"
                 + " Ed25519 alone")
     }
 
@@ -69,14 +68,14 @@ public struct PinUpdateVerifier: Sendable {
         let signed = verified.signed
         if now < signed.notBefore {
             throw PinError(
-                code: .updateNotYetValid,
-                message: "the signed pin policy \(signed.serial) is valid from"
+                .updateNotYetValid,
+                "the signed pin policy \(signed.serial) is valid from"
                     + " \(UnixTime.rfc3339(signed.notBefore)), and now is \(UnixTime.rfc3339(now))")
         }
         if now >= signed.expires {
             throw PinError(
-                code: .updateExpired,
-                message: "the signed pin policy \(signed.serial) expired at"
+                .updateExpired,
+                "the signed pin policy \(signed.serial) expired at"
                     + " \(UnixTime.rfc3339(signed.expires)), and now is \(UnixTime.rfc3339(now))")
         }
         return verified
@@ -93,12 +92,12 @@ public struct PinUpdateVerifier: Sendable {
             holds = try signer.verifies(parts.signature.span, of: parts.message.span, by: .ed25519)
             digest = try Digest.of(parts.payload.span)
         } catch {
-            throw PinError(code: .cryptography, message: error.description)
+            throw PinError(.cryptoFailed, error.description)
         }
         guard holds else {
             throw PinError(
-                code: .tampered,
-                message: "the signature of the pin policy doesn't verify with the key"
+                .tampered,
+                "the signature of the pin policy doesn't verify with the key"
                     + " \(printable(key.id)): it was changed, or signed with another key")
         }
         return VerifiedPinPolicy(

@@ -61,14 +61,13 @@ public struct SignedPinPolicy: Sendable, Hashable {
     ///   - now: Unix time in seconds, at which the key must be valid.
     /// - Returns: The document, to be served unchanged.
     /// - Throws: `PinError` with code `wrong-key-use`, `key-revoked`, `key-expired`,
-    ///   `key-not-yet-valid` or `crypto-failure`, or with code `malformed-update` if the document
+    ///   `key-not-yet-valid` or `crypto-failed`, or with code `malformed-update` if the document
     ///   exceeds 1 MiB.
     public func signed(by key: Key, now: Int64) throws(PinError) -> [UInt8] {
         let signer = try PinUpdateVerifier.ed25519(key)
         guard key.isPrivate else {
             throw PinError(
-                code: .wrongKeyUse,
-                message: "the key \(printable(key.id)) is a public key, which can't sign")
+                .wrongKeyUse, "the key \(printable(key.id)) is a public key, which can't sign")
         }
         do {
             try key.requireUsable(at: now)
@@ -89,7 +88,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
         do {
             signature = try signer.sign(message.span, by: .ed25519)
         } catch {
-            throw PinError(code: .cryptography, message: error.description)
+            throw PinError(.cryptoFailed, error.description)
         }
         let document: JSONValue = [
             "payload": .string(body), "protected": .string(protected),
@@ -152,7 +151,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
     }
 
     static func malformed(_ message: String) -> PinError {
-        PinError(code: .malformedUpdate, message: "invalid signed pin policy: \(message)")
+        PinError(.malformedUpdate, "invalid signed pin policy: \(message)")
     }
 
     static func tooLarge(_ document: [UInt8]) -> PinError {
@@ -168,9 +167,9 @@ extension PinError {
             case .keyRevoked: .keyRevoked
             case .keyExpired: .keyExpired
             case .keyNotYetValid: .keyNotYetValid
-            case .wrongUse: .wrongKeyUse
-            default: .cryptography
+            case .wrongKeyUse: .wrongKeyUse
+            default: .cryptoFailed
             }
-        self.init(code: code, message: error.message)
+        self.init(code, error.message)
     }
 }

@@ -48,8 +48,8 @@ public struct BatchResponse: Sendable, Hashable {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
             return RPCError(
-                code: .batchIncomplete,
-                message: "\(unanswered) of \(outcomes.count) calls have no response", status: status
+                .batchIncomplete,
+                "\(unanswered) of \(outcomes.count) calls have no response", status: status
             )
         }
         let errors = outcomes.lazy.compactMap { outcome in
@@ -77,16 +77,15 @@ extension JSONRPCAdapter {
     /// Returns the array of a batch, and the calls' ids; nil for a notification.
     package func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
         guard version == .v2 else {
-            throw RPCError(code: .unsupportedCall, message: "JSON-RPC 1.0 has no batches")
+            throw RPCError(.unsupportedCall, "JSON-RPC 1.0 has no batches")
         }
         guard !calls.isEmpty else {
-            throw RPCError(code: .emptyBatch, message: "the batch contains no call")
+            throw RPCError(.emptyBatch, "the batch contains no call")
         }
         guard calls.count <= maximumBatchCount else {
             throw RPCError(
-                code: .batchTooLarge,
-                message:
-                    "the batch contains \(calls.count) calls, the limit is \(maximumBatchCount)"
+                .batchTooLarge,
+                "the batch contains \(calls.count) calls, the limit is \(maximumBatchCount)"
             )
         }
         var ids: [RPCID?] = []
@@ -95,7 +94,7 @@ extension JSONRPCAdapter {
         for call in calls {
             let id = call.isNotification ? nil : try nextID()
             if let id, !known.insert(id).inserted {
-                throw RPCError(code: .invalidID, message: "the id generator repeated an id")
+                throw RPCError(.invalidID, "the id generator repeated an id")
             }
             ids.append(id)
             requests.append(.object(try request(for: call, id: id)))
@@ -208,7 +207,7 @@ private struct BatchMatching {
     }
 
     private mutating func warn(_ code: RPCWarning.Code, message: String) {
-        warn(RPCWarning(code: code, message: message))
+        warn(RPCWarning(code, message))
     }
 
     /// Keeps at most 100 warnings, so that a server that floods doesn't fill the memory.
@@ -220,9 +219,7 @@ private struct BatchMatching {
         var warnings = warnings
         if droppedWarnings > 0 {
             warnings.append(
-                RPCWarning(
-                    code: .furtherWarnings,
-                    message: "there were \(droppedWarnings) further warnings"))
+                RPCWarning(.furtherWarnings, "there were \(droppedWarnings) further warnings"))
         }
         let rest = rejection.map(BatchResponse.Outcome.rejected) ?? .unanswered
         return BatchResponse(

@@ -101,8 +101,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
             if !response.isSuccess {
                 warnings.append(
                     RPCWarning(
-                        code: .resultWithStatus,
-                        message: "the result has HTTP status \(response.status), expected 2xx"
+                        .resultWithStatus,
+                        "the result has HTTP status \(response.status), expected 2xx"
                     ))
             }
             return UnboxedResponse(
@@ -117,8 +117,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     package func request(for call: RPCCall, id: RPCID?) throws(RPCError) -> JSONObject {
         guard allowsReservedMethods || !call.method.isReserved else {
             throw RPCError(
-                code: .reservedMethod,
-                message: "the method begins with \"rpc.\", which JSON-RPC reserves")
+                .reservedMethod, "the method begins with \"rpc.\", which JSON-RPC reserves")
         }
         var object: JSONObject = [:]
         switch version {
@@ -143,8 +142,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         for (name, value) in additionalMembers {
             guard !Self.ownMembers.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
                 throw RPCError(
-                    code: .reservedMember,
-                    message: "an additional member has one of the protocol's own names")
+                    .reservedMember, "an additional member has one of the protocol's own names")
             }
             object[name] = value
         }
@@ -226,8 +224,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
             ? []
             : [
                 RPCWarning(
-                    code: .bodyForNotification,
-                    message: "the response to a notification has a body, expected none")
+                    .bodyForNotification,
+                    "the response to a notification has a body, expected none")
             ]
         return UnboxedResponse(result: nil, status: response.status, warnings: warnings)
     }
@@ -235,8 +233,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
 extension RPCWarning {
     package static let resultAndError = RPCWarning(
-        code: .resultAndError, message: "a response has both result and error, expected one of them"
+        .resultAndError, "a response has both result and error, expected one of them"
     )
     package static let stringifiedID = RPCWarning(
-        code: .stringifiedID, message: "the server turned a numeric id into a string")
+        .stringifiedID, "the server turned a numeric id into a string")
 }

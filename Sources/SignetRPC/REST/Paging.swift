@@ -91,18 +91,16 @@ public struct Paging: Sendable, Hashable {
         guard case .cursor(_, let target) = way, case .body = target.place else {
             guard request.method == .get else {
                 throw RPCError(
-                    code: .unsupportedCall,
-                    message:
-                        "found the method \(request.method.rawValue), expected GET to read a list, or "
+                    .unsupportedCall,
+                    "found the method \(request.method.rawValue), expected GET to read a list, or "
                         + "POST with the cursor in the body")
             }
             return
         }
         guard request.method == .post else {
             throw RPCError(
-                code: .unsupportedCall,
-                message:
-                    "found the method \(request.method.rawValue), expected POST for a cursor in "
+                .unsupportedCall,
+                "found the method \(request.method.rawValue), expected POST for a cursor in "
                     + "the body")
         }
         var request = request

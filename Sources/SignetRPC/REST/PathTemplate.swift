@@ -1,3 +1,4 @@
+internal import SignetBase
 public import SignetJSON
 
 /// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple
@@ -108,13 +109,13 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     private func expandedValues(of values: JSONObject) throws(RPCError) -> String {
         try expanded { (name) throws(RPCError) -> [String] in
             guard let value = values[name] else {
-                throw .invalidParameters("the path's \(Printable.name(name)) has no value")
+                throw .invalidParameters("the path's \(quoted(name)) has no value")
             }
             var texts: [String] = []
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "the path's \(Printable.name(name)) is of type \(element.typeName), expected "
+                        "the path's \(quoted(name)) is of type \(element.typeName), expected "
                             + "a string, number or boolean")
                 }
                 texts.append(text)
@@ -142,13 +143,12 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         return try path.encoded()
     }
 
+    private static let nameCharacters = ASCIISet(lettersDigitsAnd: "_.-")
+
     private static func names(_ expression: Substring) throws(RPCError) -> [String] {
         var names: [String] = []
         for name in expression.split(separator: ",", omittingEmptySubsequences: false) {
-            let isName = name.utf8.allSatisfy {
-                PercentEncoding.isAlphanumeric($0) || "_.-".utf8.contains($0)
-            }
-            guard !name.isEmpty, isName else {
+            guard !name.isEmpty, name.utf8.allSatisfy({ nameCharacters.contains($0) }) else {
                 throw .invalidPath(
                     "found an expression of other characters than letters, digits, _, . and - in the "
                         + "template; operators and modifiers are not supported")

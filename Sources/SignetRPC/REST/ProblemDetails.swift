@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 
 /// A server's description of an error (RFC 9457, `application/problem+json`).
@@ -67,7 +68,9 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     }
 
     /// The title, shortened, with control characters escaped.
-    public var description: String { title.map { Printable.text($0) } ?? "a problem without title" }
+    public var description: String {
+        title.map { printable($0, limit: 200) } ?? "a problem without title"
+    }
 
     /// The description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 /// How a parameter with several values is written in the query, by OpenAPI 3's styles.
@@ -59,7 +60,7 @@ public struct QueryStyle: Sendable, Hashable {
                 for (member, _) in texts
                 where member.utf8.contains(where: { "[]".utf8.contains($0) }) {
                     throw .invalidParameters(
-                        "found a bracket in a member name of \(Printable.name(name))")
+                        "found a bracket in a member name of \(quoted(name))")
                 }
                 return texts.map { ("\(name)[\($0.name)]", Text([$0.value])) }
             default:
@@ -82,7 +83,7 @@ public struct QueryStyle: Sendable, Hashable {
         }
 
         var encoded: String {
-            pieces.map(PercentEncoding.encode).joined(separator: delimiter)
+            pieces.map { PercentCoding.encoded($0) }.joined(separator: delimiter)
         }
     }
 
@@ -97,7 +98,7 @@ public struct QueryStyle: Sendable, Hashable {
         }
         guard !texts.contains(where: { $0.utf8.contains(own) }) else {
             throw .invalidParameters(
-                "a value of \(Printable.name(name)) contains the character that separates its values"
+                "a value of \(quoted(name)) contains the character that separates its values"
             )
         }
         return Text(texts, delimiter: delimiter)
@@ -110,7 +111,7 @@ public struct QueryStyle: Sendable, Hashable {
 
     static func refusal(of value: JSONValue, in name: String) -> RPCError {
         .invalidParameters(
-            "found a value of type \(value.typeName) in \(Printable.name(name)), which its query "
+            "found a value of type \(value.typeName) in \(quoted(name)), which its query "
                 + "style cannot express")
     }
 }

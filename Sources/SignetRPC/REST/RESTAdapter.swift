@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 import SignetJSON
 
 /// An adapter that also boxes whole REST requests, not only calls with parameters by name.
@@ -95,7 +96,7 @@ public struct RESTAdapter: RESTBoxing {
     /// there were none, or if the path, fields and cookies used them all.
     private func requestAndRest(of call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
         guard !call.isNotification else {
-            throw RPCError(code: .unsupportedCall, message: "REST has no notifications")
+            throw RPCError(.unsupportedCall, "REST has no notifications")
         }
         let name = call.method.name
         let space = name.utf8.firstIndex(of: UInt8(ascii: " ")) ?? name.endIndex
@@ -104,8 +105,7 @@ public struct RESTAdapter: RESTBoxing {
             space == name.endIndex || template.utf8.first == UInt8(ascii: "/")
         else {
             throw RPCError(
-                code: .invalidMethod,
-                message: "the method is neither an HTTP method nor one with a path")
+                .invalidMethod, "the method is neither an HTTP method nor one with a path")
         }
         var request = RESTRequest(method)
         var parameters: JSONObject?
@@ -199,12 +199,12 @@ public struct RESTAdapter: RESTBoxing {
             if style == nil, case .object = value { throw QueryStyle.refusal(of: value, in: name) }
             for pair in try (style ?? .formExploded).pairs(for: name, value: value) {
                 if let owner = owners.updateValue(name, forKey: RPCMethod(pair.name)),
-                    !owner.utf8.elementsEqual(name.utf8)
+                    !sameBytes(owner, name)
                 {
                     throw .invalidParameters(
-                        "two parameters have the name \(Printable.name(pair.name)) in the query")
+                        "two parameters have the name \(quoted(pair.name)) in the query")
                 }
-                pairs.append(PercentEncoding.encode(pair.name) + "=" + pair.value.encoded)
+                pairs.append(PercentCoding.encoded(pair.name) + "=" + pair.value.encoded)
             }
         }
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")

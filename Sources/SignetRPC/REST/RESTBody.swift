@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 
 /// The body of a REST request: bytes and their media type.
@@ -43,17 +44,23 @@ public struct RESTBody: Sendable, Hashable {
             for element in value.array ?? [value] {
                 guard let text = element.scalarText else {
                     throw .invalidParameters(
-                        "\(Printable.name(name)) of the form is of type \(element.typeName), expected "
+                        "\(quoted(name)) of the form is of type \(element.typeName), expected "
                             + "a string, number or boolean")
                 }
                 if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-                PercentEncoding.appendForm(name, to: &bytes)
+                bytes += formText(name)
                 bytes.append(UInt8(ascii: "="))
-                PercentEncoding.appendForm(text, to: &bytes)
+                bytes += formText(text)
             }
         }
         return RESTBody(bytes, contentType: "application/x-www-form-urlencoded")
     }
+
+    private static func formText(_ text: String) -> [UInt8] {
+        PercentCoding.encoded(text, keeping: formCharacters).utf8.map { $0 == 0x20 ? 0x2B : $0 }
+    }
+
+    private static let formCharacters = ASCIISet(lettersDigitsAnd: " *-._")
 
     /// Creates a body of fields and files as `multipart/form-data` (RFC 7578), with a boundary that
     /// none of them contains.
@@ -141,7 +148,7 @@ package struct MediaType: Equatable {
     package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
 
     /// Returns whether a token may contain a byte (RFC 9110, section 5.6.2).
-    static func isToken(_ byte: UInt8) -> Bool {
-        PercentEncoding.isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    static func isToken(_ byte: UInt8) -> Bool { token.contains(byte) }
+
+    private static let token = ASCIISet(lettersDigitsAnd: "!#$%&'*+-.^_`|~")
 }

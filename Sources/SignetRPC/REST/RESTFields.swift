@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 import SignetJSON
 
 /// Writes parameters as fields of a request. A value that could be more than a value is refused.
@@ -9,7 +10,7 @@ enum RESTFields {
     ///   a comma in one of several values, which would make two of it.
     static func field(named name: String, value: JSONValue) throws(RPCError) -> HTTPField? {
         guard let field = HTTPField.Name(name) else {
-            throw .invalidParameters("\(Printable.name(name)) is not a valid field name")
+            throw .invalidParameters("\(quoted(name)) is not a valid field name")
         }
         var texts: [String] = []
         for element in value.array ?? [value] {
@@ -18,12 +19,12 @@ enum RESTFields {
         guard !texts.isEmpty else { return nil }
         guard texts.count == 1 || !texts.contains(where: { $0.utf8.contains(0x2C) }) else {
             throw .invalidParameters(
-                "a value of \(Printable.name(name)) contains the comma that separates its values")
+                "a value of \(quoted(name)) contains the comma that separates its values")
         }
         let text = texts.joined(separator: ",")
         guard HTTPField.isValidValue(text) else {
             throw .invalidParameters(
-                "the value of \(Printable.name(name)) is not a valid field value")
+                "the value of \(quoted(name)) is not a valid field value")
         }
         return HTTPField(name: field, value: text)
     }
@@ -39,7 +40,7 @@ enum RESTFields {
                 text.utf8.allSatisfy(isCookieOctet)
             else {
                 throw .invalidParameters(
-                    "\(Printable.name(name)) has a name or value that is invalid in a cookie")
+                    "\(quoted(name)) has a name or value that is invalid in a cookie")
             }
             pairs.append("\(name)=\(text)")
         }
@@ -55,7 +56,7 @@ enum RESTFields {
     ) throws(RPCError) -> String {
         guard let text = value.scalarText else {
             throw .invalidParameters(
-                "found a value of type \(value.typeName) in \(Printable.name(name)), which \(place) "
+                "found a value of type \(value.typeName) in \(quoted(name)), which \(place) "
                     + "cannot contain")
         }
         return text

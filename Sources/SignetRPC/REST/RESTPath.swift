@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The path of a REST resource, written as a string with values: `"/orders/\(id)/items"`.
 ///
 /// Literal text is used unchanged. Each interpolated value is percent-encoded (RFC 6570, section
@@ -58,14 +60,16 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         if value.isEmpty, defect == nil {
             defect = "a value is empty, which would name another resource"
         }
-        text += PercentEncoding.encode(value)
+        text += PercentCoding.encoded(value)
     }
 
     /// Appends the values of one expression, separated by commas.
     mutating func append(values: [String]) {
         if values.isEmpty || values.contains("") { return append(value: "") }
-        text += values.map(PercentEncoding.encode).joined(separator: ",")
+        text += values.map { PercentCoding.encoded($0) }.joined(separator: ",")
     }
+
+    private static let allowed = ASCIISet(lettersDigitsAnd: "-._~!$&'()*+,;=:@/")
 
     /// Refuses invalid paths (RFC 3986, section 3.3), and those that a server would resolve to
     /// another one.
@@ -83,12 +87,10 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
             switch byte {
             case UInt8(ascii: "%"):
                 let digits = bytes.dropFirst(index + 1).prefix(2)
-                guard digits.count == 2,
-                    digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
-                else { throw .invalidPath("the percent sign at byte \(index) begins no escape") }
-            case _
-            where PercentEncoding.isAlphanumeric(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte):
-                break
+                guard digits.count == 2, digits.allSatisfy({ hexDigit($0) != nil }) else {
+                    throw .invalidPath("the percent sign at byte \(index) begins no escape")
+                }
+            case _ where allowed.contains(byte): break
             default:
                 throw .invalidPath("byte \(index) is not allowed unescaped in a path")
             }
@@ -104,6 +106,6 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
 
 extension RPCError {
     static func invalidPath(_ what: String) -> RPCError {
-        RPCError(code: .invalidPath, message: "the path is invalid: \(what)")
+        RPCError(.invalidPath, "the path is invalid: \(what)")
     }
 }

@@ -1,9 +1,11 @@
+internal import SignetBase
+
 /// The form encoding of query parameters (RFC 9421, section 2.2.8, after the URL standard): decodes
 /// and percent-encodes again, so that each parameter has one spelling.
 enum FormURLEncoding {
     /// Whether the bytes are a possible result of ``encode(_:)`` for a text.
     static func isEncoded(_ bytes: [UInt8]) -> Bool {
-        guard let decoded = decode(bytes[...], plusIsSpace: false) else { return false }
+        guard let decoded = PercentCoding.decoded(bytes[...]) else { return false }
         return encode(decoded) == bytes && String(validating: decoded, as: UTF8.self) != nil
     }
 
@@ -11,42 +13,13 @@ enum FormURLEncoding {
     /// digits.
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        for byte in bytes {
-            if byte.isLetterOrDigit || byte == 0x2A || byte == ASCII.minus || byte == ASCII.dot
-                || byte == 0x5F
-            {
-                result.append(byte)
-            } else {
-                result.append(0x25)
-                result.append(hex[Int(byte >> 4)])
-                result.append(hex[Int(byte & 15)])
-            }
-        }
+        PercentCoding.append(bytes[...], keeping: PercentCoding.form, to: &result)
         return result
     }
 
-    private static let hex = Array("0123456789ABCDEF".utf8)
-
-    /// Decodes `%XX` and, in a form, `+`. Returns nil for an incomplete escape.
-    static func decode(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = true) -> [UInt8]? {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            if byte == 0x25 {
-                guard index + 2 < bytes.endIndex, let high = bytes[index + 1].hexValue,
-                    let low = bytes[index + 2].hexValue
-                else { return nil }
-                result.append(high << 4 | low)
-                index += 3
-                continue
-            }
-            result.append(byte == 0x2B && plusIsSpace ? ASCII.space : byte)
-            index += 1
-        }
-        return result
+    /// Decodes `%XX` and `+`. Returns nil for an incomplete escape.
+    static func decode(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
+        PercentCoding.decoded(bytes, plusIsSpace: true)
     }
 
     /// Returns the bytes as the URL standard reads them. Invalid UTF-8 becomes U+FFFD, so such a

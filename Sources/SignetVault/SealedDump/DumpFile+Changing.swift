@@ -182,6 +182,32 @@ extension DumpFile {
             return try opened.reporting(check, of: file)
         }
 
+        /// Returns the contents of the dump, of any version of the app, for the changes in it; nil
+        /// if there is no dump.
+        ///
+        /// - Throws: `malformed-dump`, `wrong-app`, `wrong-system`, `rolled-back`, and as `open`.
+        func changes(
+            of binding: VersionBinding, with keys: VaultKeys, at now: Int64
+        ) throws(VaultError) -> DumpContents? {
+            if case .nothing = content { return nil }
+            let opened: OpenedDump
+            do throws(VaultError) {
+                let dump = try dump
+                // Any version will do: only its changes are read.
+                try dump.requireBinding(
+                    to: VersionBinding(
+                        app: .init(id: binding.app.id, version: dump.binding.app.version),
+                        system: .init(
+                            id: binding.system.id, version: dump.binding.system.version)))
+                opened = try dump.open(with: keys, now: now)
+            } catch {
+                throw VaultError(
+                    error.code, "\(file): the changes in this dump cannot be kept: \(error.message)"
+                )
+            }
+            return DumpContents(try checked(opened))
+        }
+
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.
         func sequence(
             of app: VersionBinding.Identity, with keys: VaultKeys, at now: Int64

@@ -95,30 +95,55 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// another dump or an empty file the sequence starts at 1. Any other file is never replaced,
     /// because it may be a key file named by mistake.
     ///
+    /// With `keepingChanges`, the values that were changed in the old dump itself (`signet vault
+    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that doesn't
+    /// open then fails the call, because its changes would be lost.
+    ///
     /// - Parameters:
     ///   - configuration: The configuration to seal.
     ///   - keys: The key set or passphrase to seal under.
     ///   - keyID: The root's id; nil is the set's only root. A passphrase accepts any id; nil is
     ///     `passphrase`.
     ///   - binding: The app and versions that can open the dump.
+    ///   - keepingChanges: Whether the changes in the old dump are kept; if not, they are replaced.
     ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
     ///     time.
-    /// - Returns: The content of the new dump, as read back.
-    /// - Throws: `unknown-key`, `unwritable-file`, and as `GlobalConfiguration.seal`.
+    /// - Returns: The content of the new dump, as read back. Its `changed` are the kept keys.
+    /// - Throws: `unknown-key`, `unwritable-file`, and as `GlobalConfiguration.seal`. With
+    ///   `keepingChanges` also `would-lose-changes` if the schema no longer allows a kept value,
+    ///   `malformed-dump`, and as `open` for the old dump.
     @discardableResult
     public func seal(
         _ configuration: GlobalConfiguration, with keys: VaultKeys, keyID: String? = nil,
-        for binding: VersionBinding, now: Int64? = nil
+        for binding: VersionBinding, keepingChanges: Bool = false, now: Int64? = nil
+    ) throws(VaultError) -> OpenedDump {
+        try seal(
+            DumpContents(configuration), of: configuration.schema, with: keys, keyID: keyID,
+            for: binding, keepingChanges: keepingChanges, now: now)
+    }
+
+    /// Seals contents into the file, as `seal(_:with:keyID:for:keepingChanges:now:)` does.
+    ///
+    /// - Parameter schema: The schema that has allowed the contents.
+    @discardableResult
+    package func seal(
+        _ contents: DumpContents, of schema: Schema, with keys: VaultKeys, keyID: String? = nil,
+        for binding: VersionBinding, keepingChanges: Bool = false, now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
         let root = try keys.root(sealingAs: keyID)
         return try change(openedWith: keys, at: now, alsoTrusting: root) {
             current throws(VaultError) in
+            var contents = contents
+            if keepingChanges, let old = try current.changes(of: binding, with: keys, at: now) {
+                contents = try contents.keepingChanges(of: old, allowedBy: schema)
+                    .ordered(by: schema)
+            }
             let last = max(
                 current.sequence(of: binding.app, with: keys, at: now),
                 try current.highestSeen(of: binding) ?? 0)
             let dump = try SealedDump(
-                tail: configuration.sealedTail, sequence: Self.sequence(after: last), with: root,
+                tail: contents.sealedTail, sequence: Self.sequence(after: last), with: root,
                 for: binding, now: now, salt: SealedDump.newSalt())
             return .to(dump, under: root, of: keys, from: nil)
         }

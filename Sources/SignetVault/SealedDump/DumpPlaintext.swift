@@ -3,12 +3,14 @@ import SignetCrypto
 import SignetJSON
 
 /// The plaintext of a dump: a JSON object with the members `app`, `system`, `sequence`, `sealedAt`,
-/// `values` and `origins`.
+/// `values`, `origins` and, if any value was changed in the dump itself, `changed`.
 ///
 /// The text is scanned once; values are created from it only when they are needed.
 struct DumpPlaintext: Sendable {
     let sequence: Int64
     let sealedAt: String
+    /// The keys whose values were changed in the dump itself; a key may have lost its value.
+    let changed: [String]
     private let reader: JSONReader
     private let valuesElement: JSONReader.Element
     private let originsElement: JSONReader.Element
@@ -19,12 +21,18 @@ struct DumpPlaintext: Sendable {
     var object: JSONObject { reader.value(reader.root).object ?? JSONObject() }
 
     /// Returns `"values":{…},"origins":{…}}`, the end of every plaintext: the part that holds the
-    /// configuration.
-    static func tail(values: JSONObject, origins: JSONObject) -> [UInt8] {
+    /// configuration. The member `changed` is left out if it would be empty.
+    static func tail(
+        values: JSONObject, origins: JSONObject, changed: [String] = []
+    ) -> [UInt8] {
         var tail = Array(#""values":"#.utf8)
         tail += JSONValue.object(values).serialized()
         tail += Array(#","origins":"#.utf8)
         tail += JSONValue.object(origins).serialized()
+        if !changed.isEmpty {
+            tail += Array(#","changed":"#.utf8)
+            tail += JSONValue.array(changed.map(JSONValue.string)).serialized()
+        }
         tail.append(UInt8(ascii: "}"))
         return tail
     }
@@ -68,10 +76,15 @@ struct DumpPlaintext: Sendable {
         }
         let members = reader.members(of: reader.root)
         func member(_ name: StaticString) throws(VaultError) -> JSONReader.Element {
-            guard members.count == 6,
+            guard
                 let member = members.first(where: { reader.isString($0.name, equalTo: name) })
-            else { throw Self.tampered("does not have the six expected members") }
+            else { throw Self.tampered("does not have the expected members") }
             return member.value
+        }
+        let changed = members.first { reader.isString($0.name, equalTo: "changed") }?.value
+        // Names are unique, so no other member fits in.
+        guard members.count == (changed == nil ? 6 : 7) else {
+            throw Self.tampered("does not have the expected members")
         }
         let values = try member("values")
         let origins = try member("origins")
@@ -87,11 +100,27 @@ struct DumpPlaintext: Sendable {
         guard values.kind == .object, origins.kind == .object,
             Self.everyValue(of: values, hasOriginIn: origins, reader: reader)
         else { throw Self.tampered("does not have one origin for each value") }
+        self.changed =
+            try changed.map { names throws(VaultError) in
+                guard let names = Self.names(reader.value(names)) else {
+                    throw Self.tampered("does not have a list of distinct keys as \"changed\"")
+                }
+                return names
+            } ?? []
         self.sequence = sequence
         self.sealedAt = sealedAt
         self.reader = reader
         self.valuesElement = values
         self.originsElement = origins
+    }
+
+    /// Returns the texts of a list, or nil if it isn't a list of distinct texts.
+    private static func names(_ value: JSONValue) -> [String]? {
+        guard let elements = value.array else { return nil }
+        let names = elements.compactMap(\.string)
+        guard names.count == elements.count, Set(names.map(ByteName.init)).count == names.count
+        else { return nil }
+        return names
     }
 
     private static func everyValue(

@@ -64,7 +64,7 @@ enum DumpRoot: Sendable {
     ///     stretches a passphrase with the same salt.
     ///   - info: A label of the use, and what the bytes are bound to.
     ///   - count: The number of bytes.
-    /// - Throws: `wrong-key-use` if the key isn't a vault root; `crypto-failure`.
+    /// - Throws: `wrong-key-use` if the key isn't a vault root; `crypto-failed`.
     func derive(salt: [UInt8], info: [UInt8], count: Int) throws(VaultError) -> SecretBytes {
         func expand(_ root: Span<UInt8>) throws(KeyError) -> SecretBytes {
             do throws(CryptoFailure) {
@@ -72,7 +72,7 @@ enum DumpRoot: Sendable {
                 return try HKDF.expand(
                     pseudorandomKey: pseudorandomKey.bytes, info: info.span, count: count)
             } catch {
-                throw KeyError(code: .cryptography, message: error.description)
+                throw KeyError(.cryptoFailed, error.description)
             }
         }
         do throws(KeyError) {

@@ -29,6 +29,10 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     /// The origin of each value: `defaults`, `launch` or `fetched`.
     public var origins: JSONObject { content.origins }
 
+    /// The keys whose values were changed in the dump itself, by `signet vault set` and its kin,
+    /// since it was sealed from a configuration. A key that lost its value there is among them.
+    public var changed: [String] { content.changed }
+
     /// All values, including secret ones.
     package var values: JSONObject { content.values }
     /// The plaintext object, including secret values.
@@ -36,7 +40,7 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// `"values":{…},"origins":{…}}`, to be sealed again unchanged.
     var sealedTail: [UInt8] {
-        DumpPlaintext.tail(values: values, origins: origins)
+        DumpPlaintext.tail(values: values, origins: origins, changed: changed)
     }
 
     /// The app's id and version, and the sequence; no value.
@@ -61,14 +65,15 @@ extension GlobalConfiguration {
         requiring keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
         var settings = [Setting](repeating: Setting(), count: schema.rules.count)
+        var problems: [VaultError] = []
         for (name, value) in opened.values {
             guard let origin = opened.origins[name]?.string.flatMap(ConfigurationOrigin.init)
             else { continue }
             let entry = ConfigurationInput.Entry(
                 name: name, value: value, place: "the dump (\(origin.rawValue))")
-            let checked = try Self.check(entry, from: origin, against: schema)
-            settings[checked.index][origin] = checked.value
+            Self.set(entry, from: origin, into: &settings, schema: schema, problems: &problems)
         }
+        if let error = VaultError(joining: problems) { throw error }
         try self.init(
             schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
     }

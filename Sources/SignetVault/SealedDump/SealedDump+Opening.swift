@@ -134,45 +134,34 @@ extension SealedDump {
     }
 
     private func plaintext(_ keys: borrowing DumpKeys) throws(VaultError) -> DumpPlaintext {
-        let bytes: [UInt8]
-        do throws(CryptoFailure) {
-            // The nonce is derived too. A changed nonce is the same error as any other change.
-            guard constantTimeEqual(keys.material.bytes.extracting(DumpKeys.nonce), nonce.span)
-            else {
-                throw CryptoFailure(operation: "nonce", reason: "", isAuthenticationFailure: true)
-            }
-            bytes = try AES256GCM.open(
-                ciphertext: ciphertext.span, tag: tag.span,
-                key: keys.material.bytes.extracting(DumpKeys.contentKey), nonce: nonce.span,
-                authenticating: encodedHeader.span)
-        } catch {
-            guard error.isAuthenticationFailure else { throw VaultError(error) }
-            throw VaultError(.tampered, "the dump was changed after it was sealed")
+        // The nonce is derived too. A changed nonce is the same error as any other change.
+        guard constantTimeEqual(keys.material.bytes.extracting(DumpKeys.nonce), nonce.span) else {
+            throw Self.tampered
         }
-        return try DumpPlaintext(parsing: bytes, expecting: binding)
+        return try plaintext(contentKey: keys.material.bytes.extracting(DumpKeys.contentKey))
     }
 }
 
 extension VaultError {
-    init(_ failure: CryptoFailure) { self.init(.cryptoFailure, "\(failure)") }
+    init(_ failure: CryptoFailure) { self.init(.cryptoFailed, failure.message) }
 
     /// Creates the error of this module for an error of a key or a key file.
     package init(_ error: KeyError) {
-        let code: Code
-        switch error.code.name {
-        case "unknown-key": code = .unknownKey
-        case "key-revoked": code = .keyRevoked
-        case "key-expired": code = .keyExpired
-        case "key-not-yet-valid": code = .keyNotYetValid
-        case "key-file-permissions": code = .keyFilePermissions
-        case "wrong-key-use": code = .wrongKeyUse
-        case "crypto-failure": code = .cryptoFailure
-        case "unreadable-keys": code = .unreadableFile
-        case "unwritable-keys": code = .unwritableFile
-        case "file-busy": code = .fileBusy
-        case "key-exists": code = .malformedInput
-        default: code = .malformedKeys
-        }
+        let code: Code =
+            switch error.code {
+            case .unknownKey: .unknownKey
+            case .keyRevoked: .keyRevoked
+            case .keyExpired: .keyExpired
+            case .keyNotYetValid: .keyNotYetValid
+            case .keyFilePermissions: .keyFilePermissions
+            case .wrongKeyUse: .wrongKeyUse
+            case .cryptoFailed: .cryptoFailed
+            case .unreadable: .unreadableFile
+            case .unwritable: .unwritableFile
+            case .fileBusy: .fileBusy
+            case .keyExists: .malformedInput
+            default: .malformedKeys
+            }
         self.init(code, error.message)
     }
 }

@@ -106,8 +106,12 @@ struct StateFile: Sendable {
             throw tampered("the file was changed or truncated")
         }
         for root in roots where try state.isAuthenticated(by: root) { return state }
-        let names = roots.map { quoted($0.id) }.joined(separator: " or ")
-        throw tampered("the file was changed, or belongs to another root than \(names)")
+        // A root that replaces another one may have its id.
+        var names: [String] = []
+        for root in roots where !names.contains(quoted(root.id)) { names.append(quoted(root.id)) }
+        throw tampered(
+            "the file was changed, or belongs to another root than "
+                + names.joined(separator: " or "))
     }
 
     private func tampered(_ problem: String) -> VaultError {

@@ -54,19 +54,27 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Returns the root that seals a new dump. Without an id, a key set must have exactly one root.
+    /// Returns the root that seals a new dump. Without an id, a key set must have exactly one root
+    /// that is usable now.
     func root(sealingAs keyID: String?) throws(VaultError) -> DumpRoot {
         switch source {
         case .passphrase(let passphrase):
             return .passphrase(passphrase, id: keyID ?? Self.passphraseID)
         case .set(let set):
             if let keyID { return try root(named: keyID, scheme: .root) }
-            let roots = set.keys.filter { $0.kind == .vault }
+            let all = set.keys.filter { $0.kind == .vault }
+            let now = UnixTime.now()
+            let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
+            // Sealing names what is wrong with the only root.
+            let roots = usable.isEmpty ? all : usable
             guard roots.count == 1 else {
+                let ids = roots.map { quoted($0.id) }.joined(separator: ", ")
                 throw VaultError(
                     .unknownKey,
-                    "found \(roots.count) vault roots in the key set, expected one; "
-                        + "name the one to seal with")
+                    roots.isEmpty
+                        ? "found no vault root in the key set, expected one"
+                        : "found \(roots.count) vault roots in the key set (\(ids)), expected one; "
+                            + "choose one by its id (--key-id)")
             }
             return .key(roots[0])
         }

@@ -105,7 +105,7 @@ struct LineHandler: LogHandler {
         #expect(VaultProvider(live).providerName == "VaultProvider")
     }
 
-    @Test func aReaderThatMarksAValueSecretKeepsItOutOfTheLog() throws {
+    @Test func aReadersSecretValueIsNotLogged() throws {
         let reports = Reports()
         let reader = ConfigReader(
             provider: VaultProvider(try shopConfiguration()), accessReporter: reports)

@@ -114,7 +114,7 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
         }
     }
 
-    @Test func keepsTheConfigurationThatARefusedOneWouldReplace() throws {
+    @Test func aRefusedConfigurationReplacesNothing() throws {
         let file = try TemporaryFile(shopDump())
         let provider = try VaultProvider(
             opening: DumpFile(file.path), with: .keys(keySet()), for: shop, schema: shopSchema(),

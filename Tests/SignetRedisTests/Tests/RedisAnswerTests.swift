@@ -3,10 +3,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("What answers, and is no Redis as it should be")
-struct RedisAnswerTests {
+/// Answers of a server that isn't a correct Redis.
+@Suite struct RedisAnswerTests {
     @Test(
-        "anything but a clear answer refuses",
         arguments: [
             "HTTP/1.1 400 Bad Request\\r\\n\\r\\n", "\\x00", "\\r\\n", "\\xff\\xff\\xff\\xff",
             "+ok\\r\\n",
@@ -20,7 +19,7 @@ struct RedisAnswerTests {
             "-readonly\\r\\n",
             "-OK\\r\\n", "_\\r\\n",
         ])
-    func unclear(_ answer: String) async throws {
+    func refusesUnclearAnswers(_ answer: String) async throws {
         let fake = try await FakeRedis(.answers, answer)
         let store = try RedisNonceStore(fake.options)
         let found = await words {
@@ -36,7 +35,6 @@ struct RedisAnswerTests {
     }
 
     @Test(
-        "Redis's own refusals are named",
         arguments: [
             ("READONLY You can't write against a read only replica.", "it is a replica"),
             ("OOM command not allowed", "its memory is full"),
@@ -46,7 +44,7 @@ struct RedisAnswerTests {
             ("NOREPLICAS Not enough good replicas", "fewer replicas"),
             ("ERR unknown command 'secret'", "it refuses (ERR)"), ("x y", "it refuses (an error)"),
         ])
-    func named(_ error: String, _ wanted: String) async throws {
+    func namesTheErrorsOfRedis(_ error: String, _ wanted: String) async throws {
         let fake = try await FakeRedis(.answers, "-\(error)\\r\\n")
         let store = try RedisNonceStore(fake.options)
         let found = await words {
@@ -56,7 +54,6 @@ struct RedisAnswerTests {
     }
 
     @Test(
-        "a reply of a type that answers no command is refused by name, also after a good one",
         arguments: [
             ("#t\\r\\n", "a boolean"), ("#f\\r\\n", "a boolean"), (",1.5\\r\\n", "a double"),
             (",nan\\r\\n", "a double"), ("(1234567890123\\r\\n", "a big number"),
@@ -65,7 +62,7 @@ struct RedisAnswerTests {
             ("%0\\r\\n", "a map"), ("~0\\r\\n", "a set"), (">0\\r\\n", "a push message"),
             ("|0\\r\\n+OK\\r\\n", "an attribute"),
         ])
-    func otherTypes(_ answer: String, _ type: String) async throws {
+    func refusesOtherTypesByName(_ answer: String, _ type: String) async throws {
         for good in ["+OK", "$-1"] {
             let fake = try await FakeRedis(.answers, "\(good)\\r\\n@\(answer)")
             var options = fake.options
@@ -80,8 +77,7 @@ struct RedisAnswerTests {
         }
     }
 
-    @Test("an answer too many is not taken for the next one's")
-    func tooMany() async throws {
+    @Test func takesNoExtraAnswerForTheNext() async throws {
         let fake = try await FakeRedis(.answers, "+OK\\r\\n$-1\\r\\n")
         var options = fake.options
         options.connections = 1
@@ -90,8 +86,7 @@ struct RedisAnswerTests {
         for number in 0..<6 { #expect(await store.code("n\(number)") == "no error") }
     }
 
-    @Test("a connection that ends before the answer refuses, and nothing is sent again")
-    func lost() async throws {
+    @Test func sendsNothingAgainAfterALostConnection() async throws {
         let fake = try await FakeRedis(.ends)
         let store = try RedisNonceStore(fake.options)
         for _ in 0..<3 {
@@ -101,14 +96,14 @@ struct RedisAnswerTests {
         }
     }
 
+    /// Gives up at once if an answer is too long, and at the deadline if it comes too slowly.
     @Test(
-        "what drips or never ends is given up in time, or at once when it is too much",
         arguments: [
             (FakeRedis.Manner.drips, "+O"), (.drips, "$"),
             (.floods, "$60000000\\r\\nxxxxxxxxxxxxxxxxx"),
             (.floods, "+xxxxxxxxxxxxxxxxxxxxxxxxxxx"), (.isSilent, ""),
         ])
-    func endless(_ manner: FakeRedis.Manner, _ bytes: String) async throws {
+    func givesUpOnEndlessAnswers(_ manner: FakeRedis.Manner, _ bytes: String) async throws {
         let fake = try await FakeRedis(manner, bytes)
         var options = fake.options
         options.commandTimeout = .milliseconds(300)

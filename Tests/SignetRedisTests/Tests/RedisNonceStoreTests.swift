@@ -5,10 +5,10 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Nonces in a real Redis")
-struct RedisNonceStoreTests {
-    @Test("are taken once, two keys' apart, in tasks and by blocking threads")
-    func once() async throws {
+/// Nonces in a real Redis.
+@Suite struct RedisNonceStoreTests {
+    /// From tasks and from blocking threads; two keys have separate nonces.
+    @Test func takesANonceOnce() async throws {
         let host = try await RedisHost.start()
         let store = try RedisNonceStore(host.options)
         #expect(await store.code("a") == "no error")
@@ -32,8 +32,8 @@ struct RedisNonceStoreTests {
         #expect(blocking("", "kc") == "no error")
     }
 
-    @Test("nothing of a message stands in the key space, and each key has its end")
-    func keySpace() async throws {
+    /// Each key of Redis has an expiration.
+    @Test func writesNoTextOfAMessageAsAKey() async throws {
         let host = try await RedisHost.start()
         var options = host.options
         options.prefix = "shop:"
@@ -58,8 +58,8 @@ struct RedisNonceStoreTests {
         #expect(try await host.ask("DBSIZE") == "2")
     }
 
-    @Test("an end far away is no overflow", arguments: [Int64.max, now, 0, .min])
-    func lifetimes(_ expiry: Int64) async throws {
+    @Test(arguments: [Int64.max, now, 0, .min])
+    func takesAnExpirationFarAway(_ expiry: Int64) async throws {
         let host = try await RedisHost.start()
         let store = try RedisNonceStore(host.options)
         for time in [now, -1, Int64.min] {
@@ -73,8 +73,8 @@ struct RedisNonceStoreTests {
         }
     }
 
-    @Test("of concurrent replays at several servers exactly one passes")
-    func concurrent() async throws {
+    /// The verifiers run in several servers.
+    @Test func passesOneOfManyReplays() async throws {
         let host = try await RedisHost.start()
         let stores = try (0..<4).map { _ in try RedisNonceStore(host.options) }
         let count = 500
@@ -100,8 +100,7 @@ struct RedisNonceStoreTests {
         #expect(try await host.ask("DBSIZE") == "\(count)")
     }
 
-    @Test("a socket of the machine, and another database")
-    func places() async throws {
+    @Test func usesASocketOrAnotherDatabase() async throws {
         let host = try await RedisHost.start(port: 0)
         let socket = RedisNonceStore.Options.patient(.socket(host.folder.path("redis")))
         var second = socket
@@ -120,9 +119,8 @@ struct RedisNonceStoreTests {
 
     // MARK: Down and up again
 
-    @Test(
-        "nobody there refuses, and so does a server that went away; one that is back is used again")
-    func downAndUp() async throws {
+    /// Refuses while no server is there.
+    @Test func usesAServerThatComesBack() async throws {
         let port = freePort()
         let store = try RedisNonceStore(.patient(.host("127.0.0.1", port: port)))
         #expect(await store.code("a") == "nonce-store-unavailable")
@@ -138,8 +136,7 @@ struct RedisNonceStoreTests {
         }
     }
 
-    @Test("a connection that Redis ended while it was idle costs no message")
-    func idle() async throws {
+    @Test func replacesAnIdleConnectionThatEnded() async throws {
         let host = try await RedisHost.start()
         var options = host.options
         options.connections = 1
@@ -150,8 +147,8 @@ struct RedisNonceStoreTests {
         }
     }
 
-    @Test("a server that hangs is given up, and used again when it goes on")
-    func hangs() async throws {
+    /// Uses the server again when it responds again.
+    @Test func givesUpOnAServerThatHangs() async throws {
         let host = try await RedisHost.start()
         let patient = try RedisNonceStore(host.options)
         #expect(await patient.code("a") == "no error")
@@ -174,8 +171,7 @@ struct RedisNonceStoreTests {
         #expect(await patient.code("a") == "replayed-nonce")
     }
 
-    @Test("calls that wait are bounded, and all of them end")
-    func bounded() async throws {
+    @Test func boundsTheCallsThatWait() async throws {
         let fake = try await FakeRedis(.isSilent)
         var options = fake.options
         options.connections = 1
@@ -198,8 +194,7 @@ struct RedisNonceStoreTests {
         #expect(outcomes.contains { $0.contains("in time") })
     }
 
-    @Test("tasks that wait leave their threads to others")
-    func suspended() async throws {
+    @Test func blocksNoThreadOfThePool() async throws {
         let fake = try await FakeRedis(.isSilent)
         let store = try RedisNonceStore(fake.options)
         let outcomes = await withTaskGroup(of: String.self) { group in
@@ -217,8 +212,7 @@ struct RedisNonceStoreTests {
 
     // MARK: A Redis that refuses
 
-    @Test("a password that is missing or wrong, and one that is right")
-    func passwords() async throws {
+    @Test func requiresTheRightPassword() async throws {
         let host = try await RedisHost.start(["--requirepass", "s3cret-ZZZZZZ"])
         let folder = try TemporaryDirectory()
         func password(_ text: String) throws -> Passphrase {
@@ -247,8 +241,7 @@ struct RedisNonceStoreTests {
         }
     }
 
-    @Test("a user with few rights")
-    func rights() async throws {
+    @Test func worksForAUserWithFewRights() async throws {
         let host = try await RedisHost.start()
         _ = try await host.ask(
             "ACL", "SETUSER", "few", "on", ">right-ZZZZZZ", "~few:*", "+set", "+ping")
@@ -270,8 +263,7 @@ struct RedisNonceStoreTests {
                 .contains("NOPERM"))
     }
 
-    @Test("a replica, a full memory, a memory that may forget")
-    func settings() async throws {
+    @Test func refusesServersThatMayForget() async throws {
         for (settings, wanted) in [
             (["--replicaof", "127.0.0.1 \(freePort())"], "it is a replica, which does not write"),
             (["--maxmemory", "1"], "its memory is full (OOM)"),
@@ -292,8 +284,7 @@ struct RedisNonceStoreTests {
         #expect(await (try RedisNonceStore(options)).code("a") == "no error")
     }
 
-    @Test("a server that became a replica is not spoken to on the old connection")
-    func failover() async throws {
+    @Test func leavesAServerThatBecameAReplica() async throws {
         let host = try await RedisHost.start()
         var options = host.options
         options.connections = 1

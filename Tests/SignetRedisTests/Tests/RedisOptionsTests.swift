@@ -2,10 +2,9 @@ import SignetRedis
 import SignetSigning
 import Testing
 
-@Suite("Where a Redis is")
-struct RedisOptionsTests {
+/// The URL and the options of a Redis.
+@Suite struct RedisOptionsTests {
     @Test(
-        "is read from a URL",
         arguments: [
             ("redis://h", RedisNonceStore.Options.host("h")), ("redis://h/", .host("h")),
             ("redis://h:1", .host("h", port: 1)),
@@ -13,12 +12,11 @@ struct RedisOptionsTests {
             ("redis://[::1]:7", .host("::1", port: 7)), ("redis://[::1]", .host("::1")),
             ("unix:/run/redis", .socket("/run/redis")),
         ])
-    func urls(_ text: String, _ wanted: RedisNonceStore.Options) throws {
+    func readsAURL(_ text: String, _ wanted: RedisNonceStore.Options) throws {
         #expect(try RedisNonceStore.Options(url: text) == wanted)
     }
 
-    @Test("a database and TLS too")
-    func more() throws {
+    @Test func readsDatabaseAndTLS() throws {
         let options = try RedisNonceStore.Options(url: "rediss://h:6380/3")
         #expect(options.database == 3)
         #expect(options.tls == RedisNonceStore.Options.TLS())
@@ -26,7 +24,6 @@ struct RedisOptionsTests {
     }
 
     @Test(
-        "or refused, without a word of it",
         arguments: [
             "", "h", "http://h", "redis:", "redis://", "redis:///", "redis://:6379", "redis://h:",
             "redis://h:0", "redis://h:65536", "redis://h:-1", "redis://h:x", "redis://h:1x",
@@ -38,7 +35,7 @@ struct RedisOptionsTests {
             "unix:" + String(repeating: "x", count: 108),
             "redis://h:99999999999999999999", "REDIS://h",
         ])
-    func refused(_ text: String) async {
+    func refusesAURLWithoutRepeatingIt(_ text: String) async {
         let found = await words {
             _ = try RedisNonceStore.Options(url: text)
         }
@@ -46,8 +43,7 @@ struct RedisOptionsTests {
         #expect(!found.contains("secret"))
     }
 
-    @Test("options beyond their bounds are refused")
-    func bounds() async {
+    @Test func refusesOptionsOutOfBounds() async {
         let changes: [(inout RedisNonceStore.Options) -> Void] = [
             { $0.connections = 0 }, { $0.connections = 65 }, { $0.waitingLimit = 0 },
             { $0.prefix = "a b" }, { $0.prefix = "ä" }, { $0.database = -1 }, { $0.username = "u" },

@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-@Suite("Redis through TLS")
-struct RedisTLSTests {
+/// A Redis through TLS, with trusted and untrusted certificates.
+@Suite struct RedisTLSTests {
     private func start(
         _ certificate: TestAuthority.Certificate, _ more: [String] = []
     ) async throws -> (host: RedisHost, options: RedisNonceStore.Options) {
@@ -22,8 +22,8 @@ struct RedisTLSTests {
         return (host, options)
     }
 
-    @Test("a server that the authorities vouch for, by name and by address")
-    func trusted() async throws {
+    /// By name and by address.
+    @Test func connectsToATrustedServer() async throws {
         let (host, options) = try await start(TestAuthority.trusted.get().leaf)
         let store = try RedisNonceStore(options)
         for number in 0..<20 {
@@ -39,8 +39,7 @@ struct RedisTLSTests {
         #expect(await store.code("x") == "no error")
     }
 
-    @Test("many calls at once on few connections")
-    func many() async throws {
+    @Test func sharesFewConnections() async throws {
         let (host, options) = try await start(TestAuthority.trusted.get().leaf)
         let store = try RedisNonceStore(options)
         let count = 300
@@ -60,8 +59,8 @@ struct RedisTLSTests {
         #expect(try await host.ask("DBSIZE") == "\(count)")
     }
 
-    @Test("a server that nobody vouches for, or for another name, gets no command")
-    func untrusted() async throws {
+    /// Its certificate has an unknown issuer or another name.
+    @Test func sendsNoCommandToAnUntrustedServer() async throws {
         let authority = try TestAuthority.trusted.get()
         let rogue = try TestAuthority.rogue.get()
         let expired = try authority.issue(from: "20200101000000Z", to: "20210101000000Z")
@@ -84,8 +83,7 @@ struct RedisTLSTests {
         }
     }
 
-    @Test("TLS is not left out, and not begun where there is none")
-    func mixed() async throws {
+    @Test func needsTLSOnBothSides() async throws {
         let (host, options) = try await start(TestAuthority.trusted.get().leaf)
         // Either side may wait for the other.
         var bare = options
@@ -100,8 +98,7 @@ struct RedisTLSTests {
         #expect(try await host.ask("DBSIZE") == "0")
     }
 
-    @Test("a server that wants to see a certificate")
-    func mutual() async throws {
+    @Test func showsItsCertificate() async throws {
         let authority = try TestAuthority.trusted.get()
         let client = try authority.selfSigned(host: "client")
         let (host, options) = try await start(
@@ -117,8 +114,7 @@ struct RedisTLSTests {
         #expect(try await host.ask("DBSIZE") == "1")
     }
 
-    @Test("files that are not there or no PEM refuse")
-    func files() async throws {
+    @Test func refusesFilesThatAreNotPEM() async throws {
         let (host, options) = try await start(TestAuthority.trusted.get().leaf)
         let folder = try TemporaryDirectory()
         for path in [folder.path("absent"), try folder.write("no PEM", to: "text"), folder.path] {
@@ -132,8 +128,8 @@ struct RedisTLSTests {
         #expect(try await host.ask("DBSIZE") == "0")
     }
 
-    @Test("a handshake that never ends is given up", arguments: [FakeRedis.Manner.isSilent])
-    func silent(_ manner: FakeRedis.Manner) async throws {
+    @Test(arguments: [FakeRedis.Manner.isSilent])
+    func givesUpOnAnEndlessHandshake(_ manner: FakeRedis.Manner) async throws {
         let fake = try await FakeRedis(manner)
         var options = fake.options
         options.connectTimeout = .milliseconds(200)

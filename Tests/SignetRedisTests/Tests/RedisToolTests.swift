@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("signet verify --nonce-store")
-struct RedisToolTests {
+/// `signet verify --nonce-store` with a Redis.
+@Suite struct RedisToolTests {
     private func run(_ folder: TemporaryDirectory, _ arguments: String...) async throws
         -> ProcessOutput
     {
@@ -31,8 +31,7 @@ struct RedisToolTests {
             arguments + more + ["--json", "signed"], directory: folder.url)
     }
 
-    @Test("takes a message once, with a password that is no argument")
-    func once() async throws {
+    @Test func takesAMessageOnceWithAPassword() async throws {
         let host = try await RedisHost.start(["--requirepass", "right-ZZZZZZ"])
         let folder = try await prepared()
         try folder.write("right-ZZZZZZ\n", to: "password")
@@ -56,8 +55,7 @@ struct RedisToolTests {
         #expect(explained.exit == 1 && explained.text.contains("replayed-nonce"))
     }
 
-    @Test("trusts the system's authorities, and none that an environment variable names")
-    func trustIsTheSystems() async throws {
+    @Test func trustsOnlyTheSystemsAuthorities() async throws {
         let authority = try TestAuthority.trusted.get()
         let port = freePort()
         let host = try await RedisHost.start([
@@ -103,8 +101,7 @@ struct RedisToolTests {
         #expect(trusted.exit == 0, "\(trusted.stderr)")
     }
 
-    @Test("a Redis that is away is no usable answer; wrong options are wrong usage")
-    func refusals() async throws {
+    @Test func tellsAnOutageFromWrongUsage() async throws {
         let folder = try await prepared()
         let away = try await verify(folder, "--nonce-store", "redis://127.0.0.1:\(freePort())")
         #expect(away.exit == 3 && away.text.contains("nonce-store-unavailable"))

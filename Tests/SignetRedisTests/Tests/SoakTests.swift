@@ -7,18 +7,17 @@ import Testing
 
 /// Replays by the hundred thousand, through the whole verifier: `make soak`. Without `SIGNET_SOAK` the same
 /// with fewer requests.
-@Suite("Replays in great numbers", .serialized)
-struct SoakTests {
+@Suite(.serialized) struct SoakTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 100_000 : 300
     private static let replays = 8
 
     enum Kind: String, CaseIterable, Sendable { case memory, file, redis }
 
+    /// Eight concurrent replays at two verifiers, in each of two runs.
     @Test(
-        "of 8 concurrent replays at two verifiers exactly one passes, in each of two runs",
         arguments: Kind.allCases)
-    func replays(_ kind: Kind) async throws {
+    func passesOneOfEightReplays(_ kind: Kind) async throws {
         let folder = try TemporaryDirectory()
         let host = kind == .redis ? try await RedisHost.start() : nil
         let memory = MemoryNonceStore()

@@ -3,10 +3,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Byte-equal with PyPI's botocore, which signs what AWS's own tools send, and with awscrt as botocore
-/// configures it. Ours is told region and service alone.
-@Suite("SigV4 beside botocore")
-struct BotocoreTests {
+/// The same bytes as PyPI's botocore, which signs for AWS's own tools, and as awscrt configured
+/// as botocore configures it. Our signer gets region and service only.
+@Suite struct BotocoreTests {
     private static let script = """
         import sys, json, base64, datetime, botocore.auth, botocore.crt.auth
         from botocore.crt.auth import (
@@ -112,8 +111,8 @@ struct BotocoreTests {
         try #require(request.other["now"].flatMap { Int64($0) })
     }
 
-    @Test("the same bytes as botocore's", arguments: ways)
-    func equal(_ way: String) async throws {
+    @Test(arguments: ways)
+    func signsTheBytesThatBotocoreSigns(_ way: String) async throws {
         let own = Self.requests(way)
         let theirs = try await Self.answers.value.filter { $0.way == way }
         #expect(theirs.count == own.count)
@@ -138,8 +137,8 @@ struct BotocoreTests {
         }
     }
 
-    @Test("what botocore signed verifies, and nothing changed after", arguments: ways)
-    func theirs(_ way: String) async throws {
+    @Test(arguments: ways)
+    func verifiesWhatBotocoreSigned(_ way: String) async throws {
         for var answer in try await Self.answers.value.filter({ $0.way == way }) {
             // awscrt adds the host that `message()` adds too.
             answer["Host"] = nil

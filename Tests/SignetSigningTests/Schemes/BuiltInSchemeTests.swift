@@ -7,8 +7,7 @@ import Testing
 @testable import SignetSigning
 
 /// Every scheme that is built in, by its document: signs, verifies, and refuses what was changed.
-@Suite("Built-in schemes")
-struct BuiltInSchemeTests {
+@Suite struct BuiltInSchemeTests {
     /// A message that a scheme signs, with what it must know.
     struct Example: CustomTestStringConvertible, Sendable {
         let name: String
@@ -77,7 +76,7 @@ struct BuiltInSchemeTests {
 
     private static func makeKeys(_ secret: [UInt8]) -> KeySet {
         do {
-            var rsa = try KeyFile.generate(.rsa, id: "rsa")
+            var rsa = try KeyFile.tree(.rsa, id: "rsa")
             rsa["alg"] = "RS256"
             return try Sample.keySet([
                 Sample.jwk("secret", #""use":"sig","alg":"HS256""#, secret),
@@ -89,15 +88,14 @@ struct BuiltInSchemeTests {
     static let keys = makeKeys(Sample.secret)
     static let others = makeKeys(Sample.longSecret)
 
-    @Test("there is an example of each")
-    func all() {
+    @Test func hasAnExampleOfEachScheme() {
         #expect(Set(Example.all.map(\.name)) == Set(SigningScheme.names))
     }
 
     @Test(
-        "the document reads back as the same scheme, with the same findings", arguments: Example.all
+        arguments: Example.all
     )
-    func document(_ example: Example) throws {
+    func readsItsDocumentBack(_ example: Example) throws {
         let scheme = try example.scheme()
         let text = JSONValue.object(scheme.document).serialized(.pretty)
         let again = try SigningScheme.Insecure.scheme(document: text)
@@ -108,8 +106,8 @@ struct BuiltInSchemeTests {
                 == (isWeak ? "insecure-scheme" : "no error"))
     }
 
-    @Test("what is signed verifies, and no covered part can be changed", arguments: Example.all)
-    func roundTrip(_ example: Example) throws {
+    @Test(arguments: Example.all)
+    func refusesAChangeOfACoveredPart(_ example: Example) throws {
         let message = try example.signed()
         let verifier = try example.verifier()
         let proof = try verifier.verify(message, now: Sample.now)
@@ -151,8 +149,7 @@ struct BuiltInSchemeTests {
         }
     }
 
-    @Test("parameters that were read from a body prove no bytes of it")
-    func parameters() throws {
+    @Test func provesNoBodyByItsParameters() throws {
         for example in Example.all
         where ["ctnetworking-post", "wechat-v2", "ctnetworking-get"].contains(example.name) {
             let message = try example.signed()
@@ -177,8 +174,8 @@ struct BuiltInSchemeTests {
         }
     }
 
-    @Test("under another key, or none", arguments: Example.all)
-    func keys(_ example: Example) throws {
+    @Test(arguments: Example.all)
+    func refusesAnotherKeyOrNone(_ example: Example) throws {
         let message = try example.signed()
         let verifier = try example.verifier(Self.others)
         #expect(code { _ = try verifier.verify(message, now: Sample.now) } == "signature-mismatch")
@@ -193,10 +190,10 @@ struct BuiltInSchemeTests {
         }
     }
 
+    /// The fields are missing, repeated, cut short, too long or changed.
     @Test(
-        "fields of the signature: missing, doubled, cut, lengthened, of other bytes",
         arguments: Example.all)
-    func fields(_ example: Example) throws {
+    func refusesBrokenSignatureFields(_ example: Example) throws {
         let message = try example.signed()
         let verifier = try example.verifier()
         let added = try example.added()
@@ -232,10 +229,10 @@ struct BuiltInSchemeTests {
         }
     }
 
+    /// The signed message stays unchanged.
     @Test(
-        "a message that is signed already is not signed again, and stays as it was",
         arguments: Example.all)
-    func twice(_ example: Example) throws {
+    func refusesToSignTwice(_ example: Example) throws {
         var message = try example.signed()
         let before = message
         #expect(
@@ -244,8 +241,8 @@ struct BuiltInSchemeTests {
         #expect(message == before)
     }
 
-    @Test("clocks before 1970 and behind all time", arguments: Example.all)
-    func clocks(_ example: Example) throws {
+    @Test(arguments: Example.all)
+    func refusesTimesThatNoClockShows(_ example: Example) throws {
         let signed = try example.signed()
         for now in [-1, Int64.min, 1_000_000_000_000_000, Int64.max] {
             var message = try SignableMessage(parsing: Array(example.text.utf8))
@@ -262,8 +259,7 @@ struct BuiltInSchemeTests {
                 == "invalid-time")
     }
 
-    @Test("a response where a request is signed")
-    func response() throws {
+    @Test func refusesAResponse() throws {
         for example in Example.all
         where !["rfc9421", "salted-hmac-v1", "stripe", "github", "standard-webhooks"].contains(
             example.name)

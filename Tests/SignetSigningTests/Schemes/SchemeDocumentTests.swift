@@ -6,8 +6,7 @@ import Testing
 @testable import SignetSigning
 
 /// Documents of the scheme language: what the reader refuses, and whether the JSON Schema agrees.
-@Suite("Scheme documents")
-struct SchemeDocumentTests {
+@Suite struct SchemeDocumentTests {
     /// A document, made of a good one by a patch (RFC 7396).
     struct Case: CustomTestStringConvertible, Sendable {
         let about: String
@@ -43,13 +42,13 @@ struct SchemeDocumentTests {
         return (cases("good"), cases("broken"))
     }
 
-    @Test("what is good is read", arguments: good)
-    func accepted(_ test: Case) throws {
+    @Test(arguments: good)
+    func readsGoodDocuments(_ test: Case) throws {
         _ = try SigningScheme.Insecure.scheme(document: test.document.serialized())
     }
 
-    @Test("what is broken is refused, with found, wanted and where", arguments: broken)
-    func refused(_ test: Case) throws {
+    @Test(arguments: broken)
+    func namesFoundExpectedAndPlace(_ test: Case) throws {
         let error = #expect(throws: SigningError.self) {
             try SigningScheme.Insecure.scheme(document: test.document.serialized())
         }
@@ -61,19 +60,17 @@ struct SchemeDocumentTests {
     }
 
     @Test(
-        "what is no JSON object is refused",
         arguments: [
             "", " ", "null", "[]", "7", "\"acme\"", "{", "{\"signet-scheme\":1,}", "{'name':1}",
             "{\"signet-scheme\":1} x", "\u{FEFF}{\"signet-scheme\":1}", "{\"a\":1,\"a\":2}",
             "{\"name\":\"\\ud800\"}", "{\"name\":\"a\nb\"}", "// a comment\n{}",
             "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
         ])
-    func text(_ text: String) {
+    func refusesWhatIsNotAnObject(_ text: String) {
         #expect(code { _ = try SigningScheme(document: Array(text.utf8)) } == "malformed-scheme")
     }
 
-    @Test("what is no UTF-8, or too long, is refused")
-    func bytes() throws {
+    @Test func refusesInvalidUTF8AndLongText() throws {
         let good = try #require(Self.good.first).document.serialized()
         #expect(code { _ = try SigningScheme(document: good) } == "no error")
         let name = try #require(good.firstRange(of: Array("acme".utf8)))
@@ -88,8 +85,7 @@ struct SchemeDocumentTests {
             code { _ = try SigningScheme(document: good + padding + [0x20]) } == "malformed-scheme")
     }
 
-    @Test("the refusal of a weak scheme names what takes it")
-    func weakRefusal() throws {
+    @Test func refusalNamesHowToAllowAWeakScheme() throws {
         let error = #expect(throws: SigningError.self) {
             try SigningScheme(named: "wechat-v2")
         }
@@ -98,8 +94,7 @@ struct SchemeDocumentTests {
         #expect(error?.message.contains("SigningScheme.Insecure") == true)
     }
 
-    @Test("a scheme that is weak must be allowed by name")
-    func weak() throws {
+    @Test func refusesAWeakSchemeUnlessAllowed() throws {
         let weak = Self.good.filter { $0.document["sign"]?["hash"] != nil }
         #expect(!weak.isEmpty)
         for (hash, wanted) in [
@@ -125,8 +120,8 @@ struct SchemeDocumentTests {
         json.dump([validator.is_valid(document) for document in task["documents"]], sys.stdout)
         """
 
-    @Test("the JSON Schema takes what is built in, and says what the reader says of all others")
-    func schema() async throws {
+    /// The JSON Schema accepts the built-in documents, and refuses what the reader refuses.
+    @Test func schemaAgreesWithTheReader() async throws {
         let builtIn = try SigningScheme.names.map { name in
             JSONValue.object(try SigningScheme.Insecure.scheme(named: name).document)
         }
@@ -146,8 +141,8 @@ struct SchemeDocumentTests {
         #expect(Self.broken.count { $0.isSeenBySchema } > 100)
     }
 
-    @Test("the documents of the engines are read, and no others that name one")
-    func engines() throws {
+    /// A document names an engine only if it is that engine's own.
+    @Test func readsTheEnginesOwnDocumentsOnly() throws {
         for name in ["rfc9421", "salted-hmac-v1"] {
             let document = try SigningScheme(named: name).document
             let own = JSONValue.object(document)

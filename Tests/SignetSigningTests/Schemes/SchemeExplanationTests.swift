@@ -3,9 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// What a signer and a verifier say of the text that a scheme's document makes.
-@Suite("Explanations of schemes")
-struct SchemeExplanationTests {
+/// The explanation of the text that a scheme's document describes.
+@Suite struct SchemeExplanationTests {
     private static let keys: KeySet = {
         do { return try Partner.keys([("AKIDEXAMPLE", "a secret that nobody may see")]) } catch {
             preconditionFailure("\(error)")
@@ -28,8 +27,8 @@ struct SchemeExplanationTests {
         return (message, result.parts, result.base)
     }
 
-    @Test("SigV4: every part by its name in the document, also what the hash hides")
-    func aws() throws {
+    /// With SigV4, each part is shown by its name in the document.
+    @Test func showsWhatTheHashHides() throws {
         for placement in ["header", "query"] {
             let settings = Self.aws.merging(["placement": placement]) { $1 }
             let (message, parts, base) = try signed("aws-sigv4", settings)
@@ -63,8 +62,7 @@ struct SchemeExplanationTests {
         }
     }
 
-    @Test("a text that is signed as it stands, its body too")
-    func webhooks() throws {
+    @Test func showsATextThatIsSignedUnchanged() throws {
         let (message, parts, _) = try signed("stripe")
         #expect(parts.map(\.identifier) == ["{time}", "{body}"])
         #expect(parts.map { text($0.value) } == ["\(Sample.now)", "body"])
@@ -76,8 +74,7 @@ struct SchemeExplanationTests {
         #expect(explanation.base.map(text) == "\(Sample.now).b0dy")
     }
 
-    @Test("as far as it comes where a part is missing")
-    func partial() throws {
+    @Test func stopsWhereAPartIsMissing() throws {
         let message = try signed("tencent-tc3", ["service": "cvm"]).message
         let verifier = try Partner.verifier("tencent-tc3", Self.keys, ["service": "cvm"])
         let changed = try message.replacing("Content-Type: text/plain\r\n", with: "")
@@ -92,11 +89,10 @@ struct SchemeExplanationTests {
     }
 
     @Test(
-        "hold no key and no MAC that was expected",
         arguments: [
             "aws-sigv4", "tencent-tc3", "alibaba-acs3", "standard-webhooks", "stripe", "github",
         ])
-    func secrets(_ scheme: String) throws {
+    func showsNoKeyAndNoExpectedMAC(_ scheme: String) throws {
         let settings =
             ["aws-sigv4": Self.aws, "tencent-tc3": ["service": "cvm"]][scheme] ?? [:]
         let (message, parts, _) = try signed(scheme, settings)

@@ -4,16 +4,14 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// The code and the documents of the article "Writing a scheme for a partner", as they stand there.
-@Suite("The guide to schemes")
-struct SchemeGuideTests {
+/// The code and the documents of the article "Writing a scheme for a partner", unchanged.
+@Suite struct SchemeGuideTests {
     private static func blocks(in language: String) throws -> [String] {
         try Article("Sources/SignetSigning/SignetSigning.docc/Writing-a-scheme-for-a-partner.md")
             .blocks(in: language).map { $0.joined(separator: "\n") }
     }
 
-    @Test("its code signs and verifies by its document, and refuses what was changed")
-    func code() throws {
+    @Test func signsAndVerifiesByTheGuidesDocument() throws {
         let document = Array(try #require(Self.blocks(in: "json").last).utf8)
         let keys = try Partner.keys([("shop-7", "leaf-and-bud")])
         let request = Array(
@@ -53,8 +51,7 @@ struct SchemeGuideTests {
         }
     }
 
-    @Test("a partner's own milliseconds are read and signed as they came")
-    func milliseconds() throws {
+    @Test func keepsThePartnersMilliseconds() throws {
         let document = Array(try #require(Self.blocks(in: "json").last).utf8)
         let keys = try Partner.keys([("shop-7", "leaf-and-bud")])
         var policy = VerificationPolicy()
@@ -78,8 +75,8 @@ struct SchemeGuideTests {
         }
     }
 
-    @Test("every word of its code stands in this file, in the same order")
-    func words() throws {
+    /// Every word of the guide's code is in this file, in the same order.
+    @Test func guideShowsThisCode() throws {
         func words(_ text: String) -> String {
             text.split { $0.isWhitespace }.joined(separator: " ")
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignetSigning
 
-/// What `signet schemes lint` names.
+/// The findings of `signet schemes lint`.
 @Suite struct SchemeLintTests {
     @Test(arguments: [
         ("rfc9421", []), ("salted-hmac-v1", []), ("alibaba-acs3", []),
@@ -104,6 +104,14 @@ import Testing
             ]
         ),
         ("no-time", ["text": "{method}\n{host}\n{target}\n{nonce}\n{body}"]),
+        ("no-time", ["text": "{method}\n{host}\n{target}\n{time.day}\n{nonce}\n{body}"]),
+        (
+            "no-time",
+            [
+                "text": "{method}\n{host}\n{target}\n{nonce}\n{body}",
+                "sign": ["hmac": "sha256", "chain": ["{time.date}"]],
+            ]
+        ),
         ("no-nonce", ["text": "{method}\n{host}\n{target}\n{time}\n{body}"]),
         ("no-method", ["text": "{host}\n{target}\n{time}\n{nonce}\n{body}"]),
         ("no-host", ["text": "{method}\n{target}\n{time}\n{nonce}\n{body}"]),
@@ -119,5 +127,45 @@ import Testing
     @Test(arguments: weak)
     func eachWeaknessIsNamed(_ code: String, _ changes: JSONObject) throws {
         #expect(try Self.scheme(changes).findings.map(\.code.name).contains(code))
+    }
+
+    static let signedElsewhere: [(String, JSONObject)] = [
+        (
+            "no-time",
+            [
+                "text": "{method}\n{host}\n{target}\n{nonce}\n{body}",
+                "sign": ["hash": "sha256", "behind": "\n{time}\n{secret}"],
+            ]
+        ),
+        (
+            "no-nonce",
+            [
+                "text": "{method}\n{host}\n{target}\n{time}\n{body}",
+                "sign": ["hmac": "sha256", "chain": ["{nonce}", "constant"]],
+            ]
+        ),
+        (
+            "no-method",
+            [
+                "text": "{host}\n{target}\n{time}\n{nonce}\n{body}",
+                "sign": ["hash": "sha256", "before": "{secret}{method}\n"],
+            ]
+        ),
+    ]
+
+    @Test(arguments: signedElsewhere)
+    func whatIsSignedBesideTheTextCounts(_ code: String, _ changes: JSONObject) throws {
+        #expect(try !Self.scheme(changes).findings.map(\.code.name).contains(code))
+    }
+
+    /// A verifier must know the time that is hashed beside the secret.
+    @Test func aTimeBesideTheSecretIsProved() throws {
+        let scheme = try Self.scheme([
+            "text": "{method}\n{host}\n{target}\n{nonce}\n{body}",
+            "sign": ["hash": "sha256", "behind": "\n{time}\n{secret}"],
+        ])
+        let message = try Sample.signed(scheme)
+        let verified = try Sample.verifier(scheme).verify(message, now: Sample.now)
+        #expect(verified.created == Sample.now)
     }
 }

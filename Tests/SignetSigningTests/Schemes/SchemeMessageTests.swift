@@ -6,10 +6,8 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSigning
 
-/// What clumsy programs and attackers do to messages under a scheme, each with the one code it is
-/// refused by.
-@Suite("Messages under a scheme")
-struct SchemeMessageTests {
+/// Malformed and hostile messages under a scheme, with the error code that refuses each.
+@Suite struct SchemeMessageTests {
     private static let aws = ["region": "eu-central-1", "service": "iam"]
     /// The service that the body's hash is sent to as a field too.
     private static let s3 = ["region": "eu-central-1", "service": "s3"]
@@ -41,7 +39,6 @@ struct SchemeMessageTests {
     }
 
     @Test(
-        "settings that are missing, unknown, or cannot be written",
         arguments: [
             ([:], "missing-option"), (["region": "eu"], "missing-option"),
             (["service": "iam", "region": "eu", "regoin": "x"], "unsupported-option"),
@@ -58,7 +55,7 @@ struct SchemeMessageTests {
             (["service": "iam", "region": "eu/west"], "invalid-value"),
             (["service": "iam", "region": "eu", "placement": "query"], "no error"),
         ])
-    func settings(_ settings: [String: String], _ wanted: String) throws {
+    func refusesMissingAndUnknownSettings(_ settings: [String: String], _ wanted: String) throws {
         #expect(sign("aws-sigv4", settings) == wanted)
         guard wanted != "no error", settings["region"] != "eu/west" else { return }
         var policy = VerificationPolicy()
@@ -71,7 +68,6 @@ struct SchemeMessageTests {
     }
 
     @Test(
-        "nonces that cannot be written, or read back",
         arguments: [
             ("standard-webhooks", "msg_1", "no error"), ("standard-webhooks", "", "invalid-value"),
             ("standard-webhooks", "a.b", "invalid-value"),
@@ -82,12 +78,11 @@ struct SchemeMessageTests {
             ("standard-webhooks", String(repeating: "a", count: 256), "no error"),
             ("alibaba-acs3", "a,b", "no error"), ("alibaba-acs3", "a\nb", "invalid-value"),
         ])
-    func nonces(_ scheme: String, _ nonce: String, _ wanted: String) {
+    func refusesNoncesThatCannotBeWritten(_ scheme: String, _ nonce: String, _ wanted: String) {
         #expect(sign(scheme, nonce: nonce) == wanted)
     }
 
     @Test(
-        "ids of keys that cannot be written, or read back",
         arguments: [
             ("aws-sigv4", "AKID", "no error"), ("aws-sigv4", "a/b", "invalid-value"),
             ("aws-sigv4", "a b", "invalid-value"), ("aws-sigv4", "\u{e9}", "invalid-value"),
@@ -97,15 +92,14 @@ struct SchemeMessageTests {
             // It travels nowhere.
             ("github", "a/b \u{e9}", "no error"),
         ])
-    func keyIDs(_ scheme: String, _ id: String, _ wanted: String) {
+    func refusesKeyIDsThatCannotBeWritten(_ scheme: String, _ id: String, _ wanted: String) {
         let settings = scheme == "aws-sigv4" ? Self.aws : [:]
         #expect(sign(scheme, settings, key: Sample.jwk(id, #""use":"sig""#)) == wanted)
     }
 
-    @Test("keys of the wrong type, algorithm or use")
-    func keys() throws {
+    @Test func refusesKeysOfAnotherTypeOrUse() throws {
         func generated(_ kind: Key.Kind, alg: String? = nil) throws -> String {
-            var jwk = try KeyFile.generate(kind, id: "k")
+            var jwk = try KeyFile.tree(kind, id: "k")
             if let alg { jwk["alg"] = .string(alg) }
             return String(decoding: JSONValue.object(jwk).serialized(), as: UTF8.self)
         }
@@ -143,11 +137,17 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test("options that a scheme does not have, and ends that cannot be")
-    func options() throws {
+    /// Refuses impossible expirations too.
+    @Test func refusesOptionsThatTheSchemeLacks() throws {
         #expect(sign("stripe") { $0.label = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.tag = "a" } == "unsupported-option")
         #expect(sign("stripe") { $0.coveredComponents = [] } == "unsupported-option")
+        #expect(sign("stripe") { $0.lifetime = 60 } == "unsupported-option")
+        #expect(
+            sign("stripe") { $0.acceptSignature = AcceptSignature(label: "s", components: []) }
+                == "unsupported-option")
+        #expect(sign("stripe") { $0.addsNonce = true } == "unsupported-option")
+        #expect(sign("alibaba-acs3") { $0.addsNonce = true } == "no error")
         #expect(sign("stripe", expires: Sample.now + 1) == "unsupported-option")
         let query = Self.aws.merging(["placement": "query"]) { $1 }
         for (end, wanted) in [
@@ -157,8 +157,7 @@ struct SchemeMessageTests {
         ] { #expect(sign("aws-sigv4", query, expires: end) == wanted) }
     }
 
-    @Test("what the signature would add stands there already")
-    func duplicates() {
+    @Test func refusesWhatIsAlreadyThere() {
         let head = "POST /a HTTP/1.1\nHost: h.example\nContent-Type: text/plain\n"
         for line in [
             "Authorization: Basic AA==", "authorization: x", "X-Amz-Date: 20261121T000000Z",
@@ -177,8 +176,7 @@ struct SchemeMessageTests {
                 == "duplicate-field")
     }
 
-    @Test("what must be there is not")
-    func missing() {
+    @Test func refusesAMissingPart() {
         #expect(
             sign(
                 "tencent-tc3", ["service": "cvm"],
@@ -189,7 +187,6 @@ struct SchemeMessageTests {
     }
 
     @Test(
-        "bodies that are no flat XML",
         arguments: [
             "", "x", "<xml>", "<xml></xml", "<xml></lmx>", "<xml><a>b</xml>", "<xml><a>b</b></xml>",
             "<xml><a><b>c</b></a></xml>", "<xml a=\"b\"><c>d</c></xml>",
@@ -202,13 +199,12 @@ struct SchemeMessageTests {
             "{\"a\":1}",
             "<xml>" + (0...512).map { "<a\($0)></a\($0)>" }.joined() + "</xml>",
         ])
-    func xml(_ body: String) {
+    func refusesBodiesThatAreNotFlatXML(_ body: String) {
         #expect(
             sign("wechat-v2", text: "POST / HTTP/1.1\nHost: h\n\n\(body)") == "malformed-message")
     }
 
-    @Test("a text that would end the element it stands in")
-    func cdata() throws {
+    @Test func refusesTextThatWouldEndItsElement() throws {
         let document: JSONValue = [
             "signet-scheme": 1, "name": "acme", "text": "{keyid}{body}",
             "values": ["p": ["parameters": ["from": ["xml"], "sort": "key"]]],
@@ -229,10 +225,8 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test(
-        "the names of signed fields: sorted, each once, in lower case, the required ones among them"
-    )
-    func names() throws {
+    /// Each name is listed once, the required ones among them.
+    @Test func listsSignedFieldsSortedInLowerCase() throws {
         let keys = try Partner.keys([("k", "secret")])
         let verifier = try Partner.verifier("aws-sigv4", keys, Self.s3)
         var message = try Sample.message(Self.request)
@@ -256,8 +250,8 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test("lists of signatures: at most eight, among at most 64 entries, one time")
-    func lists() throws {
+    /// They are among at most 64 entries, with one time.
+    @Test func readsAtMostEightSignatures() throws {
         let keys = try Partner.keys([("k", "secret")])
         let verifier = try Partner.verifier("stripe", keys)
         var message = try Sample.message(Self.request)
@@ -285,8 +279,7 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test("more fields than one signature may cover")
-    func flood() throws {
+    @Test func refusesTooManyCoveredFields() throws {
         let document: JSONValue = [
             "signet-scheme": 1, "name": "acme", "signedHeaders": ["select": ["*"]],
             "text": "{headers.lines}{body}", "sign": ["hmac": "sha256"],
@@ -304,8 +297,8 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test("a signature is no part of what it signs, wherever it stands")
-    func own() throws {
+    /// The signature may be in a field, the query or the body.
+    @Test func leavesTheSignatureOutOfItsBase() throws {
         let keys = try Partner.keys([("k", "secret")])
         for (patch, body) in [
             (["signedHeaders": ["select": ["*"]], "text": "{headers.lines}"], "x"),
@@ -338,8 +331,7 @@ struct SchemeMessageTests {
         }
     }
 
-    @Test("a nonce or a time that travels unsigned is none")
-    func unsigned() throws {
+    @Test func ignoresAnUnsignedNonceOrTime() throws {
         var document: JSONObject = [
             "signet-scheme": 1, "name": "acme", "text": "{body}", "sign": ["hmac": "sha256"],
             "place": [["header": "X-Sign", "value": "{time} {nonce} {signature}"]],

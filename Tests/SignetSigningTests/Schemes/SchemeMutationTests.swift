@@ -5,10 +5,10 @@ import Testing
 
 @testable import SignetSigning
 
-/// Documents with one node or two replaced by another, from a seed: what the reader takes signs and
-/// verifies, or refuses with an error, and nothing traps. `SIGNET_MUTATIONS` sets how many (2,000).
-@Suite("Mutated scheme documents")
-struct SchemeMutationTests {
+/// Scheme documents with one or two nodes replaced at random. A document that the reader accepts
+/// signs and verifies, or throws an error; nothing traps. `SIGNET_MUTATIONS` sets their number
+/// (2,000).
+@Suite struct SchemeMutationTests {
     private static let texts = [
         "", "{body}", "{method}", "{target}", "{query}", "{keyid}", "{nonce}", "{time}",
         "{time.ms}",
@@ -66,8 +66,7 @@ struct SchemeMutationTests {
         return value(&random)
     }
 
-    @Test("sign what they verify, or refuse")
-    func mutations() throws {
+    @Test func signsWhatItVerifiesOrRefuses() throws {
         var random = SplitMix(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
             JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)

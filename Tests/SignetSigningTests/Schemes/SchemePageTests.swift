@@ -2,11 +2,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// The example of Documentation/signing-scheme.md, as it stands there.
-@Suite("The page of the scheme document")
-struct SchemePageTests {
-    @Test("its example is a scheme without other weaknesses than the partner's")
-    func example() throws {
+/// The example of Documentation/signing-scheme.md.
+@Suite struct SchemePageTests {
+    @Test func exampleHasThePartnersWeaknessesOnly() throws {
         let blocks = try Article("Documentation/signing-scheme.md").blocks(in: "json")
         try #require(blocks.count == 1)
         let document = Array(blocks[0].joined(separator: "\n").utf8)

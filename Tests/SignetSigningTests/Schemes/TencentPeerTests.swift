@@ -3,9 +3,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Byte-equal with PyPI's tencentcloud-sdk-python-common, the part of Tencent Cloud's SDK that signs.
-@Suite("TC3 beside Tencent Cloud's SDK")
-struct TencentPeerTests {
+/// The same bytes as PyPI's tencentcloud-sdk-python-common, the signing part of Tencent Cloud's
+/// SDK.
+@Suite struct TencentPeerTests {
     /// The SDK signs and sends; what it would send is taken instead.
     private static let script = """
         import sys, json, base64, time
@@ -72,8 +72,7 @@ struct TencentPeerTests {
         try Partner.keys([("AKIDEXAMPLE", request.other["secret"] ?? "")])
     }
 
-    @Test("the same bytes as the SDK's")
-    func equal() async throws {
+    @Test func signsTheBytesThatTheSDKSigns() async throws {
         let answers = try await Self.answers.value
         #expect(answers.count == Self.requests.count)
         for answer in answers {
@@ -90,8 +89,7 @@ struct TencentPeerTests {
         }
     }
 
-    @Test("what the SDK signed verifies, and nothing changed after")
-    func theirs() async throws {
+    @Test func verifiesWhatTheSDKSigned() async throws {
         for answer in try await Self.answers.value {
             let now = try #require(answer.other["now"].flatMap { Int64($0) })
             let settings = ["service": answer.other["service"] ?? ""]

@@ -3,10 +3,9 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Both ways with PyPI's standardwebhooks and stripe: what they sign we verify, what we sign they
-/// verify, and neither takes what was changed.
-@Suite("Webhooks beside their own libraries")
-struct WebhookPeerTests {
+/// Signing and verifying in both directions with PyPI's standardwebhooks and stripe, and changed
+/// messages, which both sides refuse.
+@Suite struct WebhookPeerTests {
     /// Each event is signed where it has no signature yet, else judged.
     private static let script = """
         import sys, json, base64, datetime, time
@@ -187,8 +186,9 @@ struct WebhookPeerTests {
         try #require(try await answers.value.first { $0.way == way })
     }
 
-    @Test("what we sign their library takes, and nothing changed after", arguments: ways)
-    func ours(_ way: String) async throws {
+    /// The peer's library refuses every change.
+    @Test(arguments: ways)
+    func peerVerifiesWhatWeSign(_ way: String) async throws {
         let judged = try await Self.judged(way)
         #expect(judged.verdicts.count > 120)
         for (index, verdict) in judged.verdicts.enumerated() {
@@ -196,8 +196,8 @@ struct WebhookPeerTests {
         }
     }
 
-    @Test("their library signs the same bytes", arguments: ways)
-    func equal(_ way: String) async throws {
+    @Test(arguments: ways)
+    func signsTheBytesThatThePeerSigns(_ way: String) async throws {
         let judged = try await Self.judged(way)
         let own = zip(judged.sent, judged.wanted).filter { $0.1.hasPrefix("ok") }.map(\.0)
         #expect(own.count == judged.theirs.count)
@@ -208,8 +208,9 @@ struct WebhookPeerTests {
         }
     }
 
-    @Test("what their library signs we take, and nothing changed after", arguments: ways)
-    func theirs(_ way: String) async throws {
+    /// Every change is refused.
+    @Test(arguments: ways)
+    func verifiesWhatThePeerSigned(_ way: String) async throws {
         for event in try await Self.judged(way).theirs {
             let verifier = try Partner.verifier(way, Self.keys(event))
             let message = try event.message()
@@ -233,8 +234,8 @@ struct WebhookPeerTests {
         }
     }
 
-    @Test("a secret that is being changed: two signatures in one list, either of which will do")
-    func rotation() async throws {
+    /// While a secret is rotated, a list has two signatures.
+    @Test func acceptsEitherOfTwoSignatures() async throws {
         for way in Self.ways {
             let events = try await Self.judged(way).theirs
             var both = events[0]

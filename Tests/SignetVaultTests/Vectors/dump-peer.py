@@ -1,4 +1,4 @@
-"""Seals and opens dumps as CONTRACT section 3 says, without Signet's code: HKDF and the kid by hand,
+"""Seals and opens dumps as Documentation/sealed-dump.md says, without Signet's code: HKDF and the kid by hand,
 scrypt by hashlib, AES-256-GCM by cryptography; what is opened goes through joserfc.
 
 Reads one JSON object on standard input and prints one:

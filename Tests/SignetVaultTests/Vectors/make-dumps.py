@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes dumps.json from CONTRACT section 3 with PyPI's `cryptography`, without Signet's code.
+"""Makes dumps.json from Documentation/sealed-dump.md with PyPI's `cryptography`, without Signet's code.
 
 Every root and salt is SHA-256 of a label, so that a second run gives the same bytes:
     python3 make-dumps.py > dumps.json
@@ -214,7 +214,7 @@ def main():
              ("256 bytes", dict(names=("a" * 256, "1", "signet", "1")))]
     refused += [dump("name: " + name, refusal="malformed-dump", **change) for name, change in empty]
     print(json.dumps({
-        "source": "CONTRACT section 3, computed by make-dumps.py with PyPI cryptography",
+        "source": "Documentation/sealed-dump.md, computed by make-dumps.py with PyPI cryptography",
         "accepted": accepted, "refused": refused}, indent=1, ensure_ascii=False))
 
 

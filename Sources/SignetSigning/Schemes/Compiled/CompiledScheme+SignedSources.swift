@@ -1,20 +1,23 @@
 extension CompiledScheme {
-    /// The sources that the signed text contains whatever the settings are. A source that occurs in
-    /// only one of several choices does not count.
+    /// The sources that the signature depends on whatever the settings are: those of the signed
+    /// text, and those that make the key or surround the secret. A source that occurs in only one
+    /// of several choices does not count.
     struct SignedSources: Sendable {
         private(set) var sources: Set<SchemeTemplate.Source> = []
         private var rules: [ParameterRule] = []
 
         init(
-            text: Step, values: [Step], headers: HeaderRule?, injections: [Slot]
+            text: Step, values: [Step], algorithm: Algorithm, headers: HeaderRule?,
+            injections: [Slot]
         ) {
             gather(text, values: values)
+            for source in algorithm.templates.flatMap(\.sources) { add(source, values: values) }
             for slot in injections where isSigned(slot.location, headers: headers) {
                 for source in slot.templates.flatMap(\.sources) { add(source, values: values) }
             }
         }
 
-        /// Whether the signed text contains the time to the second.
+        /// Whether the signature depends on the time to the second.
         var hasTime: Bool {
             sources.contains(where: \.isTimeToTheSecond)
         }

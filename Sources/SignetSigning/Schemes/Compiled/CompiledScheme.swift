@@ -140,6 +140,15 @@ final class CompiledScheme: Sendable {
         case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
         /// A signature by the key's own algorithm, which must be one of these.
         case asymmetric([SignatureAlgorithm])
+
+        /// The links of the key's chain, or the texts around the secret.
+        var templates: [SchemeTemplate] {
+            switch self {
+            case .hmac(_, _, _, let chain): chain
+            case .hash(_, let before, let after): [before, after].compactMap(\.self)
+            case .asymmetric: []
+            }
+        }
     }
 
     /// The form of the secret in the key's member `k`.
@@ -199,8 +208,8 @@ final class CompiledScheme: Sendable {
         placements = parsed.placements
         nonce = parsed.nonce
         signed = SignedSources(
-            text: parsed.text, values: parsed.values.map(\.step), headers: parsed.headers,
-            injections: parsed.injections)
+            text: parsed.text, values: parsed.values.map(\.step), algorithm: parsed.algorithm,
+            headers: parsed.headers, injections: parsed.injections)
     }
 }
 

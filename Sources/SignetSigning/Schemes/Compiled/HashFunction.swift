@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// A hash function that a scheme document can name.
@@ -39,19 +40,9 @@ extension CompiledScheme.Encoding {
     /// Decodes a text, or returns `nil` if it is invalid. Hexadecimal digits may be of either case.
     func decode(_ text: [UInt8]) -> [UInt8]? {
         switch self {
-        case .base64: return Base64.decode(text, from: .standard)
-        case .base64URL: return Base64.decode(text, from: .url)
-        case .hex, .upperHex:
-            guard text.count.isMultiple(of: 2) else { return nil }
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(text.count / 2)
-            for index in stride(from: 0, to: text.count, by: 2) {
-                guard let high = text[index].hexValue, let low = text[index + 1].hexValue else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            }
-            return bytes
+        case .base64: Base64.decode(text, from: .standard)
+        case .base64URL: Base64.decode(text, from: .url)
+        case .hex, .upperHex: bytes(ofHexadecimal: text)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Evaluates the steps of a scheme for one message.
@@ -158,18 +159,42 @@ struct SchemeEvaluator {
             path.reserveCapacity(request.target.count + 1)
             request.appendPath(to: &path)
             if normalize?.holds(settings) == true {
-                path = PercentCoding.normalized(path: path[...])
+                path = Self.normalized(path: path[...])
             }
             guard encodes else { return path }
             var encoded: [UInt8] = []
             encoded.reserveCapacity(path.count + 32)
-            PercentCoding.append(path, keeping: .unreservedAndSlash, to: &encoded)
+            PercentCoding.append(path[...], keeping: Self.pathCharacters, to: &encoded)
             return encoded
         case .parameters(let rule): return try parameters(rule)
         case .choice:
             guard let chosen = chosen(step) else { return [] }
             return try evaluate(chosen)
         }
+    }
+
+    private static let pathCharacters = ASCIISet(lettersDigitsAnd: "-._~/")
+
+    /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it. It ends with
+    /// a slash only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give
+    /// `/a/`.
+    private static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
+        var segments: [ArraySlice<UInt8>] = []
+        for segment in path.split(separator: ASCII.slash) {
+            let isDots = segment.allSatisfy { $0 == ASCII.dot } && segment.count <= 2
+            if !isDots {
+                segments.append(segment)
+            } else if segment.count == 2 {
+                _ = segments.popLast()
+            }
+        }
+        var result: [UInt8] = []
+        for segment in segments {
+            result.append(ASCII.slash)
+            result.append(contentsOf: segment)
+        }
+        if path.last == ASCII.slash || result.isEmpty { result.append(ASCII.slash) }
+        return result
     }
 
     /// Returns the choice that applies, or `nil` for another step. One always applies: the last has

@@ -91,9 +91,8 @@ final class SchemeKey: Sendable {
                         !decoded.isEmpty
                     else {
                         throw KeyError(
-                            code: .wrongUse,
-                            message:
-                                "the secret of key \(printable(key.id)) must have valid base64 of "
+                            .wrongKeyUse,
+                            "the secret of key \(printable(key.id)) must have valid base64 of "
                                 + "at least one byte after whsec_"
                         )
                     }
@@ -103,7 +102,7 @@ final class SchemeKey: Sendable {
                 do throws(CryptoFailure) {
                     return try body(bytes.span)
                 } catch {
-                    throw KeyError(code: .cryptography, message: error.description)
+                    throw KeyError(.cryptoFailed, error.description)
                 }
             }
         }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The parameters that a scheme signs. One buffer contains all names and values.
 struct SchemeParameters {
     private struct Pair {
@@ -77,7 +79,8 @@ struct SchemeParameters {
     private mutating func encode(_ range: Range<Int>) -> Range<Int> {
         if buffer[range].allSatisfy(\.isUnreserved) { return range }
         let start = buffer.count
-        PercentCoding.append(Array(buffer[range]), keeping: .unreserved, to: &buffer)
+        PercentCoding.append(
+            Array(buffer[range])[...], keeping: PercentCoding.unreserved, to: &buffer)
         return start..<buffer.count
     }
 

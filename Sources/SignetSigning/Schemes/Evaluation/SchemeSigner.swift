@@ -15,6 +15,13 @@ struct SchemeSigner: Sendable {
                 .unsupportedOption,
                 "\(compiled.name) defines what it covers, and has no label and no tag")
         }
+        for (name, isSet) in [
+            ("acceptSignature", options.acceptSignature != nil),
+            ("lifetime", options.lifetime != nil),
+            ("addsNonce", options.addsNonce && !compiled.uses(.nonce)),
+        ] where isSet {
+            throw SigningError(.unsupportedOption, "\(compiled.name) has no option \(name)")
+        }
         self.key = try SchemeKey(key, for: compiled)
         guard key.isPrivate else {
             throw SigningError(

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The parameters of a query, a form or a flat XML body, as schemes read and write them.
 extension SignableMessage {
     typealias Parameter = (name: [UInt8], value: [UInt8])
@@ -15,10 +17,16 @@ extension SignableMessage {
         var values: [[UInt8]] = []
         for part in request.target[query].split(separator: 0x26) {
             let equals = part.firstIndex(of: ASCII.equals) ?? part.endIndex
-            guard PercentCoding.decoded(part[..<equals]) == name else { continue }
-            values.append(PercentCoding.decoded(part[equals...].dropFirst()))
+            guard Self.decoded(part[..<equals]) == name else { continue }
+            values.append(Self.decoded(part[equals...].dropFirst()))
         }
         return values
+    }
+
+    private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        PercentCoding.appendDecoded(bytes, to: &result)
+        return result
     }
 
     /// Appends a percent-encoded parameter to the query.
@@ -27,9 +35,9 @@ extension SignableMessage {
         var target = request.target
         target.append(request.query == nil ? ASCII.question : 0x26)
         if target.last == 0x26, request.query?.isEmpty == true { target.removeLast() }
-        PercentCoding.append(name, keeping: .unreserved, to: &target)
+        PercentCoding.append(name[...], keeping: PercentCoding.unreserved, to: &target)
         target.append(ASCII.equals)
-        PercentCoding.append(value, keeping: .unreserved, to: &target)
+        PercentCoding.append(value[...], keeping: PercentCoding.unreserved, to: &target)
         replaceTarget(target)
     }
 
@@ -46,7 +54,7 @@ extension SignableMessage {
         guard let request, let query = request.query else { return }
         let parts = request.target[query].split(separator: 0x26, omittingEmptySubsequences: false)
         let kept = parts.filter { part in
-            PercentCoding.decoded(part.prefix { $0 != ASCII.equals }) != name
+            Self.decoded(part.prefix { $0 != ASCII.equals }) != name
         }
         guard kept.count < parts.count else { return }
         var target = Array(request.target[..<query.lowerBound])

@@ -37,7 +37,8 @@ public struct SchemeFinding: Sendable, Hashable {
         public static let pairSort = Code("pair-sort")
         /// The scheme signs values parsed from the body, not the bytes that were sent.
         public static let reserialisedBody = Code("re-serialised-body")
-        /// The scheme doesn't sign a time: a message can be replayed forever.
+        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for a
+        /// day if a date is signed.
         public static let noTime = Code("no-time")
         /// The scheme doesn't sign a nonce: a message can be replayed until it is too old.
         public static let noNonce = Code("no-nonce")
@@ -83,6 +84,7 @@ private struct SchemeLint {
     init(_ scheme: CompiledScheme) {
         self.scheme = scheme
         gather(scheme.text)
+        for template in scheme.algorithm.templates { gather(template) }
         gatherSlots()
         checkAlgorithm()
         checkCoverage()
@@ -108,9 +110,15 @@ private struct SchemeLint {
     }
 
     private mutating func checkCoverage() {
-        let hasTime = sources.contains { if case .time = $0 { true } else { false } }
-        if !hasTime { add(.noTime, "no time is signed: a message can be sent again for ever") }
-        if !sources.contains(.nonce) {
+        if !scheme.signed.hasTime {
+            let hasDate = sources.contains { if case .time = $0 { true } else { false } }
+            add(
+                .noTime,
+                hasDate
+                    ? "only a date is signed: a message can be sent again for a whole day"
+                    : "no time is signed: a message can be sent again for ever")
+        }
+        if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
         }
         if !sources.contains(.method) { add(.noMethod, "the method is not signed") }

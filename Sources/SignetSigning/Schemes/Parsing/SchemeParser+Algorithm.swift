@@ -69,15 +69,7 @@ extension SchemeParser {
                 "\(root.path(to: "text")): found the same text for every message, expected a part "
                     + "of the message")
         }
-        switch algorithm {
-        case .hmac(_, _, _, let chain):
-            for link in chain { gather(.template(link), into: &used) }
-        case .hash(_, let before, let after):
-            for template in [before, after].compactMap({ $0 }) {
-                gather(.template(template), into: &used)
-            }
-        case .asymmetric: break
-        }
+        for template in algorithm.templates { gather(.template(template), into: &used) }
         for source in slotSources { gather(.template(SchemeTemplate([source])), into: &used) }
         let usesTime = used.contains { if case .time = $0 { true } else { false } }
         for (name, isUsed, isSent) in [

@@ -24,6 +24,9 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     /// The keys that have a value, in order.
     package private(set) var names: [String] = []
     private var entries: [ByteName: Entry] = [:]
+    /// The keys that were changed in the dump itself since it was sealed from a configuration, in
+    /// order. A removed key is among them.
+    package private(set) var changed: [String] = []
 
     /// Creates contents without keys.
     package init() {}
@@ -31,6 +34,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     /// Creates the contents of an opened dump.
     package init(_ opened: OpenedDump) {
         let origins = opened.origins
+        changed = opened.changed
         for (name, value) in opened.values {
             // Opening has checked that each value has one of the three origins.
             guard let origin = origins[name]?.string.flatMap(ConfigurationOrigin.init) else {
@@ -76,9 +80,11 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     }
 
     /// `"values":{…},"origins":{…}}`, the end of a dump's plaintext.
-    var sealedTail: [UInt8] { DumpPlaintext.tail(values: values, origins: origins) }
+    var sealedTail: [UInt8] {
+        DumpPlaintext.tail(values: values, origins: origins, changed: changed)
+    }
 
-    /// Whether both hold the same keys, values and origins, in any order.
+    /// Whether both hold the same keys, values and origins, in any order. Ignores `changed`.
     package static func == (left: DumpContents, right: DumpContents) -> Bool {
         left.entries == right.entries
     }
@@ -91,18 +97,71 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
 // MARK: - Changes by hand
 
 extension DumpContents {
+    /// Adds keys to those that were changed in the dump itself.
+    package mutating func markChanged(_ names: [String]) {
+        var marked = Set(changed.map(ByteName.init))
+        for name in names where marked.insert(ByteName(name)).inserted { changed.append(name) }
+    }
+
+    /// Returns these contents without a key's value.
+    package func removing(_ name: String) -> DumpContents {
+        guard self[name] != nil else { return self }
+        var contents = self
+        contents[name] = nil
+        contents.markChanged([name])
+        return contents
+    }
+
+    /// Returns these contents with the changes that were made in another dump: the values of its
+    /// `changed` keys, and the lack of them.
+    ///
+    /// - Throws: `would-lose-changes`, naming each key whose value the schema no longer allows.
+    func keepingChanges(
+        of old: DumpContents, allowedBy schema: Schema
+    ) throws(VaultError) -> DumpContents {
+        var contents = self
+        var problems: [VaultError] = []
+        for name in old.changed {
+            // The schema may have lost a key whose value was removed: nothing to keep.
+            guard old[name] != nil || schema.rule(named: name) != nil else { continue }
+            contents[name] = old[name]
+            contents.markChanged([name])
+            do throws(VaultError) {
+                try contents.requireAllowed(name, by: schema)
+            } catch {
+                problems.append(
+                    VaultError(
+                        .wouldLoseChanges,
+                        "\(quoted(name)) was changed in the dump, and the schema no longer allows "
+                            + "its value (\(error.message))", key: name))
+            }
+        }
+        if let error = VaultError(joining: problems) { throw error }
+        return contents
+    }
+
     /// Checks every value and origin against a schema.
     ///
     /// - Throws: As the merging initializer of `GlobalConfiguration`, naming the key and the
     ///   origin.
     package func requireAllowed(by schema: Schema) throws(VaultError) {
+        var problems: [VaultError] = []
         for name in names {
-            guard let entry = self[name] else { continue }
-            let place = "the dump (\(entry.origin.rawValue))"
-            _ = try GlobalConfiguration.check(
-                .init(name: name, value: entry.value, place: place), from: entry.origin,
-                against: schema)
+            do throws(VaultError) {
+                try requireAllowed(name, by: schema)
+            } catch {
+                problems.append(error)
+            }
         }
+        if let error = VaultError(joining: problems) { throw error }
+    }
+
+    private func requireAllowed(_ name: String, by schema: Schema) throws(VaultError) {
+        guard let entry = self[name] else { return }
+        let place = "the dump (\(entry.origin.rawValue))"
+        _ = try GlobalConfiguration.check(
+            .init(name: name, value: entry.value, place: place), from: entry.origin,
+            against: schema)
     }
 
     /// Returns these contents with one value changed.
@@ -120,7 +179,10 @@ extension DumpContents {
         let allowed = schema.rule(named: name)?.setBy ?? []
         let usual = ([old?.origin].compactMap(\.self) + [.launch, .defaults, .fetched])
             .first(where: allowed.contains)
-        contents[name] = Entry(value, from: origin ?? usual ?? .launch)
+        let entry = Entry(value, from: origin ?? usual ?? .launch)
+        guard entry != old else { return self }
+        contents[name] = entry
+        contents.markChanged([name])
         return contents
     }
 
@@ -128,29 +190,11 @@ extension DumpContents {
     /// `values` lacks are removed; the others are set as by `setting(_:to:as:schema:)`.
     package func replacing(with values: JSONObject, schema: Schema) -> DumpContents {
         var contents = self
-        for name in names where values[name] == nil { contents[name] = nil }
+        for name in names where values[name] == nil { contents = contents.removing(name) }
         for (name, value) in values {
             contents = contents.setting(name, to: value, schema: schema)
         }
         return contents
-    }
-
-    /// Returns these contents as a checked configuration.
-    ///
-    /// - Throws: As the merging initializer of `GlobalConfiguration`.
-    package func configuration(_ schema: Schema) throws(VaultError) -> GlobalConfiguration {
-        func input(_ origin: ConfigurationOrigin) -> ConfigurationInput {
-            .values(
-                JSONObject(
-                    names.compactMap { name in
-                        self[name].flatMap { entry in
-                            entry.origin == origin ? (name: name, value: entry.value) : nil
-                        }
-                    }))
-        }
-        return try GlobalConfiguration(
-            schema: schema, defaults: input(.defaults), launch: input(.launch),
-            fetched: input(.fetched))
     }
 
     /// Returns these contents in the order of a schema. Keys that the schema lacks come last.
@@ -158,6 +202,7 @@ extension DumpContents {
         var contents = DumpContents()
         for name in schema.keys { contents[name] = self[name] }
         for name in names { contents[name] = self[name] }
+        contents.changed = changed
         return contents
     }
 }

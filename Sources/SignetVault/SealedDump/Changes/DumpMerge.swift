@@ -26,7 +26,8 @@ package struct DumpMerge: Sendable {
         }
     }
 
-    /// The merged contents, in our order. A key in conflict has our entry.
+    /// The merged contents, in our order, with the `changed` keys of both sides. A key in conflict
+    /// has our entry.
     package let merged: DumpContents
     /// The keys in conflict; empty if the merge succeeded.
     package let conflicts: [Conflict]
@@ -43,6 +44,7 @@ package struct DumpMerge: Sendable {
         resolving resolve: (_ name: String, _ isConflict: Bool) -> Side? = { _, _ in nil }
     ) {
         var merged = ours
+        merged.markChanged(theirs.changed)
         var conflicts: [Conflict] = []
         let new = theirs.names.filter { ours[$0] == nil }
         for name in ours.names + new + base.names.filter({ ours[$0] == nil && theirs[$0] == nil }) {

@@ -1,8 +1,16 @@
 import ArgumentParser
 
-/// `signet keys`: making and listing keys, and giving away their public halves.
+/// `signet keys`: making, importing and listing keys, and giving away their public halves.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Make keys, list them, and print their public halves.",
-        subcommands: [KeysNewCommand.self, KeysListCommand.self, KeysPublicCommand.self])
+        commandName: "keys",
+        abstract: "Make, import, list, revoke and remove keys, and print their public halves.",
+        examples: [
+            "signet keys new --type ed25519 --id shop-2026 --out shop-keys",
+            "signet keys list keys",
+        ],
+        subcommands: [
+            KeysNewCommand.self, KeysImportCommand.self, KeysListCommand.self,
+            KeysPublicCommand.self, KeysRevokeCommand.self, KeysRemoveCommand.self,
+        ])
 }

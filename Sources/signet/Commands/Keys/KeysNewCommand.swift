@@ -10,35 +10,34 @@ struct KeysNewCommand: ParsableCommand {
         discussion: """
             The file is a JWK Set (RFC 7517) that only its owner may read (mode 0600). The key \
             itself is not printed.
-            """)
+            """,
+        examples: [
+            "signet keys new --type ed25519 --id shop-2026 --out shop-keys",
+            "signet keys new --type vault --id vault-2027 -o keys --append",
+        ])
 
-    @Option(help: "What the key is for: \(KeysNewCommand.names).")
-    var type: String
+    @Option(help: "The key's type; vault is for sealed dumps, the others are for signatures.")
+    var type: Key.Kind
 
     @Option(help: "The key's id (kid).")
     var id: String
 
-    @Option(help: "The file to write.")
+    @Option(
+        name: [.customShort("o"), .long], help: "The file to write.", completion: .file())
     var out: String
 
-    @Flag(help: "Add the key to the file if it is there.")
+    @Flag(help: "Add the key to the file if it exists.")
     var append = false
 
     @OptionGroup var common: CommonOptions
 
-    private static var names: String { Key.Kind.all.map(\.name).joined(separator: ", ") }
-
     func run() throws {
-        guard let kind = Key.Kind(name: type) else {
-            throw ToolError.usage(
-                "--type is \"\(type)\", wanted one of \(KeysNewCommand.names)")
-        }
-        try KeyFile.add(kind, id: id, to: out, append: append)
+        try KeyFile.add(type, id: id, to: out, append: append)
         try common.terminal.result(
-            ["id": .string(id), "type": .string(kind.name), "file": .string(out)],
+            ["id": .string(id), "type": .string(type.name), "file": .string(out)],
             lines: [
                 Terminal.printable(
-                    "\(append ? "added" : "made") the \(kind.name) key \(id) in \(out)")
+                    "\(append ? "added" : "made") the \(type.name) key \(id) in \(out)")
             ])
     }
 }

@@ -6,16 +6,18 @@ import SignetJSON
 struct KeysPublicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "public", abstract: "Print the public halves of a key file as a JWK Set.",
-        discussion: "Secrets that both sides share (oct keys) have no public half and are left out."
-    )
+        discussion:
+            "Secrets that both sides share (oct keys) have no public half and are left out.",
+        examples: ["signet keys public keys > partner-keys"])
 
-    @Argument(help: "The key file; - or nothing is standard input.")
+    @Argument(
+        help: "The key file; - or nothing is standard input.", completion: .file())
     var file: String?
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let keys = try KeySet(fileOrInput: file)
+        let keys = try KeySet(fileOrInput: file, common.terminal)
         let halves = keys.publicHalves
         try common.terminal.result(
             halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])

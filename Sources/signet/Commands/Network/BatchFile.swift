@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 import SignetRPC
 
@@ -9,26 +10,28 @@ enum BatchFile {
         do {
             value = try JSONValue(parsing: bytes)
         } catch {
-            throw malformed(file, error.message)
+            throw malformed(error.message, in: file)
         }
         guard let elements = value.array else {
-            throw malformed(file, "it is \(value.typeName), wanted an array of calls")
+            throw malformed("found \(value.typeName), expected an array of calls", in: file)
         }
         var calls: [RPCCall] = []
         for (index, element) in elements.enumerated() {
             let place = "call \(index + 1)"
             guard let object = element.object else {
-                throw malformed(file, "\(place) is \(element.typeName), wanted an object")
+                throw malformed("\(place): found \(element.typeName), expected an object", in: file)
             }
             for name in object.memberNames where !["method", "params", "notify"].contains(name) {
-                throw malformed(file, "\(place) has an unknown member")
+                throw malformed("\(place) has an unknown member", in: file)
             }
             guard let method = object["method"]?.string else {
-                throw malformed(file, "\(place) has no method, wanted a string")
+                throw malformed("\(place): missing \"method\", expected a string", in: file)
             }
             let notify = object["notify"] ?? false
             guard let isNotification = notify.bool else {
-                throw malformed(file, "notify of \(place) is \(notify.typeName), wanted a boolean")
+                throw malformed(
+                    "\(place): found \(notify.typeName) in \"notify\", expected a boolean", in: file
+                )
             }
             calls.append(
                 RPCCall(
@@ -39,7 +42,7 @@ enum BatchFile {
         return calls
     }
 
-    private static func malformed(_ file: String, _ what: String) -> ToolError {
-        ToolError(.usage, "malformed-input", "\(file): \(what)")
+    private static func malformed(_ what: String, in file: String) -> ToolError {
+        ToolError(.malformedInput, "\(file): \(what)")
     }
 }

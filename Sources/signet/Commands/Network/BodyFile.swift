@@ -2,8 +2,9 @@ internal import SignetBase
 import SignetCrypto
 import SignetSigning
 internal import SignetSystem
+import SignetTransport
 
-/// A body that lies in a file, and goes through one buffer only.
+/// A body in a file, which is read through one buffer.
 struct BodyFile: ~Copyable {
     private var reader: ChunkReader
     private let path: String
@@ -41,7 +42,7 @@ struct BodyFile: ~Copyable {
             digests[.sha256] == nil || written[.sha256] == digests[.sha256]
         else {
             throw ToolError(
-                .usage, "body-changed",
+                TransportError.Code.bodyChanged.value,
                 "\(Terminal.printable(path)) changed while it was signed: the output is of no use")
         }
     }
@@ -51,6 +52,6 @@ struct BodyFile: ~Copyable {
         while try reader.next() > 0 { try stream.update(reader.chunk) }
     }
 
-    /// Begins anew, where that is possible.
+    /// Goes back to the beginning, if that is possible.
     mutating func rewind() throws { try reader.rewind() }
 }

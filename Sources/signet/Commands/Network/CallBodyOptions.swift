@@ -9,24 +9,24 @@ internal import SignetServiceDescription
 internal import SignetSystem
 import SignetTransport
 
-/// What a REST call carries in place of JSON: a file's bytes, or a form.
+/// The body of a REST call in place of JSON: a file's bytes, or a form.
 struct CallBodyOptions: ParsableArguments {
     @Option(
         name: .customLong("body"),
         help: ArgumentHelp(
             """
-            With rest: send this file as it stands, of any size; - is standard input, up to 64 MiB. \
-            Parameters go into the path and the query then.
+            With rest: send this file unchanged, of any size; - is standard input, up to 64 MiB. \
+            Parameters then go into the path and the query.
             """,
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
         name: .customLong("content-type"),
         help: ArgumentHelp(
             """
-            What --body is, such as text/csv; without it the one type that the service's description \
-            names, else application/octet-stream.
+            The type of --body, such as text/csv; without it, the one type that the service's \
+            description names, or application/octet-stream.
             """,
             valueName: "type"))
     var contentType: String?
@@ -70,10 +70,10 @@ struct CallBodyOptions: ParsableArguments {
 
     func validate() throws {
         guard file == nil || !isForm else {
-            throw ValidationError("--body is the whole body: it takes no --form and no --file")
+            throw ValidationError("--body is the whole body; it excludes --form and --file")
         }
         guard contentType == nil || file != nil else {
-            throw ValidationError("--content-type says what --body is, and there is none")
+            throw ValidationError("--content-type needs --body")
         }
         if let contentType { try Self.require(type: contentType, "--content-type") }
         for field in fields {
@@ -83,7 +83,7 @@ struct CallBodyOptions: ParsableArguments {
             // Arguments are there for all of the machine to read (RFC 6749, 7521 and 7636).
             guard !Self.secretNames.contains(name) else {
                 throw ValidationError(
-                    "\(name) is a secret: give it with --secret-form NAME=SOURCE")
+                    "\(name) is a secret; give it with --secret-form NAME=SOURCE")
             }
         }
         for field in secretFields where NamedText.split(field)?.text.isEmpty != false {
@@ -105,7 +105,7 @@ struct CallBodyOptions: ParsableArguments {
         do {
             _ = try RESTBody.bytes([], contentType: type)
         } catch {
-            throw ValidationError("\(option) is a media type, such as text/csv")
+            throw ValidationError("\(option): expected a media type, such as text/csv")
         }
     }
 
@@ -113,7 +113,7 @@ struct CallBodyOptions: ParsableArguments {
     func requireFit(_ method: RPCMethod) throws {
         let verb = method.name.prefix { $0 != " " }
         guard !["GET", "HEAD", "TRACE", "CONNECT"].contains(verb) else {
-            throw ToolError.usage("a request with \(verb) has no body: wanted POST, PUT or PATCH")
+            throw ToolError.usage("a request with \(verb) has no body; expected POST, PUT or PATCH")
         }
     }
 
@@ -127,8 +127,8 @@ struct CallBodyOptions: ParsableArguments {
 
         /// Makes the call with it.
         func send(
-            _ request: RESTRequest, _ system: NetworkSystem, _ service: Service,
-            _ trace: CallTrace?
+            _ request: RESTRequest, to service: Service, by system: NetworkSystem,
+            trace: CallTrace?
         ) async throws -> UnboxedResponse {
             switch self {
             case .bytes(let body):
@@ -146,8 +146,8 @@ struct CallBodyOptions: ParsableArguments {
 
     /// Opens the files and reads the secrets; all before any connection.
     ///
-    /// - Parameter method: What the service's description says of the method; nil where there is none.
-    /// - Returns: The body, and what is known of it.
+    /// - Parameter method: The method's description; nil without a description.
+    /// - Returns: The body and its description.
     func content(for method: MethodDescription?) async throws -> (Content, SuppliedBody) {
         if let file { return try await content(ofFile: file, for: method) }
         let fields =
@@ -191,7 +191,7 @@ struct CallBodyOptions: ParsableArguments {
         else {
             return (.stream(body, contentType: type), SuppliedBody(contentType: type))
         }
-        // What was looked at is what is sent, whatever becomes of the file.
+        // The checked bytes are sent, even if the file changes.
         var bytes: [UInt8] = []
         var reader = try body.makeReader()
         while let piece = try await reader.next() { bytes += piece }
@@ -208,9 +208,10 @@ struct CallBodyOptions: ParsableArguments {
         while let piece = try await reader.next() {
             guard bytes.count + piece.count <= InputFile.defaultLimit else {
                 throw ToolError(
-                    .usage, "body-too-large",
+                    .bodyTooLarge,
                     "\(path == "-" ? "standard input" : Terminal.printable(path)) has more than "
-                        + "\(InputFile.defaultLimit) bytes, which is the limit for what is no file")
+                        + "\(InputFile.defaultLimit) bytes, which is the limit for input that is not a file"
+                )
             }
             bytes += piece
         }
@@ -233,7 +234,7 @@ private struct FilePart {
         if path.isEmpty { return nil }
     }
 
-    /// What the server is told: the path's last step.
+    /// The name that the server gets: the path's last component.
     var fileName: String {
         path == "-" ? name : String(path.split(separator: "/").last ?? Substring(name))
     }

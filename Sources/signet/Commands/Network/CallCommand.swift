@@ -13,12 +13,17 @@ struct CallCommand: AsyncParsableCommand {
         abstract: "Call a method of an HTTPS API and print its result.",
         discussion: """
             With --protocol rest METHOD is the HTTP method and URL the whole URL, or METHOD is \
-            'GET /orders/{id}' and URL what stands before it. Parameters become JSON with POST, PUT and \
+            'GET /orders/{id}' and URL the part before it. Parameters become JSON with POST, PUT and \
             PATCH, or the query; --form, --file and --body send a form, files or anything else. With \
             --batch FILE no METHOD is given; FILE is a JSON array of {"method","params","notify"}.
 
-            Standard output holds the result's JSON and nothing else.
-            """)
+            Standard output is the result's JSON and nothing else.
+            """,
+        examples: [
+            "signet call https://api.example.com/rpc orders.create --param item=tea",
+            "signet call https://api.example.com/v1 'GET /orders/{id}' \\",
+            "  --text-param id=7 --protocol rest --policy policy.json",
+        ])
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
@@ -27,25 +32,26 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var body: CallBodyOptions
     @OptionGroup var description: CallDescriptionOptions
 
-    @Argument(help: "Where the API is.")
+    @Argument(help: "The URL of the API.")
     var url: String
 
     @Argument(help: "The method.")
     var method: String?
 
-    @Option(
-        name: .customLong("protocol"), help: "jsonrpc-2.0 (the default), jsonrpc-1.0 or rest.")
-    var protocolName = "jsonrpc-2.0"
+    @Option(name: .customLong("protocol"), help: "The form of requests and replies.")
+    var payloadProtocol = ServiceConfiguration.PayloadProtocol.jsonRPC2
 
-    @Flag(name: .customLong("notify"), help: "Send a notification; no answer is wanted.")
+    @Flag(name: .customLong("notify"), help: "Send a notification, which has no reply.")
     var isNotification = false
 
-    @Option(name: .customLong("batch"), help: "Make the calls of this file in one request.")
+    @Option(
+        name: .customLong("batch"), help: "Make the calls of this file in one request.",
+        completion: .file())
     var batchFile: String?
 
     @Flag(
         name: .customLong("allow-reserved"),
-        help: "Let the method begin with rpc., which JSON-RPC keeps for itself.")
+        help: "Allow a method that begins with rpc., which JSON-RPC reserves.")
     var allowsReserved = false
 
     func validate() throws {
@@ -63,12 +69,8 @@ struct CallCommand: AsyncParsableCommand {
         if batchFile != nil && (!content.hasNoParameters || isNotification) {
             throw ValidationError("--params and --notify stand in the batch's file")
         }
-        guard let known = ServiceConfiguration.PayloadProtocol(rawValue: protocolName) else {
-            let known = ServiceConfiguration.PayloadProtocol.allCases.map(\.rawValue)
-            throw ValidationError("--protocol is one of \(known.joined(separator: ", "))")
-        }
-        try description.validate(for: known)
-        guard body.isEmpty || (known == .rest && method != nil && !isNotification) else {
+        try description.validate(for: payloadProtocol)
+        guard body.isEmpty || (payloadProtocol == .rest && method != nil && !isNotification) else {
             throw ValidationError(
                 "--body, --form, --secret-form and --file need a METHOD of --protocol rest")
         }
@@ -80,35 +82,31 @@ struct CallCommand: AsyncParsableCommand {
         }
     }
 
-    private var payloadProtocol: ServiceConfiguration.PayloadProtocol {
-        ServiceConfiguration.PayloadProtocol(rawValue: protocolName) ?? .jsonRPC2
-    }
-
     func run() async throws {
         let described = try description.read(for: payloadProtocol)
         let given = try content.given()
-        if description.lists { return try await list(described, given) }
+        if description.lists { return try await list(described, with: given) }
         if let batchFile {
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
             for call in calls { _ = try described?.checked(call) }
-            let (reply, more) = try await sent(given, described, adapter()) {
+            let (reply, more) = try await sent(given, describedBy: described, through: adapter()) {
                 system, service, described, trace in
                 let checked = try calls.map { try described?.checked($0) ?? $0 }
                 return try await system.batch(service, checked, trace: trace)
             }
-            return try tell(reply, more)
+            return try tell(reply, with: more)
         }
         // What the description refuses is refused before anything is sent; without one, what can be.
-        if !body.isEmpty { return try await sendBody(described, given) }
-        let call = try call(described, given)
+        if !body.isEmpty { return try await sendBody(of: given, describedBy: described) }
+        let call = try call(given, describedBy: described)
         let isREST = payloadProtocol == .rest
         let adapter: (any PayloadAdapter)? = try isREST ? restAdapter(described) : adapter()
-        let (reply, more) = try await sent(given, described, adapter) {
+        let (reply, more) = try await sent(given, describedBy: described, through: adapter) {
             system, service, described, trace in
-            let call = description.discovers ? try self.call(described, given) : call
+            let call = description.discovers ? try self.call(given, describedBy: described) : call
             return try await system.call(service, call, trace: trace)
         }
-        try tell(reply, more)
+        try tell(reply, with: more)
     }
 
     /// The adapter that knows where parameters go; nil without a description.
@@ -118,25 +116,25 @@ struct CallCommand: AsyncParsableCommand {
 
     /// A REST call whose body is not made of parameters.
     private func sendBody(
-        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+        of given: CallContentOptions.Given, describedBy described: ServiceDescription?
     ) async throws {
         let known = try described?.method(named: method ?? "")
         try body.requireFit(known?.method ?? RPCMethod(method ?? ""))
         let (content, about) = try await body.content(for: known)
-        let call = try call(described, given, about)
+        let call = try call(given, describedBy: described, body: about)
         let adapter = try restAdapter(described)
         let request = try (adapter ?? RESTAdapter()).request(for: call)
-        let (reply, more) = try await sent(given, described, adapter) {
+        let (reply, more) = try await sent(given, describedBy: described, through: adapter) {
             system, service, _, trace in
-            try await content.send(request, system, service, trace)
+            try await content.send(request, to: service, by: system, trace: trace)
         }
-        try tell(reply, more)
+        try tell(reply, with: more)
     }
 
     /// The call, checked where there is a description.
     private func call(
-        _ described: ServiceDescription?, _ given: CallContentOptions.Given,
-        _ body: SuppliedBody? = nil
+        _ given: CallContentOptions.Given, describedBy described: ServiceDescription?,
+        body: SuppliedBody? = nil
     ) throws -> RPCCall {
         let name = RPCMethod(method ?? "")
         let parameters = try content.joined(given, for: described?.method(named: name.name))
@@ -150,8 +148,8 @@ struct CallCommand: AsyncParsableCommand {
                 let found = error.message.firstRange(of: ": found ")
             else { throw error }
             throw ToolError(
-                .usage, error.code.name,
-                "\(error.message[..<found.lowerBound]) is not what the description wants")
+                error.errorCode,
+                "\(error.message[..<found.lowerBound]) does not match the description")
         }
     }
 
@@ -169,13 +167,13 @@ struct CallCommand: AsyncParsableCommand {
 
     /// Runs the work with a system for the URL, and with the service's description where one is wanted.
     private func sent<Result>(
-        _ given: CallContentOptions.Given, _ described: ServiceDescription?,
-        _ adapter: (any PayloadAdapter)?,
-        _ work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
+        _ given: CallContentOptions.Given, describedBy described: ServiceDescription?,
+        through adapter: (any PayloadAdapter)?,
+        work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
     ) async throws -> (Result, JSONObject) {
-        try await traced(options.traces, common.terminal) { trace in
+        try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
-                for: url, payloadProtocol, network, options,
+                for: url, payloadProtocol: payloadProtocol, network: network, call: options,
                 configure: { service in
                     service.commonFields = given.fields
                     service.adapter = adapter
@@ -184,12 +182,11 @@ struct CallCommand: AsyncParsableCommand {
                 var described = described
                 if description.discovers {
                     if !allowsReserved, let method, RPCMethod(method).isReserved {
-                        throw ToolError(
-                            .usage, "reserved-method",
-                            "the method begins with \"rpc.\", which JSON-RPC keeps for itself; "
-                                + "--allow-reserved calls it all the same")
+                        throw RPCError(
+                            .reservedMethod,
+                            "the method begins with \"rpc.\", which JSON-RPC reserves")
                     }
-                    described = try await CallDescriptionOptions.discover(system, service)
+                    described = try await CallDescriptionOptions.discover(service, by: system)
                 }
                 return try await work(system, service, described, trace)
             }
@@ -197,12 +194,13 @@ struct CallCommand: AsyncParsableCommand {
     }
 
     private func list(
-        _ described: ServiceDescription?, _ given: CallContentOptions.Given
+        _ described: ServiceDescription?, with given: CallContentOptions.Given
     ) async throws {
         var known = described
         if known == nil {
-            (known, _) = try await sent(given, nil, adapter()) { system, service, _, _ in
-                try await CallDescriptionOptions.discover(system, service)
+            (known, _) = try await sent(given, describedBy: nil, through: adapter()) {
+                system, service, _, _ in
+                try await CallDescriptionOptions.discover(service, by: system)
             }
         }
         let methods = known?.methods ?? []
@@ -213,11 +211,11 @@ struct CallCommand: AsyncParsableCommand {
 
     // MARK: What came
 
-    private func tell(_ reply: UnboxedResponse, _ more: JSONObject) throws {
+    private func tell(_ reply: UnboxedResponse, with more: JSONObject) throws {
         warn(reply.warnings)
         guard var line = reply.result?.compactBytes else {
             return try common.terminal.result(
-                Self.joined(["notified": true], more), text: [])
+                Self.joined(["notified": true], with: more), text: [])
         }
         guard common.json else {
             line.append(0x0A)
@@ -232,7 +230,7 @@ struct CallCommand: AsyncParsableCommand {
         try common.terminal.write(object.close())
     }
 
-    private func tell(_ reply: BatchResponse, _ more: JSONObject) throws {
+    private func tell(_ reply: BatchResponse, with more: JSONObject) throws {
         warn(reply.warnings)
         var outcomes = Array("[".utf8)
         for (id, outcome) in zip(reply.ids, reply.outcomes) {
@@ -263,7 +261,7 @@ struct CallCommand: AsyncParsableCommand {
         throw failure
     }
 
-    private static func joined(_ object: JSONObject, _ more: JSONObject) -> JSONObject {
+    private static func joined(_ object: JSONObject, with more: JSONObject) -> JSONObject {
         var joined = object
         for (name, value) in more { joined[name] = value }
         return joined

@@ -6,7 +6,7 @@ import SignetRPC
 internal import SignetServiceDescription
 internal import SignetSystem
 
-/// What a call carries: parameters and fields.
+/// The parameters and fields of a call.
 struct CallContentOptions: ParsableArguments {
     @Option(
         name: .customLong("params"), parsing: .unconditional,
@@ -22,8 +22,8 @@ struct CallContentOptions: ParsableArguments {
         name: .customLong("param"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            One parameter by name. VALUE is JSON where it is valid JSON (3, true, null, [1], "3"), else \
-            text; where the service's description wants a text, it is one.
+            One parameter by name. VALUE is JSON if it is valid JSON (3, true, null, [1], "3"), else \
+            text; if the service's description expects a text, it is one.
             """,
             valueName: "name=value"))
     var named: [String] = []
@@ -73,7 +73,7 @@ struct CallContentOptions: ParsableArguments {
         }
     }
 
-    /// What is read before the call, since some sources can be read once.
+    /// The content that is read before the call, because some sources can be read only once.
     struct Given {
         /// All fields.
         var fields: HTTPFields
@@ -96,7 +96,7 @@ struct CallContentOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - given: What was read.
-    ///   - description: The method's, which tells texts from numbers; nil where there is none.
+    ///   - description: The method's, which tells texts from numbers; nil without a description.
     func joined(
         _ given: Given, for description: MethodDescription? = nil
     ) throws -> RPCParameters? {
@@ -113,7 +113,7 @@ struct CallContentOptions: ParsableArguments {
         for (index, pair) in (plain + secrets).enumerated() {
             let (name, text) = pair
             guard members[name] == nil else {
-                throw ToolError(.usage, "invalid-params", "a parameter is given twice")
+                throw ToolError(RPCError.Code.invalidParameters.value, "a parameter is given twice")
             }
             let schema = description?.parameters.first { $0.name.utf8.elementsEqual(name.utf8) }?
                 .schema
@@ -131,16 +131,18 @@ struct CallContentOptions: ParsableArguments {
         let isFile = text.utf8.first == 0x40
         guard isFile || text == "-" else { return try RPCParameters(parsing: Array(text.utf8)) }
         let path = isFile ? String(text.dropFirst()) : text
-        guard !path.isEmpty else { throw ToolError.usage("--params @FILE names no file") }
+        guard !path.isEmpty else {
+            throw ToolError.usage("--params @FILE: missing the name of the file")
+        }
         let bytes = try InputFile.read(path)
         do throws(RPCError) {
             return try RPCParameters(parsing: bytes)
         } catch {
-            throw ToolError(.usage, error.code.name, "\(path): \(error.message)")
+            throw ToolError(error.errorCode, "\(path): \(error.message)")
         }
     }
 
-    /// What a text means: JSON where it is valid and the schema takes it, else the text.
+    /// Returns JSON if the text is valid JSON and the schema accepts it, or else the text.
     private static func value(of text: String, _ schema: ParameterSchema?) -> JSONValue {
         guard let json = try? JSONValue(parsing: Array(text.utf8)) else { return .string(text) }
         if let schema, schema.mismatch(json) != nil, schema.mismatch(.string(text)) == nil {
@@ -155,7 +157,7 @@ struct CallContentOptions: ParsableArguments {
             let (name, source) = try Self.secretField(header)
             let text = try NamedText.secret(source)
             guard HTTPField.isValidValue(text) else {
-                throw ToolError.usage("a secret header's value is none of an HTTP field")
+                throw ToolError.usage("the value of a secret header is not valid in an HTTP field")
             }
             fields.append(HTTPField(name: name, value: text))
         }
@@ -168,11 +170,11 @@ struct CallContentOptions: ParsableArguments {
         guard let (name, source) = NamedText.split(header), let name = HTTPField.Name(name),
             !source.isEmpty
         else { throw ValidationError("--secret-header is NAME=SOURCE") }
-        try refuseOwn(name, "--secret-header")
+        try refuseOwn(name, of: "--secret-header")
         return (name, source)
     }
 
-    private static func refuseOwn(_ name: HTTPField.Name, _ option: String) throws {
+    private static func refuseOwn(_ name: HTTPField.Name, of option: String) throws {
         guard name != .contentType else {
             throw ValidationError(
                 "\(option) cannot set content-type: JSON and forms have theirs, and --content-type "
@@ -197,12 +199,12 @@ struct CallContentOptions: ParsableArguments {
                 let name = HTTPField.Name(String(decoding: bytes[..<colon], as: UTF8.self)),
                 HTTPField.isValidValue(text)
             else { throw ValidationError("--header is 'NAME: VALUE', without control characters") }
-            try Self.refuseOwn(name, "--header")
+            try Self.refuseOwn(name, of: "--header")
             // Arguments are there for all of the machine to read.
             guard !["authorization", "cookie", "proxy-authorization"].contains(name.canonicalName)
             else {
                 throw ValidationError(
-                    "\(name.canonicalName) is a secret: give it with --secret-header NAME=SOURCE")
+                    "\(name.canonicalName) is a secret; give it with --secret-header NAME=SOURCE")
             }
             fields.append(HTTPField(name: name, value: text))
         }

@@ -1,11 +1,12 @@
 import ArgumentParser
+internal import SignetBase
 import SignetClient
 import SignetJSON
 import SignetRPC
 internal import SignetServiceDescription
 internal import SignetSystem
 
-/// What the service says of its methods.
+/// The description of the service's methods.
 struct CallDescriptionOptions: ParsableArguments {
     @Option(
         name: .customLong("description"),
@@ -14,7 +15,7 @@ struct CallDescriptionOptions: ParsableArguments {
             The service's OpenRPC or OpenAPI 3 document, JSON: parameters are checked before anything is \
             sent. With rest METHOD is then an operation's id, or 'GET /orders/{id}'.
             """,
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @Flag(
@@ -49,7 +50,7 @@ struct CallDescriptionOptions: ParsableArguments {
         do {
             description = try ServiceDescription(parsing: InputFile.read(file))
         } catch let error as RPCError {
-            throw ToolError(.usage, error.code.name, "\(file): \(error.message)")
+            throw ToolError(error.errorCode, "\(file): \(error.message)")
         }
         guard (description.kind == .openAPI) == (payloadProtocol == .rest) else {
             throw ToolError.usage(
@@ -61,21 +62,21 @@ struct CallDescriptionOptions: ParsableArguments {
 
     /// The document that the service itself has.
     static func discover(
-        _ system: NetworkSystem, _ service: Service
+        _ service: Service, by system: NetworkSystem
     ) async throws -> ServiceDescription {
-        let reply = try await system.call(service, "rpc.discover")
+        let reply = try await system.call("rpc.discover", of: service)
         do {
             return try ServiceDescription(parsing: reply.result?.bytes ?? [])
         } catch {
-            throw ToolError(.network, "malformed-reply", error.message)
+            throw ToolError(.malformedResponse, error.message)
         }
     }
 }
 
 extension NetworkSystem {
-    /// One call without parameters.
+    /// Calls a method without parameters.
     fileprivate func call(
-        _ service: Service, _ method: RPCMethod
+        _ method: RPCMethod, of service: Service
     ) async throws(ClientError) -> UnboxedResponse {
         try await call(service, RPCCall(method))
     }

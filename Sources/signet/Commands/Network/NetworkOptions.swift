@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetPinning
@@ -7,19 +8,25 @@ import SignetSigning
 internal import SignetSystem
 import SignetTransport
 
-/// Whom to trust, where hosts are, and how long to wait.
+/// The trusted CAs, the addresses of hosts, and the time limit.
 struct NetworkOptions: ParsableArguments {
-    @Option(name: .customLong("ca-file"), help: "Trust the CAs of this PEM file, and no others.")
+    @Option(
+        name: .customLong("ca-file"), help: "Trust the CAs of this PEM file, and no others.",
+        completion: .file())
     var caFile: String?
 
     @Option(
         name: .customLong("connect-to"), parsing: .unconditionalSingleValue,
-        help: "HOST:PORT:ADDRESS:PORT: connect there for this host, as curl's option does.")
+        help: ArgumentHelp(
+            "Connect to another address for a host, as curl's option does.",
+            valueName: "host:port:address:port"))
     var connectTo: [String] = []
 
     @OptionGroup var proxyOptions: ProxyOptions
 
-    @Option(name: .customLong("timeout"), help: "Seconds until the call is given up (30).")
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("The time limit of the command.", valueName: "seconds"))
     var timeoutSeconds: Double = 30
 
     mutating func validate() throws {
@@ -31,10 +38,10 @@ struct NetworkOptions: ParsableArguments {
     /// The time limit.
     var timeout: Duration { .milliseconds(Int64(timeoutSeconds * 1000)) }
 
-    /// The proxies: of the options, else of the environment.
+    /// The proxies of the options, or else of the environment.
     func proxies() throws -> ProxyRules { try proxyOptions.rules() }
 
-    /// The proxy for a host that is greeted and not asked.
+    /// The proxy for a host that gets a TLS connection and no request.
     func proxy(for authority: Authority) throws -> Proxy? {
         let origin = WebOrigin(
             isSecure: true, host: authority.host, port: authority.port(scheme: "https"))
@@ -47,7 +54,7 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
-/// Prints on standard error what a policy in report mode let pass.
+/// Prints on standard error each mismatch that a policy in report mode allowed.
 struct PinWarnings: PinReportSink {
     var name: String { "standard error" }
 
@@ -69,61 +76,78 @@ extension PinPolicy {
         do {
             try self.init(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(code: error.code, message: "\(file): \(error.message)")
+            throw PinError(error.code, "\(file): \(error.message)")
         }
     }
 }
 
-/// Which servers' keys are wanted, and how a request is signed before it is sent.
+/// The pins of servers, and the signing of requests.
 struct CallOptions: ParsableArguments {
-    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "How it is signed: a name of `signet schemes list`, or a scheme's document.",
-            valueName: "name|file"))
+            "The signing scheme: a name of `signet schemes list`, or a scheme's document.",
+            valueName: "name|file"), completion: .list(SigningScheme.names))
     var scheme: String?
 
     @Option(
         name: .customLong("max-redirects"),
-        help: "How many redirects are followed (5); 0 hands such a reply back as it is.")
+        help: "How many redirects are followed; 0 returns such a reply as it is.")
     var maximumRedirects = RedirectPolicy().maximum
 
     @Flag(
-        name: .customLong("trace"),
-        help: "Tell attempts, redirects and timings: on standard error, or as trace in --json.")
+        name: [.customShort("v"), .customLong("trace")],
+        help: "Print attempts, redirects and timings: on standard error, or as trace in --json.")
     var traces = false
 
     @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
-        name: .customLong("keys"),
-        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+        name: [.customShort("k"), .customLong("keys")],
+        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.",
+        completion: .file())
     var keys: String?
 
-    @Option(name: .customLong("key-id"), help: "The key to sign with; needless with a single one.")
+    @Option(
+        name: .customLong("key-id"), help: "The key to sign with; needed if the set has several.")
     var keyID: String?
 
     @Option(
         name: .customLong("covers"), parsing: .unconditional,
-        help: "What is signed: a comma list of components or fields.")
+        help: "The covered components or fields, a comma list.")
     var covers: String?
+
+    @OptionGroup var project: ProjectOptions
 
     func validate() throws {
         guard (0...20).contains(maximumRedirects) else {
             throw ValidationError("--max-redirects is a number from 0 to 20")
         }
+        if project.project == nil { try requireComplete(scheme: scheme, keys: keys) }
+    }
+
+    private func requireComplete(scheme: String?, keys: String?) throws {
         if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
-        let isAlone = keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
+        let isAlone = self.keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
         if scheme == nil && !isAlone {
             throw ValidationError(
                 "--keys, --key-id, --covers, --set, --tag and --insecure-scheme-ok need --scheme")
         }
     }
 
-    /// The keys and the rule, or nil where nothing is signed.
+    /// The pin policy, of the option or of a project that an option names; nil without one.
+    func policy() throws -> PinPolicy? {
+        try (policyFile ?? project.loadNamed().policy).map { try PinPolicy(file: $0) }
+    }
+
+    /// The keys and the rule, or nil if nothing is signed.
     func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
+        let project = try project.loadNamed()
+        let scheme = scheme ?? project.scheme
+        let keys = keys ?? project.keySource
+        try requireComplete(scheme: scheme, keys: keys)
         guard let scheme, let keys else { return nil }
         let set = try KeySource(keys).load()
         let id = try keyID ?? set.onlySigningKey().id
@@ -133,21 +157,29 @@ struct CallOptions: ParsableArguments {
 }
 
 extension KeySet {
-    /// The set's one key that signs, where no `--key-id` names one.
+    /// The set's only usable key that signs, if no `--key-id` names one.
     func onlySigningKey() throws(ToolError) -> Key {
-        let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
+        let all = keys.filter { $0.kind != .vault && $0.isPrivate }
+        let now = UnixTime.now()
+        let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
+        // Signing names what is wrong with the only key.
+        let candidates = usable.isEmpty ? all : usable
         guard let key = candidates.first, candidates.count == 1 else {
+            let ids = candidates.map { "\"\(printable($0.id))\"" }.joined(separator: ", ")
             throw .usage(
-                "the key set has \(candidates.count) keys that sign: name one with --key-id")
+                candidates.isEmpty
+                    ? "\(printable(source)): found no key that signs, expected one"
+                    : "\(printable(source)): found \(candidates.count) keys that sign (\(ids)), "
+                        + "expected one; choose one with --key-id ID")
         }
         return key
     }
 }
 
-/// Runs one piece of work with a network system for one URL, and stops the system whatever happens.
+/// Runs work with a network system for one URL, and stops the system even if the work fails.
 func withNetworkSystem<Result>(
-    for url: String, _ payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    _ network: NetworkOptions, _ call: CallOptions,
+    for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
+    network: NetworkOptions, call: CallOptions,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
@@ -159,19 +191,17 @@ func withNetworkSystem<Result>(
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()
-    // That it has started, and what its policy lacks, is news for a program's log, not for who waits for
-    // an answer; of policies `pins lint` tells.
+    // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the latter.
     options.logger.logLevel = .error
     options.caFile = network.caFile
     options.connectTo = try network.addresses()
-    // Of a refusal the command's own error says the same.
+    // The command's own error already reports a refusal.
     options.pinReports.logs = false
     options.pinReports.sinks = [PinWarnings()]
     options.proxies = try network.proxies()
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: try call.policyFile.map { try PinPolicy(file: $0) }
-            ?? PinPolicy(rules: [], unlisted: .allow),
+        policy: try call.policy() ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
         let result = try await work(system, service)

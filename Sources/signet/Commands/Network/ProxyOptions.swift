@@ -3,42 +3,44 @@ import SignetCrypto
 internal import SignetSystem
 import SignetTransport
 
-/// Which proxies are gone through: those of the options, else of the environment.
+/// The proxies: those of the options, or else of the environment.
 struct ProxyOptions: ParsableArguments {
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
             """
-            Go through this proxy: http, https, socks4a, socks5 or socks5h; empty for none. Without it \
-            https_proxy (or HTTPS_PROXY), http_proxy and no_proxy of the environment hold.
+            Use this proxy: http, https, socks4a, socks5 or socks5h; empty for none. Without it, \
+            https_proxy (or HTTPS_PROXY), http_proxy and no_proxy of the environment are used.
             """,
             valueName: "url"))
     var proxyURL: String?
 
     @Option(
         name: .customLong("no-proxy"),
-        help: "Hosts without it: names, addresses, 10.0.0.0/8, fd00::/8, or *, with commas between."
+        help: "Hosts without a proxy: names, addresses, 10.0.0.0/8, fd00::/8 or *, with commas."
     )
     var noProxy: String?
 
     @Option(
         name: .customLong("proxy-credentials"),
         help:
-            "Where USER:PASSWORD for it is: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+            "USER:PASSWORD of the proxy: FILE, env:NAME, fd:N, credential:NAME or command:LINE.",
+        completion: .file())
     var proxyCredentials: String?
 
     @Option(
         name: .customLong("proxy-ca-file"),
-        help: "Trust the CAs of this PEM file, and no others, for an HTTPS proxy's own certificate."
-    )
+        help:
+            "Trust the CAs of this PEM file, and no others, for an HTTPS proxy's own certificate.",
+        completion: .file())
     var proxyCAFile: String?
 
-    /// Whether an option says what the proxy is.
+    /// Whether an option names the proxy.
     var namesProxy: Bool { proxyURL != nil }
 
     /// The proxies.
     ///
-    /// - Throws: `TransportError` for what is no proxy, `ToolError` for credentials without one.
+    /// - Throws: `TransportError` for an invalid proxy, `ToolError` for credentials without one.
     func rules() throws -> ProxyRules {
         var rules: ProxyRules
         if let proxyURL {

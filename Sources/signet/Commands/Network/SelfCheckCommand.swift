@@ -4,30 +4,33 @@ import SignetClient
 import SignetCrypto
 import SignetJSON
 
-/// `signet self-check`: whether the program and its files are fit to work.
+/// `signet self-check`: a check of the program and its files.
 struct SelfCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "self-check",
         abstract: "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts.",
         discussion: """
-            FILE is a JSON object; every member may be left out, paths are relative to its folder: \
-            {"schema","defaults","dump","keys","passphrase","app":{"id","version"},\
-            "systemVersion","state","lastGood","policy","caFile","connectTo":[…]}. A line that is \
-            bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
+            What is checked is named by --project FILE, else by SIGNET_PROJECT or the signet.json of \
+            this folder or a parent, whose form signet project schema prints; without one it is the \
+            program alone. A line that is bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
             configuration names, else through that of the environment.
-            """)
+            """,
+        examples: [
+            "signet self-check --offline"
+        ])
 
     @OptionGroup var common: CommonOptions
 
-    @Option(name: .customLong("project"), help: "Where the program's files are.")
-    var projectFile: String?
+    @OptionGroup var project: ProjectOptions
 
-    @Flag(name: .customLong("offline"), help: "Leave the hosts out.")
+    @Flag(name: .customLong("offline"), help: "Skip the hosts.")
     var isOffline = false
 
     @OptionGroup var proxies: ProxyOptions
 
-    @Option(name: .customLong("timeout"), help: "Seconds that one host may take (10).")
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("The time limit of one host.", valueName: "seconds"))
     var timeoutSeconds: Double = 10
 
     func validate() throws {
@@ -37,9 +40,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let project = try projectFile.map { try SelfCheckProject(file: $0) }
         var check = SelfCheck(
-            of: project ?? SelfCheckProject(), isOffline: isOffline,
+            of: try project.load().file, isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         let rules = try proxies.rules()
         if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }
@@ -49,7 +51,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         if !common.json { try terminal.result([:], lines: table(report)) }
         let bad = report.lines.count { $0.status == .bad }
         throw ToolError(
-            .refused, "self-check-failed", "\(bad) of \(report.lines.count) checks are bad",
+            .selfCheckFailed, "\(bad) of \(report.lines.count) checks are bad",
             beside: report.json)
     }
 
@@ -60,18 +62,18 @@ struct SelfCheckCommand: AsyncParsableCommand {
         for line in report.lines {
             lines.append(
                 [
-                    mark(line.status), padded(line.area, area),
-                    padded(printable(line.subject), subject), printable(line.detail),
+                    mark(line.status), padded(line.area, to: area),
+                    padded(printable(line.subject), to: subject), printable(line.detail),
                 ].joined(separator: "  "))
             if let remedy = line.remedy {
-                lines.append("         \(padded("", area + subject))  → \(printable(remedy))")
+                lines.append("         \(padded("", to: area + subject))  → \(printable(remedy))")
             }
         }
         return lines
     }
 
     private func mark(_ status: SelfCheckReport.Status) -> String {
-        let word = padded(status.rawValue, 7)
+        let word = padded(status.rawValue, to: 7)
         guard common.terminal.allowsColor else { return word }
         switch status {
         case .good: return "\u{1B}[32m\(word)\u{1B}[0m"
@@ -81,7 +83,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         }
     }
 
-    private func padded(_ text: String, _ width: Int) -> String {
+    private func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 }

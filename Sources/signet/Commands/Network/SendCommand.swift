@@ -13,72 +13,80 @@ import SignetTransport
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send an HTTP message as it stands and print the reply.",
+        abstract: "Send an HTTP message unchanged and print the reply.",
         discussion: """
             The message is HTTP/1.1 as text. With --scheme it is signed first. The reply is printed \
-            whatever its status; a status that is not 2xx is exit 1.
+            whatever its status; the exit status is 1 if the status is not 2xx.
 
-            --body sends a file of any size, in pieces. Signed, it is read twice, and its last piece goes \
-            out only when it still is what was signed.
+            --body sends a file of any size, in pieces. A signed file is read twice, and its last piece \
+            is sent only if the file is still the signed one.
 
             --out fetches the reply's body into a file, which gets its name when it is whole; with --resume \
-            a run goes on where one before was cut off, if the server still has the same. Redirects are \
-            followed there too.
-            """)
+            a run continues where an earlier one was cut off, if the server still has the same body. \
+            Redirects are followed there too.
+            """,
+        examples: [
+            "signet send request",
+            "printf 'GET /v1/orders HTTP/1.1\\nHost: api.example.com\\n\\n' | signet send",
+        ])
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var options: CallOptions
 
-    @Flag(name: .customLong("plain-http"), help: "Send over http, where the target has no scheme.")
+    @Flag(name: .customLong("plain-http"), help: "Send over http if the target has no scheme.")
     var plainHTTP = false
 
     @Option(
         help: ArgumentHelp(
-            "The message's body, where the message is a head alone; - is standard input.",
-            valueName: "file"))
+            "The message's body if the message is a head alone; - is standard input.",
+            valueName: "file"), completion: .file())
     var body: String?
 
     @Option(
-        name: .customLong("out"),
-        help: ArgumentHelp("Fetch a GET's reply into this file.", valueName: "file"))
+        name: [.customShort("o"), .customLong("out")],
+        help: ArgumentHelp("Download the body of a GET's reply into this file.", valueName: "file"),
+        completion: .file())
     var outFile: String?
 
-    @Flag(name: .customLong("resume"), help: "Go on where an earlier --out was cut off.")
+    @Flag(name: .customLong("resume"), help: "Continue where an earlier --out was cut off.")
     var resumes = false
 
     @Option(
         name: .customLong("sha256"),
-        help: ArgumentHelp("What the file of --out must have.", valueName: "hex"))
+        help: ArgumentHelp("The SHA-256 that the file of --out must have.", valueName: "hex"))
     var sha256: String?
 
-    @Argument(help: "The message; - or nothing is standard input.")
+    @Argument(help: "The message; - or nothing is standard input.", completion: .file())
     var file: String?
 
     func validate() throws {
         if outFile == nil && (resumes || sha256 != nil) {
             throw ValidationError("--resume and --sha256 need --out")
         }
-        if let sha256, Self.bytes(ofHex: sha256)?.count != 32 {
+        if let sha256, bytes(ofHexadecimal: Array(sha256.utf8))?.count != 32 {
             throw ValidationError("--sha256 is 64 hexadecimal digits")
         }
     }
 
     func run() async throws {
+        common.terminal.awaitInput("a message", from: file)
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
             throw ToolError(
-                .usage, "malformed-message",
+                SigningError.Code.malformedMessage.value,
                 message.request == nil
-                    ? "the message is a response, wanted a request" : "the message names no host")
+                    ? "found a response, expected a request" : "the message names no host")
         }
         if let outFile {
-            return try await fetch(head, message, authority: authority, to: outFile)
+            return try await fetch(head, of: message, authority: authority, to: outFile)
         }
         let body = try requestBody(of: message)
-        let (reply, more) = try await traced(options.traces, common.terminal) { trace in
+        let (reply, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
-                for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
+                for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
+                network: network,
+                call: options
             ) { system, service in
                 try await system.exchange(
                     service, method: head.method, target: head.path ?? "/",
@@ -92,12 +100,12 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json { try common.terminal.write(Self.text(of: reply)) }
         throw ToolError(
-            .refused, "http-status",
+            RPCError.Code.httpStatus.value,
             "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
     }
 
     private func fetch(
-        _ head: HTTPRequest, _ message: SignableMessage, authority: String, to path: String
+        _ head: HTTPRequest, of message: SignableMessage, authority: String, to path: String
     ) async throws {
         guard head.method == .get, body == nil, message.body.isEmpty else {
             throw ToolError.usage("--out fetches with GET, without a body")
@@ -105,11 +113,13 @@ struct SendCommand: AsyncParsableCommand {
         var download = Download()
         download.fields = head.headerFields
         download.resumes = resumes
-        download.sha256 = sha256.flatMap(Self.bytes(ofHex:))
+        download.sha256 = sha256.flatMap { bytes(ofHexadecimal: Array($0.utf8)) }
         let wanted = download
-        let (result, more) = try await traced(options.traces, common.terminal) { trace in
+        let (result, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
-                for: "\(head.scheme ?? "https")://\(authority)/", .rest, network, options
+                for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
+                network: network,
+                call: options
             ) { system, service in
                 try await system.download(
                     service, target: head.path ?? "/", to: path, wanted, trace: trace)
@@ -123,14 +133,6 @@ struct SendCommand: AsyncParsableCommand {
         ]
         for (name, value) in more { object[name] = value }
         try common.terminal.result(object, text: [])
-    }
-
-    private static func bytes(ofHex text: String) -> [UInt8]? {
-        let digits = Array(text.utf8).map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0, digits.allSatisfy({ $0 != nil }) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map {
-            UInt8((digits[$0] ?? 0) * 16 + (digits[$0 + 1] ?? 0))
-        }
     }
 
     private func requestBody(of message: SignableMessage) throws -> RequestBody {

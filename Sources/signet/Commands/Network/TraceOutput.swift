@@ -2,11 +2,11 @@ import SignetClient
 import SignetJSON
 import SignetTransport
 
-/// Runs a call, and tells what happened on its way where that is wanted, also where it fails.
+/// Runs a call, and prints its attempts if that is wanted, even if it fails.
 ///
-/// - Returns: What the call returned, and what `--json` adds to it.
+/// - Returns: The call's result, and the members that `--json` adds to it.
 func traced<Result>(
-    _ isWanted: Bool, _ terminal: Terminal, _ work: (CallTrace?) async throws -> Result
+    if isWanted: Bool, on terminal: Terminal, _ work: (CallTrace?) async throws -> Result
 ) async throws -> (Result, JSONObject) {
     guard isWanted else { return (try await work(nil), [:]) }
     let trace = CallTrace()

@@ -6,26 +6,34 @@ import SignetJSON
 import SignetPinning
 import SignetTransport
 
-/// `signet pins check`: whether a server shows a key that the policy wants.
+/// `signet pins check`: a server's verified chain against a policy.
 struct PinsCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a server's verified chain against a pin policy.",
         discussion: """
-            The server is greeted and nothing is requested from it. Exit 1 names every pin that \
-            was seen and every pin that was wanted. On a terminal a table tells until when each \
-            certificate is good; a pipe gets the lines without it.
-            """)
+            Makes a TLS connection and requests nothing. Exit 1 names every pin that was seen and \
+            every pin that was wanted. On a terminal a table tells until when each \
+            certificate is valid; a pipe gets the lines without it.
+            """,
+        examples: [
+            "signet pins check https://api.example.com --policy policy.json"
+        ])
 
     @Argument(help: ArgumentHelp("The URL of the host.", valueName: "URL"))
     var url: String
 
-    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
-    var policyFile: String
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
+    var policyFile: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        guard let policyFile = try policyFile ?? project.loadNamed().policy else {
+            throw ToolError.usage(
+                "missing --policy FILE: give it, or a project that names it with --project FILE")
+        }
         let policy = try PinPolicy(file: policyFile)
         let target = try PinsTarget(parsing: url)
         let host = target.authority.host
@@ -49,17 +57,18 @@ struct PinsCheckCommand: AsyncParsableCommand {
             for: host, chain: seen.chain, now: now, port: target.port)
         if let refusal = verdict.refusal {
             if common.terminal.isForPeople {
-                try common.terminal.result([:], lines: lines(verdict, target, now: now))
+                try common.terminal.result([:], lines: lines(verdict, of: target, now: now))
             }
             throw ToolError(
-                .refused, refusal.code.name, refusal.message, details: refusal.details,
-                beside: object(verdict, target))
+                refusal.errorCode, refusal.message, details: refusal.details,
+                beside: object(verdict, of: target))
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }
-        try common.terminal.result(object(verdict, target), lines: lines(verdict, target, now: now))
+        try common.terminal.result(
+            object(verdict, of: target), lines: lines(verdict, of: target, now: now))
     }
 
-    private func object(_ verdict: PinVerdict, _ target: PinsTarget) -> JSONObject {
+    private func object(_ verdict: PinVerdict, of target: PinsTarget) -> JSONObject {
         [
             "host": .string(verdict.host.text), "port": .number(JSONNumber(target.port)),
             "rule": verdict.rule.map { .string($0.description) } ?? .null,
@@ -70,7 +79,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
         ]
     }
 
-    private func lines(_ verdict: PinVerdict, _ target: PinsTarget, now: Int64) -> [String] {
+    private func lines(_ verdict: PinVerdict, of target: PinsTarget, now: Int64) -> [String] {
         let (outcome, tone): (String, Table.Tone) =
             if verdict.refusal != nil {
                 ("refused", .bad)
@@ -82,11 +91,14 @@ struct PinsCheckCommand: AsyncParsableCommand {
                 ("no match, reported only", .warning)
             }
         let isColored = common.terminal.allowsColor
-        var lines = ["\(target.origin): \(Table.colored(outcome, tone, isColored))"]
+        var lines = [
+            "\(target.origin): \(Table.colored(outcome, tone: tone, isAllowed: isColored))"
+        ]
         if let rule = verdict.rule {
             let expiry = verdict.expires.map {
                 ", expires "
-                    + Table.colored($0.text, Table.until($0.end, now: now).tone, isColored)
+                    + Table.colored(
+                        $0.text, tone: Table.until($0.end, now: now).tone, isAllowed: isColored)
             }
             lines.append("rule \(rule) (\(verdict.mode.rawValue)\(expiry ?? ""))")
         }

@@ -5,20 +5,18 @@ import SignetJSON
 import SignetPinning
 import SignetTransport
 
-extension PinError: CodedError {
-    var codeName: String { code.name }
-
-    var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
-}
-
-/// `signet pins`: what servers show, and whether it is what they should.
+/// `signet pins`: the public keys of servers, and the policies that name them.
 struct PinsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pins", abstract: "Show, check, lint, convert, plan and sign public-key pins.",
+        examples: [
+            "signet pins show https://api.example.com",
+            "signet pins check https://api.example.com --policy policy.json",
+        ],
         subcommands: [
             PinsShowCommand.self, PinsCheckCommand.self, PinsLintCommand.self,
             PinsConvertCommand.self, PinsPlanCommand.self, PinsSignCommand.self,
-            PinsVerifyCommand.self,
+            PinsVerifyCommand.self, PinsSchemaCommand.self,
         ])
 }
 
@@ -53,7 +51,7 @@ struct PinsTarget {
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
             throw .usage("a URL is wanted that begins with https://\(found)")
         }
-        do throws(PinError) {
+        do throws(HostError) {
             authority = try Authority(parsing: URLParts(parsing: text).authority)
         } catch {
             throw .usage("the URL: \(error.message)")
@@ -84,14 +82,14 @@ struct PinsTarget {
     /// The error for a chain that CA, dates or host name do not hold for.
     func untrusted(_ seen: ProbeResult) -> ToolError {
         ToolError(
-            .network, "tls",
+            TransportError.Code.tls.value,
             "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given");"
                 + " it sent \(pinsText(seen.chain))",
             details: ["chain": pinsJSON(seen.chain)])
     }
 }
 
-/// Certificates as the contract's `chain`.
+/// Returns certificates as the member `chain` of the JSON output.
 func pinsJSON(_ chain: [SeenCertificate]) -> JSONValue {
     .array(chain.map { ["subject": .string($0.subject), "pin": .string($0.pin.text)] })
 }

@@ -13,29 +13,34 @@ struct PinsConvertCommand: ParsableCommand {
         discussion: """
             FORMAT: signet; trustkit (property list, XML or binary); trustkit-json; android \
             (network security configuration); okhttp (Kotlin or Java code); curl \
-            (--pinnedpubkey); hpkp (Public-Key-Pins). What a format cannot say is named on \
-            standard error, and refused where hosts would be pinned less.
-            """)
+            (--pinnedpubkey); hpkp (Public-Key-Pins). What a format cannot express is named on \
+            standard error, and refused if hosts would be pinned less.
+            """,
+        examples: [
+            "signet pins convert --from signet --to okhttp policy.json",
+            "signet pins convert --from signet --to android policy.json > network.xml",
+        ])
 
     @Option(
-        name: .customLong("from"), help: ArgumentHelp("What FILE is.", valueName: "format"),
-        transform: format(named:))
+        name: .customLong("from"), help: ArgumentHelp("The format of FILE.", valueName: "format"))
     var from: PinFormat
 
     @Option(
-        name: .customLong("to"), help: ArgumentHelp("What to write.", valueName: "format"),
-        transform: format(named:))
+        name: .customLong("to"), help: ArgumentHelp("The format to write.", valueName: "format"))
     var to: PinFormat
 
     @Option(
         name: .customLong("host"),
-        help: "Whose pins they are; curl and hpkp do not say it. Writing them: whose rule.")
+        help: "The host, which curl and hpkp do not name: of the pins read, or of the rule written."
+    )
     var host: String?
 
     @Flag(name: .customLong("binary"), help: "Write a property list as binary, not as XML.")
     var binary = false
 
-    @Argument(help: ArgumentHelp("The input; - or nothing is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("The input; - or nothing is standard input.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var common: CommonOptions
@@ -51,6 +56,7 @@ struct PinsConvertCommand: ParsableCommand {
     }
 
     func run() throws {
+        common.terminal.awaitInput("pins", from: file)
         let input = try InputFile.read(file, limit: 16 << 20)
         let reading: PinConversion.Reading
         do {
@@ -59,18 +65,18 @@ struct PinsConvertCommand: ParsableCommand {
                 filesIn: InputFile.folder(of: file))
         } catch {
             throw PinError(
-                code: error.code,
-                message: "\(Terminal.printable(file ?? "standard input")): \(error.message)")
+                error.code,
+                "\(Terminal.printable(file ?? "standard input")): \(error.message)")
         }
         let writing = try PinConversion.write(
             reading.policy, as: to, host: from.namesHosts ? host : nil, binary: binary)
         let known = Set(reading.notes)
         let notes = reading.notes + writing.notes.filter { !known.contains($0) }
         for note in notes { common.terminal.note(note) }
-        try common.terminal.result(object(writing.bytes, notes), text: writing.bytes)
+        try common.terminal.result(object(writing.bytes, notes: notes), text: writing.bytes)
     }
 
-    private func object(_ bytes: [UInt8], _ notes: [String]) -> JSONObject {
+    private func object(_ bytes: [UInt8], notes: [String]) -> JSONObject {
         var object: JSONObject = ["from": .string(from.name), "to": .string(to.name)]
         if binary {
             object["base64"] = .string(Base64.encode(bytes, as: .standard))
@@ -82,13 +88,4 @@ struct PinsConvertCommand: ParsableCommand {
         object["notes"] = .array(notes.map { .string($0) })
         return object
     }
-}
-
-/// The format of a name, as an option gives it.
-private func format(named name: String) throws -> PinFormat {
-    guard let format = PinFormat(name: name) else {
-        throw ValidationError(
-            "a format is one of \(PinFormat.all.map(\.name).joined(separator: ", "))")
-    }
-    return format
 }

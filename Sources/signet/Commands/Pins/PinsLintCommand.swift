@@ -5,22 +5,28 @@ import SignetJSON
 import SignetPinning
 internal import SignetSystem
 
-/// `signet pins lint`: what is wrong or unwise in a policy, all of it at once.
+/// `signet pins lint`: all errors and weaknesses of a policy.
 struct PinsLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lint", abstract: "Name what is wrong or unwise in a pin policy.",
+        commandName: "lint", abstract: "List the errors and weaknesses of a pin policy.",
         discussion: """
-            Exit 0 where it is clean, 1 with findings, 2 where it is no policy at all. Public \
-            suffixes are those of \(PublicSuffixes.systemPath) where that file is (Debian's package \
+            Exit 0 without findings, 1 with findings, 2 if the file is not a policy. Public \
+            suffixes are those of \(PublicSuffixes.systemPath) if that file exists (Debian's package \
             publicsuffix), or else a short list.
-            """)
+            """,
+        examples: [
+            "signet pins lint policy.json"
+        ])
 
-    @Argument(help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
+        common.terminal.awaitInput("a pin policy", from: file)
         let policy = try InputFile.read(file, limit: 16 << 20)
         let findings: [PinLint.Finding]
         do {
@@ -28,8 +34,7 @@ struct PinsLintCommand: ParsableCommand {
                 of: policy, now: UnixTime.now(), suffixes: .system(),
                 filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(
-                code: error.code, message: "\(file ?? "standard input"): \(error.message)")
+            throw PinError(error.code, "\(file ?? "standard input"): \(error.message)")
         }
         try common.terminal.result(
             [
@@ -44,8 +49,8 @@ struct PinsLintCommand: ParsableCommand {
             ],
             lines: findings.map {
                 Table.colored(
-                    $0.severity.rawValue, $0.severity == .error ? .bad : .warning,
-                    common.terminal.allowsColor)
+                    $0.severity.rawValue, tone: $0.severity == .error ? .bad : .warning,
+                    isAllowed: common.terminal.allowsColor)
                     + Terminal.printable(
                         ": \($0.host.map { "\($0): " } ?? "")\($0.message) [\($0.code)]")
             })

@@ -9,22 +9,27 @@ internal import SignetSystem
 struct PinsPlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Say which hosts lose which pin when, and what to add before a key changes.",
+        abstract: "List which hosts lose which pin when, and what to add before a key changes.",
         discussion: """
             FILE: certificates that hosts show, their issuers', and certificate requests or keys \
-            in reserve, PEM or DER. Exit 0 where nothing is to be done, 1 with findings.
-            """)
+            in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
+            """,
+        examples: [
+            "signet pins plan --policy policy.json host.pem next.csr"
+        ])
 
-    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.")
+    @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String
 
-    @Option(name: .customLong("within"), help: "What ends within this many days ends soon (30).")
+    @Option(name: .customLong("within"), help: "Report what ends within this many days.")
     var days: Int64 = 30
 
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
     var now: Int64?
 
-    @Argument(help: ArgumentHelp("Certificates, requests and keys.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("Certificates, requests and keys.", valueName: "FILE"),
+        completion: .file())
     var files: [String] = []
 
     @OptionGroup var common: CommonOptions
@@ -66,7 +71,7 @@ struct PinsPlanCommand: ParsableCommand {
             }
         } catch let failure as X509Failure {
             throw ToolError(
-                .usage, failure.codeName, "\(Terminal.printable(file)): \(failure.message)")
+                failure.errorCode, "\(Terminal.printable(file)): \(failure.message)")
         }
     }
 
@@ -125,13 +130,14 @@ struct PinsPlanCommand: ParsableCommand {
             }
         }
         let isColored = common.terminal.allowsColor
-        return table.lines(colored: isColored) + findingLines(plan.findings, isColored)
+        return table.lines(colored: isColored) + findingLines(plan.findings, isColored: isColored)
     }
 
-    private func findingLines(_ findings: [PinPlan.Finding], _ isColored: Bool) -> [String] {
+    private func findingLines(_ findings: [PinPlan.Finding], isColored: Bool) -> [String] {
         findings.map { finding in
             let mark = Table.colored(
-                finding.severity.rawValue, finding.severity == .error ? .bad : .warning, isColored)
+                finding.severity.rawValue, tone: finding.severity == .error ? .bad : .warning,
+                isAllowed: isColored)
             return "\(mark): "
                 + Terminal.printable(
                     "\(finding.host.map { "\($0): " } ?? "")\(finding.message) [\(finding.code)]")

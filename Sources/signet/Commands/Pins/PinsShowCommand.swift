@@ -6,59 +6,121 @@ import SignetJSON
 import SignetPinning
 internal import SignetSystem
 
-/// `signet pins show`: the pins of a server or of a file.
+/// `signet pins show`: the pins of servers and of files, as lines or as a policy.
 struct PinsShowCommand: AsyncParsableCommand {
+    /// The form of the output.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case pins, policy
+    }
+
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Print the pins of a server's chain or of a file.",
+        commandName: "show", abstract: "Print the pins of servers and files, or a policy of them.",
         discussion: """
             A file holds certificates, public keys, certificate requests or private keys, in PEM \
-            or DER; the pin of a private key is that of its public half. Of a server the verified \
+            or DER; the pin of a private key is that of its public half. Of a server, the verified \
             chain is printed, leaf first; nothing is requested from it.
-            """)
+
+            --format policy prints a policy for --policy: for each host the pin of its leaf, which \
+            is a file's first key, and the pins of --backup. A pin of a backup key, which lies \
+            unused in a safe place, keeps a lost key from being an outage.
+            """,
+        examples: [
+            "signet pins show https://api.example.com",
+            "signet pins show https://api.example.com --format policy \\",
+            "  --backup sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g= > new.json",
+            "signet pins show host.pem next.csr --format policy --host api.example.com",
+        ])
 
     @Argument(
         help: ArgumentHelp(
-            "An https URL, or a file; - or nothing is standard input.", valueName: "TARGET"))
-    var target: String?
+            "An https URL, or a file; - or nothing is standard input.", valueName: "TARGET"),
+        completion: .file())
+    var targets: [String] = []
+
+    @Option(help: "Print the pins, or a pin policy.")
+    var format = Format.pins
+
+    @Option(
+        help: ArgumentHelp(
+            "A pin of a key in reserve, for each host of the policy; may be repeated.",
+            valueName: "PIN"))
+    var backup: [String] = []
+
+    @Flag(help: "Add the pin of the leaf's issuer, which the next certificate is of.")
+    var includeIssuer = false
+
+    @Option(help: "The policy's host; a file needs it, and a URL names its own.")
+    var host: String?
 
     @OptionGroup var network: NetworkOptions
     @OptionGroup var common: CommonOptions
 
-    func run() async throws {
-        if let target, PinsTarget.isURL(target) {
-            try await show(PinsTarget(parsing: target))
-        } else {
-            try showFile()
+    func validate() throws {
+        guard format == .policy || (backup.isEmpty && !includeIssuer && host == nil) else {
+            throw ValidationError("--backup, --include-issuer and --host need --format policy")
         }
     }
 
-    private func show(_ target: PinsTarget) async throws {
+    func run() async throws {
+        // Checked before anything is asked of a server.
+        let backups = try backup.map { text throws(ToolError) -> Pin in
+            do throws(PinError) {
+                return try Pin(parsing: text)
+            } catch {
+                throw .usage("--backup: \(error.message)")
+            }
+        }
+        var found: [PinnedTarget] = []
+        for target in targets.isEmpty ? ["-"] : targets {
+            found.append(
+                PinsTarget.isURL(target)
+                    ? try await server(PinsTarget(parsing: target)) : try file(target))
+        }
+        switch format {
+        case .pins: try tell(found.flatMap(\.pins))
+        case .policy:
+            let policy = try PinnedTarget.policy(
+                of: found, host: host, backups: backups, includesIssuer: includeIssuer)
+            for rule in policy.rules where rule.pins.count == 1 {
+                common.terminal.note(
+                    "\(rule.pattern): one pin, expected two or more; add one of a key in reserve "
+                        + "with --backup PIN")
+            }
+            let text = policy.serialized()
+            let document = try JSONValue(parsing: text).object ?? [:]
+            try common.terminal.result(document, text: text)
+        }
+    }
+
+    private func server(_ target: PinsTarget) async throws -> PinnedTarget {
         guard target.isSecure else {
             throw ToolError.usage("pins are of TLS: the URL begins with https://")
         }
         let seen = try await target.probe(network)
         guard seen.isTrusted else { throw target.untrusted(seen) }
-        try tell(
-            seen.chain.map {
-                Shown(
+        return PinnedTarget(
+            name: target.origin, host: target.authority.host.text,
+            pins: seen.chain.map {
+                PinnedTarget.Shown(
                     pin: $0.pin, kind: .certificate, subject: $0.subject,
                     notAfter: try? X509Parser.certificates($0.der).first?.notAfter)
             })
     }
 
-    private func showFile() throws {
+    private func file(_ path: String) throws -> PinnedTarget {
         let bytes: [UInt8]
         do {
-            bytes = try InputFile.read(target, limit: 16 << 20)
+            common.terminal.awaitInput("certificates or keys", from: path)
+            bytes = try InputFile.read(path, limit: 16 << 20)
         } catch {
-            // Who forgets the scheme means a host.
-            guard let target, error.kind == .notFound,
-                let host = try? Authority(parsing: target),
+            // A host without its scheme.
+            guard error.kind == .notFound, let host = try? Authority(parsing: path),
                 host.writtenPort != nil || host.host.text.utf8.contains(UInt8(ascii: "."))
             else { throw error }
             throw ToolError(
-                .usage, error.codeName, "\(error.message); for a host, say https://\(host)")
+                error.errorCode, "\(error.message); for a host, say https://\(host)")
         }
+        let name = path == "-" ? "standard input" : Terminal.printable(path)
         let found: [X509Parser.PublicKeyDigest]
         var certificates: ArraySlice<X509Parser.CertificateInfo> = []
         do {
@@ -67,31 +129,19 @@ struct PinsShowCommand: AsyncParsableCommand {
                 certificates = try X509Parser.certificates(bytes)[...]
             }
         } catch {
-            throw ToolError(.usage, error.codeName, "\(shownFile): \(error.message)")
+            throw ToolError(error.errorCode, "\(name): \(error.message)")
         }
-        try tell(
-            found.map {
+        return PinnedTarget(
+            name: name, host: nil,
+            pins: try found.map {
                 let certificate = $0.kind == .certificate ? certificates.popFirst() : nil
-                return Shown(
+                return PinnedTarget.Shown(
                     pin: try Pin(bytes: $0.spkiSHA256), kind: $0.kind, subject: $0.subject,
                     notAfter: certificate?.notAfter)
             })
     }
 
-    private var shownFile: String {
-        guard let target, target != "-" else { return "standard input" }
-        return Terminal.printable(target)
-    }
-
-    /// A key, and what it was found in.
-    private struct Shown {
-        let pin: Pin
-        let kind: X509Parser.Kind
-        let subject: String
-        let notAfter: Int64?
-    }
-
-    private func tell(_ pins: [Shown]) throws {
+    private func tell(_ pins: [PinnedTarget.Shown]) throws {
         let terminal = common.terminal
         try terminal.result(
             [
@@ -107,8 +157,8 @@ struct PinsShowCommand: AsyncParsableCommand {
                 ? table(pins).lines(colored: terminal.allowsColor) : pins.map(\.pin.text))
     }
 
-    /// What a person sees; a pipe gets the pins alone.
-    private func table(_ pins: [Shown]) -> Table {
+    /// The table for a person; a pipe gets the pins alone.
+    private func table(_ pins: [PinnedTarget.Shown]) -> Table {
         let now = UnixTime.now()
         var table = Table("PIN", "KIND", "UNTIL", "SUBJECT")
         for shown in pins {

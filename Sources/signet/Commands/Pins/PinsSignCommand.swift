@@ -10,26 +10,31 @@ struct PinsSignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign", abstract: "Sign a pin policy, to be served from any web server.",
         discussion: """
-            Programs that carry the public half of the key take the document while its time \
-            holds, and never one with a lower serial number than the one they have. A policy in \
-            which `signet pins lint` finds something is refused, without --lint-ok.
-            """)
+            Programs with the public half of the key accept the document while it is valid, and \
+            never one with a lower serial number than the one they have. A policy in \
+            which `signet pins lint` finds something is refused without --lint-ok.
+            """,
+        examples: [
+            "signet pins sign -k pin-keys --key-id pins-2026 --serial 8 --days 90 \\",
+            "  policy.json > pins.json",
+        ])
 
     @Option(
-        name: .customLong("keys"),
-        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+        name: [.customShort("k"), .customLong("keys")],
+        help: "The key set: FILE, env:NAME, fd:N, credential:NAME or command:LINE.",
+        completion: .file())
     var keys: String
 
     @Option(name: .customLong("key-id"), help: "The Ed25519 key to sign with.")
     var keyID: String
 
-    @Option(name: .customLong("serial"), help: "The document's number; higher than the last one's.")
+    @Option(name: .customLong("serial"), help: "The document's number, higher than the last one's.")
     var serial: Int64
 
-    @Option(name: .customLong("not-before"), help: "Unix time from which it is taken (now).")
+    @Option(name: .customLong("not-before"), help: "Unix time from which it is valid (now).")
     var notBefore: Int64?
 
-    @Option(name: .customLong("days"), help: "For how many days it is taken.")
+    @Option(name: .customLong("days"), help: "The number of days for which it is valid.")
     var days: Int64
 
     @Flag(name: .customLong("lint-ok"), help: "Sign a policy with findings too.")
@@ -38,7 +43,9 @@ struct PinsSignCommand: ParsableCommand {
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
     var now: Int64?
 
-    @Argument(help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("The policy; - or nothing is standard input.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var common: CommonOptions
@@ -56,12 +63,13 @@ struct PinsSignCommand: ParsableCommand {
     func run() throws {
         let now = self.now ?? UnixTime.now()
         let shown = Terminal.printable(file ?? "standard input")
+        common.terminal.awaitInput("a pin policy", from: file)
         let bytes = try InputFile.read(file, limit: 16 << 20)
         let policy: PinPolicy
         do {
             policy = try PinPolicy(parsing: bytes, filesIn: InputFile.folder(of: file))
         } catch {
-            throw PinError(code: error.code, message: "\(shown): \(error.message)")
+            throw PinError(error.code, "\(shown): \(error.message)")
         }
         let findings = try PinLint.findings(of: bytes, now: now, suffixes: .system())
         for finding in findings {
@@ -71,15 +79,15 @@ struct PinsSignCommand: ParsableCommand {
         }
         guard findings.isEmpty || acceptsFindings else {
             throw ToolError(
-                .refused, "lint-findings",
-                "\(shown): not signed, for lint finds something (\(findings[0].code)): mend it, or"
-                    + " say --lint-ok")
+                .lintFindings,
+                "\(shown): not signed, because lint finds something (\(findings[0].code)); fix it, or"
+                    + " give --lint-ok")
         }
         let start = notBefore ?? now
         guard start + days * 86_400 > now else {
             throw ToolError.usage(
-                "--not-before \(start) and --days \(days) end before now (\(now)): no program would"
-                    + " take the document")
+                "--not-before \(start) and --days \(days) end before now (\(now)); no program would"
+                    + " accept the document")
         }
         let key = try KeySource(keys).load().key(id: keyID)
         let signed = try SignedPinPolicy(
@@ -89,7 +97,8 @@ struct PinsSignCommand: ParsableCommand {
             common.terminal.note(
                 "the key \(Terminal.printable(keyID)) expires before the document:"
                     + " \(UnixTime.rfc3339(end)), and the document \(UnixTime.rfc3339(signed.expires));"
-                    + " a program that knows the key's end takes the document no longer than that")
+                    + " a program that knows the key's end accepts the document no longer than that"
+            )
         }
         try common.terminal.write(document)
     }

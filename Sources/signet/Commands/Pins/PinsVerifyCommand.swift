@@ -5,26 +5,32 @@ import SignetJSON
 import SignetPinning
 internal import SignetSystem
 
-/// `signet pins verify`: what a program would say of a signed policy.
+/// `signet pins verify`: a signed policy, checked as a program checks it.
 struct PinsVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Verify a signed pin policy, and print the policy in it.")
+        commandName: "verify", abstract: "Verify a signed pin policy, and print the policy in it.",
+        examples: [
+            "signet pins verify --keys pin-keys pins.json"
+        ])
 
     @Option(
-        name: .customLong("keys"),
-        help: "The public keys: FILE, env:NAME, fd:N, credential:NAME or command:LINE.")
+        name: [.customShort("k"), .customLong("keys")],
+        help: "The public keys: FILE, env:NAME, fd:N, credential:NAME or command:LINE.",
+        completion: .file())
     var keys: String
 
     @Option(
         name: .customLong("state"),
-        help: "The file that keeps the newest one; an older one is refused.")
+        help: "The file that keeps the newest one; an older one is refused.",
+        completion: .file())
     var state: String?
 
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
     var now: Int64?
 
     @Argument(
-        help: ArgumentHelp("The document; - or nothing is standard input.", valueName: "FILE"))
+        help: ArgumentHelp("The document; - or nothing is standard input.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var common: CommonOptions
@@ -38,6 +44,7 @@ struct PinsVerifyCommand: ParsableCommand {
     func run() throws {
         let now = self.now ?? UnixTime.now()
         let verifier = try PinUpdateVerifier(keys: KeySource(keys).load())
+        common.terminal.awaitInput("a signed pin policy", from: file)
         let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
         let verified: VerifiedPinPolicy
         if let state {

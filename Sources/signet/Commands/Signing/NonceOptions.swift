@@ -6,44 +6,49 @@ import SignetSigning
     import SignetRedis
 #endif
 
-/// Where `verify` remembers nonces.
+/// The place in which `verify` remembers nonces.
 struct NonceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Remember nonces here, and take none twice.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Remember nonces in this file, and accept none twice.", valueName: "file"),
+        completion: .file())
     var nonces: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            The same in a Redis that others share: redis://HOST[:PORT][/DATABASE], rediss:// for TLS, or \
-            unix:PATH. Only in a signet that was built with the package trait Redis.
+            The same in a Redis that servers share: redis://HOST[:PORT][/DATABASE], rediss:// for TLS, or \
+            unix:PATH. Needs a signet that was built with the package trait Redis.
             """, valueName: "url"))
     var nonceStore: String?
 
-    @Option(help: ArgumentHelp("Redis's user; without it the default one.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The user in Redis; without it, the default one.", valueName: "name"))
     var nonceStoreUser: String?
 
     @Option(
         help: ArgumentHelp(
             "Redis's password: a file, env:NAME, fd:N, command:LINE or credential:NAME.",
-            valueName: "source"))
+            valueName: "source"), completion: .file())
     var nonceStorePassword: String?
 
     @Option(
         help: ArgumentHelp(
-            "Authorities for Redis's certificate, in place of the system's.", valueName: "pem"))
+            "Authorities for Redis's certificate, in place of the system's.", valueName: "pem"),
+        completion: .file())
     var nonceStoreCaFile: String?
 
     func validate() throws {
         guard nonces == nil || nonceStore == nil else {
-            throw ValidationError("--nonces and --nonce-store do not go together")
+            throw ValidationError("found --nonces and --nonce-store, expected one of them")
         }
         guard
             nonceStore != nil
                 || [nonceStoreUser, nonceStorePassword, nonceStoreCaFile].allSatisfy({ $0 == nil })
-        else { throw ValidationError("this option of Redis's wants --nonce-store too") }
+        else { throw ValidationError("the options of Redis need --nonce-store") }
     }
 
-    /// The store, or nil where none is named.
+    /// The store, or nil if none is named.
     func store() throws -> (any NonceStore)? {
         if let nonces { return FileNonceStore(path: nonces) }
         guard let nonceStore else { return nil }
@@ -56,7 +61,7 @@ struct NonceOptions: ParsableArguments {
             options.commandTimeout = .seconds(5)
             if let nonceStoreCaFile {
                 guard options.tls != nil else {
-                    throw ToolError.usage("--nonce-store-ca-file wants rediss://")
+                    throw ToolError.usage("--nonce-store-ca-file needs a URL with rediss://")
                 }
                 options.tls?.authorityFile = nonceStoreCaFile
             }
@@ -65,8 +70,8 @@ struct NonceOptions: ParsableArguments {
         #else
             _ = nonceStore
             throw ToolError(
-                .usage, "unsupported-option",
-                "--nonce-store wants a signet that was built with Redis: swift build --traits Redis"
+                SigningError.Code.unsupportedOption.value,
+                "--nonce-store needs a signet that was built with Redis: swift build --traits Redis"
             )
         #endif
     }

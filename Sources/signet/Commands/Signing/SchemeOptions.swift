@@ -3,27 +3,27 @@ internal import SignetBase
 import SignetClient
 import SignetSigning
 
-/// What a scheme is told besides its name, wherever a message is signed or verified.
+/// The settings of a scheme, for signing and verifying.
 struct SchemeOptions: ParsableArguments {
-    @Flag(help: "Take a scheme that signs with MD5 or SHA-1.")
+    @Flag(help: "Accept a scheme that signs with MD5 or SHA-1.")
     var insecureSchemeOk = false
 
     @Option(
-        help: ArgumentHelp("What the scheme must know besides.", valueName: "name=value"))
+        help: ArgumentHelp("A setting of the scheme; may be repeated.", valueName: "name=value"))
     var set: [String] = []
 
-    @Option(help: "What the signature is for; one that is verified must have this tag.")
+    @Option(help: "The purpose of the signature; one that is verified must have this tag.")
     var tag: String?
 
     /// Whether any is given.
     var isEmpty: Bool { !insecureSchemeOk && set.isEmpty && tag == nil }
 
-    /// What `--set` gives, each name once.
+    /// The settings of `--set`, each name once.
     func settings() throws -> [String: String] {
         var values: [String: String] = [:]
         for entry in set {
             guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                throw ToolError.usage("--set wants NAME=VALUE")
+                throw ToolError.usage("--set: found no \"=\", expected NAME=VALUE")
             }
             let name = String(entry[..<equals])
             guard values[name] == nil else {
@@ -46,5 +46,16 @@ struct SchemeOptions: ParsableArguments {
         rule.settings = try settings()
         rule.tag = tag
         return rule
+    }
+}
+
+/// Calls `body`, and names the nearest scheme if the named one is unknown.
+func suggestingSchemes<Result>(for name: String, _ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch let error as SigningError where error.code == .unknownScheme {
+        throw SigningError(
+            error.code,
+            error.message + UsageAdvice.suggestion(for: name, among: SigningScheme.names))
     }
 }

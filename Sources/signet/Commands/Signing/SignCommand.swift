@@ -4,9 +4,9 @@ import SignetCrypto
 import SignetJSON
 import SignetSigning
 
-/// `signet sign`: a message in, the signed message, its new fields or the bytes signed out.
+/// `signet sign`: a message, and its signed form, its new fields or the signed bytes.
 struct SignCommand: ParsableCommand {
-    /// What is printed.
+    /// The part that is printed.
     enum Show: String, ExpressibleByArgument, CaseIterable {
         case message, headers, base
     }
@@ -14,8 +14,8 @@ struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign", abstract: "Sign an HTTP message.",
         discussion: """
-            Without --covers, rfc9421 covers @method, @authority and @path, also @query where the \
-            target has one and content-digest where there is a body (a response: @status, and \
+            Without --covers, rfc9421 covers @method, @authority and @path, also @query if the \
+            target has one and content-digest if there is a body (a response: @status, and \
             content-digest with a body). salted-hmac-v1 always covers all of these; --covers names \
             the fields it covers too. A covered Content-Digest that is absent is made.
 
@@ -23,34 +23,38 @@ struct SignCommand: ParsableCommand {
             --covers '@method,"@query-param";name="q","cache-status";sf'. The key's own alg is the \
             algorithm. --show base prints exactly the bytes signed; the parts they are made of are \
             named, one by one, on standard error, and in "parts" with --json.
-            """)
+            """,
+        examples: [
+            "signet sign --scheme rfc9421 --keys keys request > signed.http",
+            "signet sign --scheme rfc9421 -k keys --show headers < request",
+        ])
 
     @OptionGroup var signing: SigningOptions
 
-    @Option(help: "The key's id; may be left out where the set has one signing key.")
+    @Option(help: "The key's id; needed if the set has several signing keys.")
     var keyID: String?
 
-    @Option(help: ArgumentHelp("When it is signed (now).", valueName: "unix"))
+    @Option(help: ArgumentHelp("The time of signing (now).", valueName: "unix"))
     var time: Int64?
 
-    @Option(help: "What makes the signature unlike all others.")
+    @Option(help: "A text that no other signature has.")
     var nonce: String?
 
-    @Option(help: "What is covered: a comma list of components; --covers= is the empty list.")
+    @Option(help: "The covered components, a comma list; --covers= is the empty list.")
     var covers: String?
 
     @Option(help: "The signature's label (sig1).")
     var label: String?
 
-    @Option(help: ArgumentHelp("When the signature ends.", valueName: "unix"))
+    @Option(help: ArgumentHelp("The end of the signature's validity.", valueName: "unix"))
     var expires: Int64?
 
     @Option(
         help: ArgumentHelp(
             """
             Sign as the Accept-Signature of this message asks: label, components and parameters. \
-            Where it asks for several signatures, --label chooses.
-            """, valueName: "file"))
+            If it asks for several signatures, --label chooses.
+            """, valueName: "file"), completion: .file())
     var answer: String?
 
     @Option(help: "Print the whole message, the fields added, or the bytes signed.")
@@ -71,23 +75,24 @@ struct SignCommand: ParsableCommand {
             options.acceptSignature = try request(in: answer)
             options.label = nil
         }
-        let now = try unixTime(time, "--time") ?? UnixTime.now()
+        let now = try unixTime(time, of: "--time") ?? UnixTime.now()
         let signer = try MessageSigner(scheme: scheme, key: key(), options: options)
+        common.terminal.awaitInput("a message", from: signing.file)
         var message = try signing.message()
         var body = try signing.openedBody(of: message)
         let writesBody = show == .message && !common.json
         if body != nil {
             guard !writesBody || body?.isRepeatable == true else {
                 throw ToolError.usage(
-                    "--body is a pipe, which cannot be read twice: wanted a file, or --show headers"
+                    "--body: found a pipe, which cannot be read twice, expected a file or --show headers"
                 )
             }
-            // Every digest that writing it out again is compared by.
+            // The digests with which the written body is compared.
             let algorithms = signer.bodyDigests(for: message).union([.sha256])
             if let digests = try body?.digest(algorithms) { message.setBody(digests) }
         }
         let result = try signer.sign(
-            &message, now: now, expiration: try unixTime(expires, "--expires"), nonce: nonce)
+            &message, now: now, expiration: try unixTime(expires, of: "--expires"), nonce: nonce)
         if show == .base {
             common.terminal.show(
                 result.parts.flatMap { part in
@@ -95,7 +100,7 @@ struct SignCommand: ParsableCommand {
                 })
         }
         try common.terminal.result(
-            object(message, result),
+            object(message, signedAs: result),
             text: {
                 switch show {
                 case .message: message.serialized()
@@ -133,7 +138,9 @@ struct SignCommand: ParsableCommand {
         }
     }
 
-    private func object(_ message: SignableMessage, _ result: MessageSigner.Result) -> JSONObject {
+    private func object(_ message: SignableMessage, signedAs result: MessageSigner.Result)
+        -> JSONObject
+    {
         var object: JSONObject = [
             "headers": .array(
                 result.addedFields.map { field in
@@ -146,10 +153,10 @@ struct SignCommand: ParsableCommand {
         switch show {
         // Of a body that lies elsewhere only the head could be told.
         case .message where message.bodyDigests != nil:
-            object.setText("head", message.serialized())
-        case .message: object.setText("message", message.serialized())
+            object.setText("head", to: message.serialized())
+        case .message: object.setText("message", to: message.serialized())
         case .base:
-            object.setText("base", result.base)
+            object.setText("base", to: result.base)
             object["parts"] = .array(result.parts.map(\.json))
         case .headers: break
         }

@@ -5,22 +5,23 @@ import SignetJSON
 import SignetSigning
 internal import SignetSystem
 
-extension SigningError: CodedError {
-    var codeName: String { code.name }
-}
-
-/// What `sign` and `verify` both take.
+/// The options of both `sign` and `verify`.
 struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How it is signed: a name of `signet schemes list`, or a scheme's document.",
-            valueName: "name|file"))
-    var scheme: String
+            "The signing scheme: a name of `signet schemes list`, or a scheme's document.",
+            valueName: "name|file"), completion: .list(SigningScheme.names))
+    var scheme: String?
 
     @OptionGroup var options: SchemeOptions
 
-    @Option(help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.")
-    var keys: String
+    @Option(
+        name: [.customShort("k"), .long],
+        help: "The keys: FILE, env:NAME, fd:N, command:LINE or credential:NAME.",
+        completion: .file())
+    var keys: String?
+
+    @OptionGroup var project: ProjectOptions
 
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
     var plainHTTP = false
@@ -28,36 +29,54 @@ struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The request that a response answers; components with ;req are taken from it.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var request: String?
 
-    @Option(help: ArgumentHelp("Trailers of the message, as field lines.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Trailers of the message, as field lines.", valueName: "file"),
+        completion: .file())
     var trailers: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            The message's body, where the message is a head alone: of any size, read in pieces. \
+            The message's body if the message is a head alone: of any size, read in pieces. \
             - is standard input.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var body: String?
 
-    @Argument(help: "The message as HTTP/1.1 text; - or nothing is standard input.")
+    @Argument(
+        help: "The message as HTTP/1.1 text; - or nothing is standard input.",
+        completion: .file())
     var file: String?
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        try SigningScheme(nameOrFile: scheme, insecure: options.insecureSchemeOk)
+        let named = try scheme ?? project.loadNamed().scheme
+        guard let named else { throw Self.missing("--scheme NAME|FILE", "") }
+        return try suggestingSchemes(for: named) {
+            try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
+        }
     }
 
-    /// What `--set` gives: for `rfc9421` the types of fields too.
+    /// The settings of `--set`, and for `rfc9421` the types of fields.
     func settings(
         of scheme: SigningScheme
     ) throws -> (values: [String: String], fieldTypes: StructuredFieldTypes) {
         try scheme.split(options.settings())
     }
 
-    func loadKeys() throws -> KeySet { try KeySource(keys).load() }
+    func loadKeys() throws -> KeySet {
+        guard let source = try project.loadNamed().keys(keys) else {
+            throw Self.missing("--keys SOURCE", ", set SIGNET_KEYS")
+        }
+        return try KeySource(source).load()
+    }
+
+    /// Only a project that the option names chooses how a message is signed.
+    private static func missing(_ option: String, _ other: String) -> ToolError {
+        .usage("missing \(option): give it\(other), or a project that names it with --project FILE")
+    }
 
     /// The message, with its trailers and the request that it answers.
     func message() throws -> SignableMessage {
@@ -82,10 +101,11 @@ struct SigningOptions: ParsableArguments {
     func openedBody(of message: SignableMessage) throws -> BodyFile? {
         guard let body else { return nil }
         guard body != "-" || (file != nil && file != "-") else {
-            throw ToolError.usage("of the message and its --body one only can be standard input")
+            throw ToolError.usage(
+                "found standard input twice, expected only one of the message and --body to be it")
         }
         guard message.body.isEmpty else {
-            throw ToolError.usage("the message has a body of its own beside that of --body")
+            throw ToolError.usage("found a body in the message beside that of --body, expected one")
         }
         return try BodyFile(body)
     }
@@ -123,8 +143,8 @@ extension SignableMessage {
 }
 
 extension JSONObject {
-    /// Adds bytes as text, or as `nameBase64` where they are not UTF-8.
-    mutating func setText(_ name: String, _ bytes: [UInt8]) {
+    /// Adds bytes as text, or as `nameBase64` if they are not UTF-8.
+    mutating func setText(_ name: String, to bytes: [UInt8]) {
         if let text = String(validating: bytes, as: UTF8.self) {
             self[name] = .string(text)
         } else {
@@ -137,7 +157,7 @@ extension MessagePart {
     /// The part as `{"identifier","value"}`.
     var json: JSONValue {
         var object: JSONObject = ["identifier": .string(identifier)]
-        object.setText("value", value)
+        object.setText("value", to: value)
         return .object(object)
     }
 
@@ -148,7 +168,7 @@ extension MessagePart {
 }
 
 /// Returns an option's number of seconds, if it isn't negative.
-func seconds(_ value: Int64?, _ option: String) throws -> Int64? {
+func seconds(_ value: Int64?, of option: String) throws -> Int64? {
     if let value, value < 0 {
         throw ToolError.usage("\(option): found \(value), expected 0 or more")
     }
@@ -156,11 +176,11 @@ func seconds(_ value: Int64?, _ option: String) throws -> Int64? {
 }
 
 /// Returns an option's time in Unix seconds, if it is in the years 1970 to 9999.
-func unixTime(_ value: Int64?, _ option: String) throws -> Int64? {
+func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     if let value, value > UnixTime.latest {
         throw ToolError(
-            .usage, "invalid-time",
+            SigningError.Code.invalidTime.value,
             "\(option): found \(value), expected at most \(UnixTime.latest) (year 9999)")
     }
-    return try seconds(value, option)
+    return try seconds(value, of: option)
 }

@@ -4,47 +4,56 @@ import SignetCrypto
 import SignetJSON
 import SignetSigning
 
-/// `signet verify`: a signed message in, what its signature proves out.
+/// `signet verify`: a signed message, and what its signature proves.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify a signed HTTP message.",
         discussion: """
-            Prints exactly what the signature covers. Exit 1 when policy, key, time or signature \
-            says no; the reason is told with --explain alone, because whoever sent the message \
-            must not learn it. --explain also prints, on standard error and in "explanation" with \
+            Prints exactly what the signature covers. Exit 1 if policy, key, time or signature fails; \
+            the reason is printed only with --explain, because the sender of the message must not \
+            learn it. --explain also prints, on standard error and in "explanation" with \
             --json, the base that was computed and each part of it by name, so that two sides can be \
-            compared; no key and no MAC is shown. Exit 2 when the message or its signature cannot be read.
-            """)
+            compared; no key and no MAC is shown. Exit 2 if the message or its signature cannot be \
+            read.
+            """,
+        examples: [
+            "signet verify --scheme rfc9421 --keys partner-keys --nonces seen signed",
+            "signet verify --scheme rfc9421 -k partner-keys --explain < signed",
+        ])
 
     @OptionGroup var signing: SigningOptions
 
-    @Option(help: ArgumentHelp("The time at which it is verified (now).", valueName: "unix"))
+    @Option(help: ArgumentHelp("The time of verification (now).", valueName: "unix"))
     var now: Int64?
 
     @Option(
         help: """
-            What must be covered: a comma list. Without it @method, @authority, @path, also @query \
-            if the target has one and content-digest with a body (a response: @status, and \
+            The components that must be covered, a comma list. Without it @method, @authority, \
+            @path, also @query if the target has one and content-digest with a body (a response: @status, and \
             content-digest with a body); @target-uri and @request-target count as their parts. For \
-            salted-hmac-v1 the fields besides.
+            salted-hmac-v1 the fields.
             """)
     var covers: String?
 
-    @Option(help: ArgumentHelp("How old it may be.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The highest age of the signature.", valueName: "seconds"))
     var maxAge: Int64 = 300
 
-    @Option(help: ArgumentHelp("How far ahead of now it may be.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How far ahead of now the signature's time may be.", valueName: "seconds"))
     var clockSkew: Int64 = 60
 
     @OptionGroup var nonces: NonceOptions
 
     @Option(
         help: ArgumentHelp(
-            "The algorithm that is taken (rfc9421); may be given again. Without it all six.",
+            "An accepted algorithm (rfc9421); may be repeated. Without it, all six are.",
             valueName: "name"))
-    var algorithm: [String] = []
+    var algorithm: [HTTPSignatureAlgorithm] = []
 
-    @Flag(help: "Say why a message is not verified, and what was computed.")
+    @Flag(
+        name: [.customShort("v"), .long],
+        help: "Print why a message is not verified, and what was computed.")
     var explain = false
 
     @OptionGroup var common: CommonOptions
@@ -57,13 +66,14 @@ struct VerifyCommand: ParsableCommand {
         let settings = try signing.settings(of: scheme)
         policy.settings = settings.values
         policy.fieldTypes = settings.fieldTypes
-        policy.maximumAge = try seconds(maxAge, "--max-age") ?? 300
-        policy.clockSkew = try seconds(clockSkew, "--clock-skew") ?? 60
-        policy.algorithms = try algorithms()
-        let now = try unixTime(now, "--now") ?? UnixTime.now()
+        policy.maximumAge = try seconds(maxAge, of: "--max-age") ?? 300
+        policy.clockSkew = try seconds(clockSkew, of: "--clock-skew") ?? 60
+        policy.algorithms = algorithm.isEmpty ? nil : Set(algorithm)
+        let now = try unixTime(now, of: "--now") ?? UnixTime.now()
         let verifier = try Verifier(
             scheme: scheme, keys: signing.loadKeys(), policy: policy,
             nonces: nonces.store())
+        common.terminal.awaitInput("a message", from: signing.file)
         var message = try signing.message()
         var body = try signing.openedBody(of: message)
         let verified: VerifiedMessage
@@ -71,7 +81,7 @@ struct VerifyCommand: ParsableCommand {
             if body == nil {
                 verified = try verifier.verify(message, now: now)
             } else {
-                verified = try verify(message, &body, verifier, now: now)
+                verified = try verify(message, with: &body, by: verifier, now: now)
             }
         } catch let error as SigningError {
             if explain, body?.isRepeatable == true {
@@ -82,14 +92,14 @@ struct VerifyCommand: ParsableCommand {
             }
             let isKnown = body == nil || message.bodyDigests != nil
             throw failure(
-                error, explain && isKnown ? verifier.explain(message, now: now) : nil)
+                error, explanation: explain && isKnown ? verifier.explain(message, now: now) : nil)
         }
         try common.terminal.result(object(verified), lines: lines(verified))
     }
 
     /// Verifies a head, then its body, piece by piece.
     private func verify(
-        _ message: SignableMessage, _ body: inout BodyFile?, _ verifier: Verifier, now: Int64
+        _ message: SignableMessage, with body: inout BodyFile?, by verifier: Verifier, now: Int64
     ) throws -> VerifiedMessage {
         var head = message
         let trailers = head.removeTrailers()
@@ -98,46 +108,33 @@ struct VerifyCommand: ParsableCommand {
         return try stream.finish(trailers: trailers, now: now)
     }
 
-    /// One answer for every refusal; what is no refusal but a file that cannot be used is named.
-    private func failure(_ error: SigningError, _ explanation: Explanation?) -> ToolError {
-        if error.code == .nonceStoreUnavailable {
-            return ToolError(.network, error.code.name, error.message)
-        }
+    /// Returns one message for every refusal. A file that cannot be used is named.
+    private func failure(
+        _ error: SigningError, explanation: Explanation?
+    ) -> ToolError {
         if error.isSyntax || error.isOwnFailure
             || [.invalidTime, .bodyNotHeld].contains(error.code)
         {
-            return ToolError(.usage, error.code.name, error.message)
+            return ToolError(error.errorCode, error.message)
         }
         guard explain else {
-            return ToolError(.refused, "not-verified", SigningError.publicMessage)
+            return ToolError(.notVerified, SigningError.publicMessage + "; --explain says why")
         }
-        guard let explanation else {
-            return ToolError(.refused, error.code.name, "not verified: \(error.message)")
+        var failure = ToolError(error.errorCode, "not verified: \(error.message)")
+        // Every other error refuses the message, also one that is wrong usage of `sign`.
+        failure.status = .refused
+        if let explanation {
+            common.terminal.show(Array(explanation.lines.dropFirst()))
+            failure.details = ["explanation": .object(object(explanation))]
         }
-        common.terminal.show(Array(explanation.lines.dropFirst()))
-        return ToolError(
-            .refused, error.code.name, "not verified: \(error.message)",
-            details: ["explanation": .object(object(explanation))])
+        return failure
     }
 
     private func object(_ explanation: Explanation) -> JSONObject {
         var object: JSONObject = [:]
-        if let base = explanation.base { object.setText("base", base) }
+        if let base = explanation.base { object.setText("base", to: base) }
         object["parts"] = .array(explanation.parts.map(\.json))
         return object
-    }
-
-    private func algorithms() throws -> Set<HTTPSignatureAlgorithm>? {
-        guard !algorithm.isEmpty else { return nil }
-        return Set(
-            try algorithm.map { name in
-                guard let algorithm = HTTPSignatureAlgorithm(name: name) else {
-                    throw ToolError.usage(
-                        "--algorithm wants one of "
-                            + HTTPSignatureAlgorithm.all.map(\.name).joined(separator: ", "))
-                }
-                return algorithm
-            })
     }
 
     private func object(_ verified: VerifiedMessage) -> JSONObject {

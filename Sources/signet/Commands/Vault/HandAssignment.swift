@@ -45,7 +45,7 @@ struct HandAssignment {
         guard rule.isPublic else {
             let name = printable(rule.name)
             throw ToolError(
-                .usage, "secret-in-arguments",
+                .secretInArguments,
                 "\(quoted(rule.name)) is secret, and others can read an argument list; give "
                     + "\(name)@FILE, \(name)=- for standard input, --from \(name)=env:NAME, or "
                     + "\(name) alone to be asked")
@@ -126,7 +126,7 @@ extension SecretPrompt {
         let typed = try ask("\(subject): ")
         let again = try ask("\(subject), once more: ")
         guard constantTimeEqual(typed.bytes, again.bytes) else {
-            throw ToolError(.usage, "input-mismatch", "the two inputs are not the same")
+            throw ToolError(.inputMismatch, "the two inputs are not the same")
         }
         return SecretBytes(copying: typed.bytes)
     }

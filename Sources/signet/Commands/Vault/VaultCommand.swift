@@ -8,7 +8,19 @@ struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
         abstract: "Merge, seal and open the configuration.",
+        discussion: """
+            A signet.json in this folder or a parent fills in missing options; see signet project.
+            """,
+        examples: [
+            "signet vault init config.yaml --out . --app-id com.example.shop \\",
+            "  --app-version 1.0.0 --keys keys",
+            "signet vault inspect shop.dump",
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ],
         subcommands: [
+            VaultInitCommand.self, VaultSchemaCommand.self, VaultListCommand.self,
+            VaultExportCommand.self,
             VaultPublicCommand.self, VaultSealCommand.self, VaultOpenCommand.self,
             VaultInspectCommand.self, VaultRebindCommand.self, VaultExportKeyCommand.self,
             VaultRekeyCommand.self,
@@ -20,17 +32,16 @@ struct VaultCommand: AsyncParsableCommand {
         ])
 }
 
-extension VaultError: CodedError {
-    var codeName: String { code.name }
-}
-
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
-    var schema: String
+    var schema: String?
 
-    @Option(help: ArgumentHelp("The built-in values, a flat JSON object.", valueName: "FILE"))
-    var defaults: String
+    @Option(
+        help: ArgumentHelp(
+            "The built-in values, a JSON object KEY:VALUE; nested objects are flattened with dots.",
+            valueName: "FILE"))
+    var defaults: String?
 
     @Option(
         help: ArgumentHelp("A value given at launch; may be repeated.", valueName: "KEY=VALUE"))
@@ -40,8 +51,10 @@ struct VaultInputOptions: ParsableArguments {
     var fetched: String?
 
     /// Merges the inputs.
-    func merged() throws(VaultError) -> GlobalConfiguration {
-        try GlobalConfiguration(
+    func merged(_ project: Project) throws -> GlobalConfiguration {
+        let schema = try project.schema(schema)
+        let defaults = try project.defaults(defaults)
+        return try GlobalConfiguration(
             schema: Schema(contentsOf: schema), defaults: .file(defaults), launch: .texts(launch),
             fetched: fetched.map(ConfigurationInput.file) ?? .none)
     }
@@ -50,6 +63,7 @@ struct VaultInputOptions: ParsableArguments {
 /// Where the root comes from: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
+        name: [.customShort("k"), .long],
         help: ArgumentHelp(
             "The key set: a file, env:NAME, fd:N, credential:NAME or command:LINE.",
             valueName: "SOURCE"))
@@ -62,55 +76,70 @@ struct VaultKeyOptions: ParsableArguments {
     var passphrase: String?
 
     func validate() throws {
-        guard (keys == nil) != (passphrase == nil) else {
-            throw ValidationError("wanted one of --keys SOURCE and --passphrase SOURCE")
+        guard keys == nil || passphrase == nil else {
+            throw ValidationError(
+                "expected one of --keys SOURCE and --passphrase SOURCE, found both")
         }
+    }
+
+    /// Returns the source of the key set or of the passphrase: the option's, else the project's.
+    func source(_ project: Project) throws(ToolError) -> (text: String, isPassphrase: Bool) {
+        if let passphrase { return (passphrase, true) }
+        if keys == nil, !project.namesKeys, let passphrase = project.passphrase {
+            return (passphrase, true)
+        }
+        let keys = try Project.required(
+            project.keys(keys), option: "one of --keys SOURCE and --passphrase SOURCE",
+            variable: "SIGNET_KEYS",
+            member: "keys")
+        return (keys, false)
     }
 
     /// Loads the set, or the passphrase.
     ///
     /// - Parameter twice: Whether a passphrase that a person types is asked for twice.
-    func load(askingTwice twice: Bool = false) throws -> VaultKeys {
-        if let passphrase {
-            let option = PassphraseOption(text: passphrase)
-            return .passphrase(try option.load(askingTwice: twice))
-        }
-        return .keys(try KeySource(keys ?? "").load())
+    func load(_ project: Project, askingTwice twice: Bool = false) throws -> VaultKeys {
+        let source = try source(project)
+        guard source.isPassphrase else { return .keys(try KeySource(source.text).load()) }
+        return .passphrase(try PassphraseOption(text: source.text).load(askingTwice: twice))
     }
 }
 
-/// The highest sequence seen, and what becomes of an older dump.
+/// The file with the highest sequence seen, and whether an older dump is accepted.
 struct VaultStateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the highest sequence seen is kept; an older dump is then refused.",
+            "The file with the highest sequence seen; an older dump is refused.",
             valueName: "FILE"))
     var state: String?
 
-    @Flag(help: "Let a dump with a lower sequence than one that was seen pass, and say so.")
+    @Flag(help: "Accept a dump with a lower sequence than the highest one seen, with a note.")
     var acceptRollback = false
 
-    func validate() throws {
+    /// Returns the dump's file with its state file.
+    ///
+    /// - Parameter path: The dump; nil is standard input.
+    func dump(_ path: String?, in project: Project) throws(ToolError) -> DumpFile {
+        let state = state ?? project.stateFile
         guard !acceptRollback || state != nil else {
-            throw ValidationError("--accept-rollback needs --state FILE")
+            throw .usage("--accept-rollback needs --state FILE")
         }
+        return DumpFile(path ?? "-", state: state, rollback: acceptRollback ? .report : .refuse)
     }
 
-    /// The dump's file with its state file.
-    func dump(_ path: String?) -> DumpFile {
-        DumpFile(path ?? "-", state: state, rollback: acceptRollback ? .report : .refuse)
-    }
-
-    /// Says on standard error what a person should know.
-    func note(_ opened: OpenedDump, _ terminal: Terminal) {
-        guard let check = opened.rollback, let state else { return }
+    /// Writes a note to standard error if the dump is older than one seen before, or if the state
+    /// file has no sequence for its app.
+    func note(_ opened: OpenedDump, on terminal: Terminal, of file: DumpFile) {
+        guard let check = opened.rollback, let state = file.state else { return }
         if check.isRolledBack {
             terminal.note(
-                "the dump has sequence \(check.sequence), and \(check.highestSeen ?? 0) was seen "
-                    + "before: an older dump was put back (accepted)")
+                "found a dump with sequence \(check.sequence), older than sequence "
+                    + "\(check.highestSeen ?? 0) that was seen before; accepted because of "
+                    + "--accept-rollback")
         } else if check.isFirstUse {
             terminal.note(
-                "\(state) knew nothing of this app: its first use, or somebody took it away")
+                "\(state) had no sequence for this app: this is its first use, or somebody removed "
+                    + "the file")
         }
     }
 
@@ -130,17 +159,21 @@ struct VaultStateOptions: ParsableArguments {
 /// What a dump is bound to.
 struct VaultBindingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
-    var appID: String
+    var appID: String?
 
     @Option(help: ArgumentHelp("The app's version.", valueName: "V"))
-    var appVersion: String
+    var appVersion: String?
 
-    @Option(help: ArgumentHelp("The network system's version.", valueName: "V"))
-    var systemVersion: String = SignetVersion.current
+    @Option(
+        help: ArgumentHelp(
+            "The network system's version (\(SignetVersion.current)).", valueName: "V"))
+    var systemVersion: String?
 
     /// The binding.
-    var binding: VersionBinding {
-        VersionBinding(app: appID, version: appVersion, systemVersion: systemVersion)
+    func binding(_ project: Project) throws(ToolError) -> VersionBinding {
+        VersionBinding(
+            app: try project.appID(appID), version: try project.appVersion(appVersion),
+            systemVersion: systemVersion ?? project.systemVersion ?? SignetVersion.current)
     }
 }
 

@@ -19,7 +19,10 @@ struct VaultDiffCommand: ParsableCommand {
             --textconv lists one dump of any version as lines for git diff; a secret stands there \
             as a fingerprint that only the root can make: \
             git config diff.signet.textconv 'signet vault diff --textconv --keys keys'.
-            """)
+            """,
+        examples: [
+            "signet vault diff old.dump shop.dump --schema schema.json -k keys"
+        ])
 
     @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"))
     var file: String
@@ -58,6 +61,7 @@ struct VaultDiffCommand: ParsableCommand {
     var textconv = false
 
     @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -74,9 +78,11 @@ struct VaultDiffCommand: ParsableCommand {
     }
 
     func run() throws {
+        let project = try project.load()
+        _ = try key.source(project)
         let disclosure = try disclosure.load()
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load()
+        let keys = try key.load(project)
         let opened = try open(dump, like: dump, keys)
         if textconv { return try list(opened, keys, disclosure) }
         let diff = DumpDiff(

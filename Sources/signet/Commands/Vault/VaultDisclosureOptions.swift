@@ -13,9 +13,13 @@ struct VaultDisclosureOptions: ParsableArguments {
     var showSecrets = false
 
     /// Reads the schema.
-    func load() throws(VaultError) -> VaultDisclosure {
+    ///
+    /// - Parameter project: Names the schema if the option doesn't; nil if only the option does.
+    func load(_ project: Project? = nil) throws(VaultError) -> VaultDisclosure {
         VaultDisclosure(
-            schema: try schema.map { path throws(VaultError) in try Schema(contentsOf: path) },
+            schema: try (schema ?? project?.schemaFile).map { path throws(VaultError) in
+                try Schema(contentsOf: path)
+            },
             showsSecrets: showSecrets)
     }
 }

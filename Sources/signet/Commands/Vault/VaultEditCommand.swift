@@ -20,23 +20,33 @@ struct VaultEditCommand: ParsableCommand {
             the terminal whether to edit it again, and without a terminal the dump stays as it is. \
             Origins are kept as by vault set. The dump is not locked meanwhile: another change is \
             merged in, and where both changed a key nothing is lost.
-            """)
+            """,
+        examples: [
+            "signet vault edit shop.dump --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
-    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+    var file: String?
 
     @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
-    var schema: String
+    var schema: String?
 
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let schema = try Schema(contentsOf: schema)
-        let keys = try key.load()
-        var draft = Draft(of: try state.dump(file).open(with: keys, for: binding.binding))
+        let project = try project.load()
+        let target = Target(
+            file: try state.dump(project.dump(file), in: project),
+            binding: try binding.binding(project),
+            schema: try Schema(contentsOf: project.schema(schema)), keys: try key.load(project))
+        var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
         while true {
             let outcome = try ScratchEditor.fromEnvironment.edit(
                 draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
@@ -48,14 +58,22 @@ struct VaultEditCommand: ParsableCommand {
             draft.text = outcome.bytes
             let edited: DumpContents
             do throws(VaultError) {
-                edited = try draft.contents(schema)
-                if edited != draft.base { try edited.requireAllowed(by: schema) }
+                edited = try draft.contents(target.schema)
+                if edited != draft.base { try edited.requireAllowed(by: target.schema) }
             } catch {
                 try editAgain(after: error)
                 continue
             }
-            if try seal(edited, &draft, schema, keys) { return }
+            if try seal(edited, replacing: &draft, in: target) { return }
         }
+    }
+
+    /// The dump that is changed, and what that needs.
+    private struct Target {
+        let file: DumpFile
+        let binding: VersionBinding
+        let schema: Schema
+        let keys: VaultKeys
     }
 
     // MARK: - Sealing
@@ -64,43 +82,43 @@ struct VaultEditCommand: ParsableCommand {
     ///
     /// - Returns: Whether it is done; false to edit `draft` again.
     private func seal(
-        _ edited: DumpContents, _ draft: inout Draft, _ schema: Schema, _ keys: VaultKeys
+        _ edited: DumpContents, replacing draft: inout Draft, in target: Target
     ) throws -> Bool {
         var before = draft.base
         var merge: DumpMerge?
         var current: OpenedDump?
         let base = draft.base
-        let opened = try state.dump(file).update(with: keys, for: binding.binding) {
+        let opened = try target.file.update(with: target.keys, for: target.binding) {
             opened throws(VaultError) in
             current = opened
             before = DumpContents(opened)
             let merged = DumpMerge(base: base, ours: edited, theirs: before)
             merge = merged
             guard merged.conflicts.isEmpty, merged.merged != before else { return nil }
-            try merged.merged.requireAllowed(by: schema)
-            return (merged.merged.ordered(by: schema), after: 0)
+            try merged.merged.requireAllowed(by: target.schema)
+            return (merged.merged.ordered(by: target.schema), after: 0)
         }
         guard let merge, let current, !merge.conflicts.isEmpty else {
             try common.terminal.tell(
-                DumpDiff(from: before, to: DumpContents(opened)), of: file, opened)
+                DumpDiff(from: before, to: DumpContents(opened)), of: target.file.path, opened)
             return true
         }
         let names = merge.conflicts.map { quoted($0.name) }.joined(separator: ", ")
         let changed = ToolError(
-            .refused, "dump-changed",
-            "\(printable(file)) was changed while you edited it, and so were your values of \(names)"
+            .dumpChanged,
+            "\(target.file) was changed while you edited it, and so were your values of \(names)"
         )
         guard asksAgain(changed.message + "; edit again, with the other changes and your values?")
-        else { throw try putAside(edited, draft, changed, schema, keys) }
+        else { throw try putAside(edited, of: draft, after: changed, in: target) }
         draft = Draft(of: current, showing: merge.merged)
         return false
     }
 
     /// Seals what was edited, and what it was made of, beside the dump, so that neither change is lost.
     private func putAside(
-        _ edited: DumpContents, _ draft: Draft, _ changed: ToolError, _ schema: Schema,
-        _ keys: VaultKeys
+        _ edited: DumpContents, of draft: Draft, after changed: ToolError, in target: Target
     ) throws -> ToolError {
+        let file = target.file.path
         var mine = file + ".edited"
         for number in 2... {
             if (try? InputFile.read(mine)) == nil { break }
@@ -108,8 +126,8 @@ struct VaultEditCommand: ParsableCommand {
         }
         let base = mine + "-base"
         try DumpFile(mine).seal(
-            try edited.configuration(schema), with: keys, keyID: draft.opened.keyID,
-            for: binding.binding)
+            edited.ordered(by: target.schema), of: target.schema, with: target.keys,
+            keyID: draft.opened.keyID, for: target.binding)
         try PrivateFile.writeAtomically(draft.opened.dump.bytes, to: base)
         var told = changed
         told.message += """

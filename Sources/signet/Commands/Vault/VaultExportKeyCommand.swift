@@ -7,9 +7,14 @@ struct VaultExportKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export-key",
         abstract: "Print this one dump's content key as a JWK (a secret); never the root.",
-        discussion: "Versions are checked where they are given.")
+        discussion: "Versions are checked if they are given.",
+        examples: [
+            "signet vault export-key shop.dump -k keys > content-key"
+        ])
 
-    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -23,16 +28,19 @@ struct VaultExportKeyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The system version that it must be of.", valueName: "V"))
     var systemVersion: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let dump = try SealedDump(contentsOf: file)
+        let project = try project.load()
+        _ = try key.source(project)
+        let dump = try SealedDump(contentsOf: file ?? project.dumpFile)
         let found = dump.binding
         let wanted = VersionBinding(
             app: .init(id: appID ?? found.app.id, version: appVersion ?? found.app.version),
             system: .init(
                 id: found.system.id, version: systemVersion ?? found.system.version))
-        let jwk = try dump.exportKey(with: try key.load(), for: wanted)
+        let jwk = try dump.exportKey(with: try key.load(project), for: wanted)
         try common.terminal.result(jwk, lines: [JSONValue.object(jwk).text])
     }
 }

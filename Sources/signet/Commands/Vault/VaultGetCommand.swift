@@ -13,13 +13,20 @@ struct VaultGetCommand: ParsableCommand {
             A string is printed as it is, any other value as JSON, one a line in the order of the \
             keys. A key is secret unless --schema says that it is public; a secret value is printed \
             only with --show-secrets. A key without a value ends with exit 1 and no output.
-            """)
+            """,
+        examples: [
+            "signet vault get shop.dump services.orders.timeout --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
-    @Argument(help: ArgumentHelp("The dump; - is standard input.", valueName: "FILE"))
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "The dump, unless --dump or a project names it; then the keys of the values.",
+            valueName: "KEY"))
+    var arguments: [String]
 
-    @Argument(help: ArgumentHelp("The keys of the values.", valueName: "KEY"))
-    var names: [String]
+    @Option(help: ArgumentHelp("The dump; - is standard input.", valueName: "FILE"))
+    var dump: String?
 
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
@@ -28,12 +35,20 @@ struct VaultGetCommand: ParsableCommand {
 
     @OptionGroup var disclosure: VaultDisclosureOptions
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let disclosure = try disclosure.load()
-        let contents = DumpContents(
-            try open(with: try key.load()))
+        let project = try project.load()
+        let (path, names) = try project.dump(dump, before: arguments)
+        guard !names.isEmpty else { throw ToolError.usage("missing KEY: the key of a value") }
+        let disclosure = try disclosure.load(project)
+        let file = try state.dump(path, in: project)
+        let opened = try file.open(
+            with: key.load(project), for: binding.binding(project),
+            accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
+        state.note(opened, on: common.terminal, of: file)
+        let contents = DumpContents(opened)
         var values = JSONObject()
         var origins = JSONObject()
         var lines: [UInt8] = []
@@ -42,29 +57,23 @@ struct VaultGetCommand: ParsableCommand {
             guard disclosure.allows(name, entry.value) else {
                 let why = disclosure.schema == nil ? ": no --schema says that it is public" : ""
                 throw ToolError(
-                    .usage, "secret-value",
+                    .secretValue,
                     "\(quoted(name)) is secret\(why); --show-secrets prints it")
             }
             values[name] = entry.value
             origins[name] = .string(entry.origin.rawValue)
-            lines += try line(entry.value, name) + [0x0A]
+            lines += try line(entry.value, of: name, isAlone: names.count == 1) + [0x0A]
         }
         try common.terminal.result(
             ["values": .object(values), "origins": .object(origins)], text: lines)
     }
 
-    private func open(with keys: VaultKeys) throws(VaultError) -> OpenedDump {
-        let opened = try state.dump(file).open(
-            with: keys, for: binding.binding, accepting: older.acceptAppVersion,
-            system: older.acceptSystemVersion)
-        state.note(opened, common.terminal)
-        return opened
-    }
-
     /// A value as scripts take it.
-    private func line(_ value: JSONValue, _ name: String) throws(ToolError) -> [UInt8] {
+    private func line(
+        _ value: JSONValue, of name: String, isAlone: Bool
+    ) throws(ToolError) -> [UInt8] {
         guard let text = value.string else { return value.serialized() }
-        guard names.count == 1 || common.json || !text.utf8.contains(0x0A) else {
+        guard isAlone || common.json || !text.utf8.contains(0x0A) else {
             throw .usage(
                 "\(quoted(name)) holds more than one line, which cannot be told from the other "
                     + "keys' lines; ask for it alone or with --json")
@@ -78,7 +87,7 @@ struct VaultGetCommand: ParsableCommand {
         if let schema, schema.rule(named: name) == nil {
             return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
         }
-        return ToolError(.refused, "no-value", "the dump has no value for \(quoted(name))")
+        return ToolError(.noValue, "the dump has no value for \(quoted(name))")
     }
 }
 

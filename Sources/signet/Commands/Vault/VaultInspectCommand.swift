@@ -6,15 +6,21 @@ import SignetVault
 /// `vault inspect`: what a dump tells to anybody.
 struct VaultInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Print what can be known of a dump without a key.")
+        commandName: "inspect", abstract: "Print what can be known of a dump without a key.",
+        examples: [
+            "signet vault inspect shop.dump"
+        ])
 
-    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let dump = try SealedDump(contentsOf: file)
+        let dump = try SealedDump(contentsOf: file ?? project.load().dumpFile)
         let binding = dump.binding
         let root = dump.isPassphraseSealed ? "a passphrase, as key" : "key"
         try common.terminal.result(

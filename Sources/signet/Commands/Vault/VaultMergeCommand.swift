@@ -18,7 +18,10 @@ struct VaultMergeCommand: ParsableCommand {
             the key is named, OURS stays untouched and the exit is 1; --prefer or --take settles \
             it. Nothing is ever written in the clear, no conflict marker either. The result has a \
             new salt and a sequence beyond both. An empty BASE is none.
-            """)
+            """,
+        examples: [
+            "signet vault merge base.dump shop.dump theirs.dump -k keys"
+        ])
 
     @Argument(help: ArgumentHelp("The common ancestor.", valueName: "BASE"))
     var base: String
@@ -56,13 +59,16 @@ struct VaultMergeCommand: ParsableCommand {
     var name: String?
 
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
+        // Keys alone: the project's versions may be newer than those of older branches.
+        let project = try project.load().keysAlone
         let schema = try schema.map { try Schema(contentsOf: $0) }
         let preferred = try prefer.map { try Self.side($0, of: "--prefer") }
         let taken = try taken()
-        let keys = try key.load()
+        let keys = try key.load(project)
         let ourDump = try SealedDump(contentsOf: ours)
         let binding = wanted(ourDump.binding)
         let theirs = try openTheirs(beside: ourDump, for: binding, keys)
@@ -72,7 +78,8 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let opened = try state.dump(ours).update(with: keys, for: binding) {
+        let file = try state.dump(ours, in: project)
+        let opened = try file.update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)
             unknown = taken.memberNames.first { name in
@@ -93,7 +100,7 @@ struct VaultMergeCommand: ParsableCommand {
             let contents = schema.map(merged.merged.ordered) ?? merged.merged
             return (contents, after: theirs.sequence)
         }
-        state.note(opened, common.terminal)
+        state.note(opened, on: common.terminal, of: file)
         if let unknown {
             throw ToolError.usage("--take: no side has the key \(quoted(unknown))")
         }
@@ -120,7 +127,7 @@ struct VaultMergeCommand: ParsableCommand {
             our.keyID.utf8.elementsEqual(their.keyID.utf8)
         else {
             throw ToolError(
-                .refused, "other-key",
+                .otherKey,
                 "\(shownName): ours is sealed with \(Self.key(our)), theirs with "
                     + "\(Self.key(their)); bring both under one with vault rekey first")
         }
@@ -192,7 +199,7 @@ struct VaultMergeCommand: ParsableCommand {
         }
         let keys = conflicts.count == 1 ? "1 key is" : "\(conflicts.count) keys are"
         return ToolError(
-            .refused, "merge-conflict",
+            .mergeConflict,
             "\(shownName): \(keys) in conflict and nothing was written; --take KEY=ours|theirs or "
                 + "--prefer ours|theirs settles it",
             details: [

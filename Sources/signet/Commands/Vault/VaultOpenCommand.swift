@@ -1,5 +1,8 @@
 import ArgumentParser
+internal import SignetBase
+import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// `vault open`: the configuration of a sealed dump.
@@ -9,9 +12,17 @@ struct VaultOpenCommand: ParsableCommand {
         discussion: """
             With --json the whole inside: versions, sequence, time, values and origins; with --state \
             also "rollback". Dumps of older versions on a list are read, and never changed.
-            """)
 
-    @Argument(help: ArgumentHelp("The dump; - or none is standard input.", valueName: "FILE"))
+            --content-key opens this one dump with what export-key printed, of any version.
+            """,
+        examples: [
+            "signet vault open shop.dump -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
+
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -19,17 +30,50 @@ struct VaultOpenCommand: ParsableCommand {
 
     @OptionGroup var older: VaultOlderVersionOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "The dump's content key, as export-key prints it, in place of keys and versions.",
+            valueName: "FILE"))
+    var contentKey: String?
+
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard contentKey == nil || (key.keys == nil && key.passphrase == nil && state.state == nil)
+        else {
+            throw ValidationError("--content-key takes no --keys, --passphrase or --state")
+        }
+    }
+
     func run() throws {
-        let opened = try state.dump(file).open(
-            with: try key.load(), for: binding.binding, accepting: older.acceptAppVersion,
-            system: older.acceptSystemVersion)
-        state.note(opened, common.terminal)
+        let project = try project.load()
+        let opened: OpenedDump
+        if let contentKey {
+            opened = try SealedDump(contentsOf: file ?? project.dumpFile)
+                .open(withContentKey: Self.jwk(contentKey))
+        } else {
+            let file = try state.dump(file ?? project.dumpFile, in: project)
+            opened = try file.open(
+                with: key.load(project), for: binding.binding(project),
+                accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
+            state.note(opened, on: common.terminal, of: file)
+        }
         var inside = opened.plaintext
         for (name, value) in VaultStateOptions.object(opened) { inside[name] = value }
         try common.terminal.result(
             inside, text: JSONValue.object(opened.values).serialized(.pretty) + [0x0A])
+    }
+
+    /// Reads a content key, whose file must be private as a key file.
+    private static func jwk(_ file: String) throws -> JSONObject {
+        let secret = try KeySource.file(file).loadSecret("content key", limit: 65_536)
+        var bytes = (0..<secret.bytes.count).map { secret.bytes[$0] }
+        defer { wipe(&bytes) }
+        guard let jwk = try? JSONValue(parsing: bytes).object else {
+            throw VaultError(.malformedKeys, "\(printable(file)): not a JSON object")
+        }
+        return jwk
     }
 }

@@ -7,13 +7,17 @@ import SignetVault
 /// `vault public`: the part of the configuration that the schema makes public.
 struct VaultPublicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "public", abstract: "Print the public part of the merged configuration.")
+        commandName: "public", abstract: "Print the public part of the merged configuration.",
+        examples: [
+            "signet vault public --schema schema.json --defaults defaults.json"
+        ])
 
     @OptionGroup var inputs: VaultInputOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let configuration = try inputs.merged()
+        let configuration = try inputs.merged(project.load())
         let values = configuration.publicValues
         let origins = configuration.publicOrigins
         try common.terminal.result(

@@ -13,15 +13,21 @@ struct VaultRebindCommand: ParsableCommand {
             sequence, written beside the old file, renamed over it and read back. With --ratchet the \
             root is replaced by one made of it in one direction and taken out of the key file, so that \
             this machine opens no dump from before the upgrade; run it again if it was killed.
-            """)
+            """,
+        examples: [
+            "signet vault rebind shop.dump -k keys --app-id com.example.shop \\",
+            "  --from-app-version 1.4.2 --to-app-version 1.5.0",
+        ])
 
-    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+    var file: String?
 
     @OptionGroup var key: VaultKeyOptions
 
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
-    var appID: String
+    var appID: String?
 
     @Option(help: ArgumentHelp("The app's version that the dump is of.", valueName: "V"))
     var fromAppVersion: String
@@ -47,41 +53,50 @@ struct VaultRebindCommand: ParsableCommand {
     var lockOutOthers = false
 
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard ratchet || (toKeyID == nil && !lockOutOthers) else {
             throw ValidationError("--to-key-id and --lock-out-others need --ratchet")
         }
-        guard !ratchet || keyFile != nil else {
-            throw ValidationError("--ratchet changes the key file, so it needs --keys FILE")
-        }
     }
 
-    private var keyFile: String? { key.keys.flatMap { KeySource($0).filePath } }
+    /// The key file that a ratchet changes.
+    private func keyFile(_ project: Project) throws(ToolError) -> String {
+        let source = try key.source(project)
+        guard !source.isPassphrase, let file = KeySource(source.text).filePath else {
+            throw .usage("--ratchet changes the key file, so it needs --keys FILE")
+        }
+        return file
+    }
 
     func run() throws {
+        let project = try project.load()
+        let appID = try project.appID(appID)
+        let target = try state.dump(project.dump(file), in: project)
+        let keyFile = ratchet ? try keyFile(project) : nil
         let old = VersionBinding(
             app: appID, version: fromAppVersion, systemVersion: fromSystemVersion)
         let new = VersionBinding(
             app: appID, version: toAppVersion, systemVersion: toSystemVersion)
         let opened: OpenedDump
         var forgotten: String?
-        if ratchet, let keyFile {
-            let done = try state.dump(file).ratchet(
+        if let keyFile {
+            let done = try target.ratchet(
                 keyFile: keyFile, from: old, to: new, keyID: toKeyID,
                 lockingOutOthers: lockOutOthers)
             opened = done.dump
             forgotten = done.forgotten
         } else {
-            opened = try state.dump(file).rebind(with: try key.load(), from: old, to: new)
+            opened = try target.rebind(with: try key.load(project), from: old, to: new)
         }
-        state.note(opened, common.terminal)
-        var object = DumpReport.object(opened, file)
+        state.note(opened, on: common.terminal, of: target)
+        var object = DumpReport.object(opened, target.path)
         if let forgotten { object["forgottenKeyID"] = .string(forgotten) }
         let app = opened.binding.app
         var lines = [
-            "\(printable(file)) is now bound to \(printable(app.id)) \(printable(app.version)) "
+            "\(target) is now bound to \(printable(app.id)) \(printable(app.version)) "
                 + "(sequence \(opened.sequence))"
         ]
         if let forgotten {

@@ -13,10 +13,16 @@ struct VaultRekeyCommand: ParsableCommand {
             passphrase (--to-passphrase); new salt, next sequence, written as rebind writes. A dump \
             that is under the new root already is left as it is, so a run that was killed may be \
             run again.
-            """)
+            """,
+        examples: [
+            "signet vault rekey shop.dump -k keys --to-keys new-keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2",
+        ])
 
-    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+    var file: String?
 
     @OptionGroup var key: VaultKeyOptions
 
@@ -40,6 +46,7 @@ struct VaultRekeyCommand: ParsableCommand {
 
     @OptionGroup var binding: VaultBindingOptions
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -53,7 +60,10 @@ struct VaultRekeyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let keys = try key.load()
+        let project = try project.load()
+        let binding = try binding.binding(project)
+        let target = try state.dump(project.dump(file), in: project)
+        let keys = try key.load(project)
         let newKeys: VaultKeys
         if let toPassphrase {
             let option = PassphraseOption(text: toPassphrase, subject: "New passphrase")
@@ -63,19 +73,19 @@ struct VaultRekeyCommand: ParsableCommand {
         } else {
             newKeys = keys
         }
-        let before = try SealedDump(contentsOf: file)
-        let opened = try state.dump(file).rekey(
-            with: keys, to: newKeys, keyID: toKeyID, for: binding.binding,
+        let before = try SealedDump(contentsOf: target.path)
+        let opened = try target.rekey(
+            with: keys, to: newKeys, keyID: toKeyID, for: binding,
             acceptingEndedKey: acceptEndedKey)
-        state.note(opened, common.terminal)
+        state.note(opened, on: common.terminal, of: target)
         let isChanged = opened.dump != before
-        var object = DumpReport.object(opened, file)
+        var object = DumpReport.object(opened, target.path)
         object["changed"] = .bool(isChanged)
         let root = opened.dump.isPassphraseSealed ? "a passphrase, as key" : "key"
         try common.terminal.result(
             object,
             lines: [
-                "\(printable(file)) is \(isChanged ? "now" : "already") under \(root) "
+                "\(target) is \(isChanged ? "now" : "already") under \(root) "
                     + "\(printable(opened.keyID)) (sequence \(opened.sequence))"
             ])
     }

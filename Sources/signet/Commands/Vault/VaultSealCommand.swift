@@ -10,8 +10,14 @@ struct VaultSealCommand: ParsableCommand {
         commandName: "seal", abstract: "Seal the merged configuration to the app's version.",
         discussion: """
             The file is written beside the old one and renamed over it, with mode 0600. Over a \
-            dump of the same app that the same keys open, the sequence goes on by one.
-            """)
+            dump of the same app that the same keys open, the sequence goes on by one, and the values \
+            that vault set or edit changed there are kept and named. A dump that does not open is not \
+            replaced, because its changes would be lost. --replace drops both.
+            """,
+        examples: [
+            "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
+            "  --app-id com.example.shop --app-version 1.4.2 -o shop.dump",
+        ])
 
     @OptionGroup var inputs: VaultInputOptions
     @OptionGroup var key: VaultKeyOptions
@@ -24,30 +30,45 @@ struct VaultSealCommand: ParsableCommand {
 
     @OptionGroup var binding: VaultBindingOptions
 
-    @Option(help: ArgumentHelp("Where the dump is written.", valueName: "FILE"))
-    var out: String
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
+    var out: String?
+
+    @Flag(help: "Drop what was changed in the dump, and replace also a dump that does not open.")
+    var replace = false
 
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let configuration = try inputs.merged()
-        let sealed = try state.dump(out).seal(
-            configuration, with: try key.load(askingTwice: true), keyID: keyID, for: binding.binding
-        )
-        state.note(sealed, common.terminal)
+        let project = try project.load()
+        let configuration = try inputs.merged(project)
+        let binding = try binding.binding(project)
+        let file = try state.dump(project.dump(out, as: "--out FILE"), in: project)
+        let source = try key.source(project)
+        let sealed = try file.seal(
+            configuration, with: try key.load(project, askingTwice: true),
+            keyID: keyID ?? (source.isPassphrase ? nil : project.keyID), for: binding,
+            keepingChanges: !replace)
+        state.note(sealed, on: common.terminal, of: file)
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
-        var object: JSONObject = ["out": .string(out), "sequence": .number(JSONNumber(sequence))]
+        var object: JSONObject = [
+            "out": .string(file.path), "sequence": .number(JSONNumber(sequence)),
+            "kept": .array(sealed.changed.map(JSONValue.string)),
+        ]
         for (name, value) in dump.inspection { object[name] = value }
         for (name, value) in VaultStateOptions.object(sealed) { object[name] = value }
+        let kept = sealed.changed.map { printable($0) }.joined(separator: ", ")
         try common.terminal.result(
             object,
             lines: [
-                "sealed \(configuration.count) values for \(printable(bound.app.id)) "
-                    + "\(printable(bound.app.version)) into \(printable(out)) "
+                "sealed \(DumpContents(sealed).count) values for \(printable(bound.app.id)) "
+                    + "\(printable(bound.app.version)) into \(file) "
                     + "(\(dump.bytes.count) bytes, sequence \(sequence))"
-            ])
+            ] + (kept.isEmpty ? [] : ["kept what was changed in the dump: \(kept)"]))
     }
 }

@@ -18,13 +18,20 @@ struct VaultSetCommand: ParsableCommand {
             All values are checked against the schema; then the dump is sealed with the next \
             sequence, or left untouched where nothing changes. A value keeps its origin where the \
             schema still allows it; a new one is of launch, else of defaults, else fetched.
-            """)
+            """,
+        examples: [
+            "signet vault set shop.dump attempts.interactive=3 --schema schema.json \\",
+            "  -k keys --app-id com.example.shop --app-version 1.4.2",
+        ])
 
-    @Argument(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
-    var file: String
+    @Argument(
+        help: ArgumentHelp(
+            "The dump, unless --dump or a project names it; then what is set.",
+            valueName: "KEY=VALUE"))
+    var arguments: [String] = []
 
-    @Argument(help: ArgumentHelp("What is set.", valueName: "KEY=VALUE"))
-    var assignments: [String] = []
+    @Option(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
+    var dump: String?
 
     @Option(
         help: ArgumentHelp(
@@ -41,19 +48,25 @@ struct VaultSetCommand: ParsableCommand {
     var origin: String?
 
     @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
-    var schema: String
+    var schema: String?
 
     @OptionGroup var key: VaultKeyOptions
     @OptionGroup var binding: VaultBindingOptions
     @OptionGroup var state: VaultStateOptions
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
+        let project = try project.load()
+        let (path, assignments) = try project.dump(dump, before: arguments)
         guard !assignments.isEmpty || !from.isEmpty || !unset.isEmpty else {
             throw ToolError.usage("nothing to set: wanted KEY=VALUE, --from or --unset")
         }
         let origin = try origin.map(Self.origin)
-        let schema = try Schema(contentsOf: schema)
+        let binding = try binding.binding(project)
+        _ = try key.source(project)
+        let file = try state.dump(path, in: project)
+        let schema = try Schema(contentsOf: project.schema(schema))
         let given =
             try assignments.map { try HandAssignment($0, schema) }
             + from.map { try HandAssignment(from: $0, schema) }
@@ -63,11 +76,11 @@ struct VaultSetCommand: ParsableCommand {
         }
         let values = try given.map { ($0.name, try $0.value()) }
         var before = DumpContents()
-        let opened = try state.dump(file).update(with: try key.load(), for: binding.binding) {
+        let opened = try file.update(with: try key.load(project), for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)
             var contents = before
-            for name in unset { contents[name] = nil }
+            for name in unset { contents = contents.removing(name) }
             for (name, value) in values {
                 contents = contents.setting(name, to: value, as: origin, schema: schema)
             }
@@ -75,8 +88,8 @@ struct VaultSetCommand: ParsableCommand {
             try contents.requireAllowed(by: schema)
             return (contents.ordered(by: schema), after: 0)
         }
-        state.note(opened, common.terminal)
-        try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: file, opened)
+        state.note(opened, on: common.terminal, of: file)
+        try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: path, opened)
     }
 
     private static func origin(_ text: String) throws(ToolError) -> ConfigurationOrigin {

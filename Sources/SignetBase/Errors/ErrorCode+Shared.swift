@@ -1,0 +1,38 @@
+/// The codes that more than one error type has. Each type documents what the code means there.
+extension ErrorCode {
+    // Keys.
+    package static let malformedKeys = usage("malformed-keys")
+    package static let keyFilePermissions = usage("key-file-permissions")
+    package static let unknownKey = checkFailed("unknown-key")
+    package static let keyRevoked = checkFailed("key-revoked")
+    package static let keyExpired = checkFailed("key-expired")
+    package static let keyNotYetValid = checkFailed("key-not-yet-valid")
+    package static let wrongKeyUse = checkFailed("wrong-key-use")
+    package static let cryptoFailed = usage("crypto-failed")
+
+    // Files and other inputs.
+    package static let malformedInput = usage("malformed-input")
+    package static let outOfRange = usage("out-of-range")
+    package static let typeMismatch = usage("type-mismatch")
+    package static let unreadableFile = usage("unreadable-file")
+    package static let unwritableFile = usage("unwritable-file")
+    package static let fileBusy = usage("file-busy")
+    package static let tampered = checkFailed("tampered")
+    package static let rolledBack = checkFailed("rolled-back")
+    package static let stateTampered = checkFailed("state-tampered")
+
+    // Pins.
+    package static let badHost = usage("bad-host")
+    package static let unlistedHost = checkFailed("unlisted-host")
+    package static let policyExpired = checkFailed("policy-expired")
+    package static let cleartextToPinnedHost = checkFailed("cleartext-to-pinned-host")
+    package static let pinMismatch = checkFailed("pin-mismatch")
+
+    // Calls.
+    package static let notRunning = noAnswer("not-running")
+    package static let connect = noAnswer("connect")
+    package static let timeout = noAnswer("timeout")
+    package static let cutOff = noAnswer("cut-off")
+    package static let malformedResponse = noAnswer("malformed-reply")
+    package static let responseTooLarge = noAnswer("reply-too-large")
+}

@@ -1,0 +1,104 @@
+/// Percent-encoding and percent-decoding (RFC 3986, section 2.1).
+package enum PercentCoding {
+    /// Letters, digits and `-._~` (RFC 3986, section 2.3).
+    package static let unreserved = ASCIISet(lettersDigitsAnd: "-._~")
+    /// The characters that a form doesn't encode, without the space (WHATWG URL, section 1.3).
+    package static let form = ASCIISet(lettersDigitsAnd: "*-._")
+
+    /// Appends bytes, and encodes those that are not in a set, with upper-case digits.
+    package static func append(
+        _ bytes: ArraySlice<UInt8>, keeping kept: ASCIISet, to target: inout [UInt8]
+    ) {
+        // Most texts need no encoding.
+        guard !bytes.allSatisfy({ kept.contains($0) }) else {
+            return target.append(contentsOf: bytes)
+        }
+        for byte in bytes {
+            if kept.contains(byte) {
+                target.append(byte)
+            } else {
+                target.append(UInt8(ascii: "%"))
+                target.append(digit(byte >> 4))
+                target.append(digit(byte & 15))
+            }
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+    /// Returns a text in which the bytes that are not in a set are encoded.
+    package static func encoded(_ text: String, keeping kept: ASCIISet = unreserved) -> String {
+        var bytes: [UInt8] = []
+        append(Array(text.utf8)[...], keeping: kept, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns the bytes with each escape decoded; nil if a percent sign has no two hexadecimal
+    /// digits after it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The encoded bytes.
+    ///   - plusIsSpace: Whether `+` is decoded as a space, as in a form (WHATWG URL, section 5.1).
+    package static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        var result: [UInt8] = []
+        // A decoded password stays in this one array.
+        result.reserveCapacity(bytes.count)
+        return appendDecoded(bytes, plusIsSpace: plusIsSpace, to: &result) ? result : nil
+    }
+
+    /// Appends the bytes with each escape decoded, and keeps a percent sign that begins none.
+    ///
+    /// - Returns: Whether every percent sign began an escape.
+    @discardableResult package static func appendDecoded(
+        _ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false, to target: inout [UInt8]
+    ) -> Bool {
+        let percent = UInt8(ascii: "%")
+        let plus = UInt8(ascii: "+")
+        guard bytes.contains(where: { $0 == percent || (plusIsSpace && $0 == plus) }) else {
+            target.append(contentsOf: bytes)
+            return true
+        }
+        var isValid = true
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            index += 1
+            if byte == percent {
+                if index + 1 < bytes.endIndex, let high = hexDigit(bytes[index]),
+                    let low = hexDigit(bytes[index + 1])
+                {
+                    target.append(high << 4 | low)
+                    index += 2
+                    continue
+                }
+                isValid = false
+            }
+            target.append(plusIsSpace && byte == plus ? 0x20 : byte)
+        }
+        return isValid
+    }
+}
+
+/// Returns the bytes of hexadecimal digits; nil for an odd number or any other byte.
+package func bytes(ofHexadecimal digits: [UInt8]) -> [UInt8]? {
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
+    for index in stride(from: 0, to: digits.count, by: 2) {
+        guard let high = hexDigit(digits[index]), let low = hexDigit(digits[index + 1]) else {
+            return nil
+        }
+        bytes.append(high << 4 | low)
+    }
+    return bytes
+}
+
+/// Returns the value of a hexadecimal digit, or nil for any other byte.
+package func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

@@ -1,0 +1,169 @@
+internal import CSignetOpenSSL
+internal import SignetBase
+internal import SignetSystem
+
+/// A JWK for a key in PEM or DER, or for a secret.
+struct ForeignKey {
+    /// The members that the foreign key doesn't have.
+    struct Header {
+        let id: String
+        /// `alg`; nil takes the first of `Key.Kind.algorithms`.
+        let algorithm: String?
+    }
+
+    private enum Origin {
+        case privateKey, publicKey, certificate
+    }
+
+    let kind: Key.Kind
+    let text: NewKeyText
+
+    /// Takes a secret's bytes.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
+    init(secret: Span<UInt8>, kind: Key.Kind, with header: Header) throws(KeyError) {
+        self.kind = kind
+        text = NewKeyText(id: header.id, secretByteCount: secret.count)
+        text.set("use", to: kind == .vault ? "enc" : "sig")
+        text.set("kty", to: "oct")
+        if let algorithm = try header.algorithm(for: kind) { text.set("alg", to: algorithm) }
+        text.set("k", to: secret)
+        text.end()
+    }
+
+    /// Reads a structure in DER: a private key, a public key or a certificate.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys`.
+    init(der: Span<UInt8>, with header: Header) throws(KeyError) {
+        copenssl_forget_errors()
+        defer { copenssl_forget_errors() }
+        for origin in [Origin.privateKey, .publicKey, .certificate] {
+            guard let key = try Self.read(der, as: origin, isPKCS1: false, with: header) else {
+                continue
+            }
+            self = key
+            return
+        }
+        throw KeyParts.malformed(
+            "found no key in DER, expected PKCS #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a "
+                + "certificate")
+    }
+
+    /// Reads the key of a PEM file: the only private key, or else the only public key, or else
+    /// that of the first certificate.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys`.
+    init(pem: [UInt8], with header: Header) throws(KeyError) {
+        copenssl_forget_errors()
+        defer { copenssl_forget_errors() }
+        var found: [(origin: Origin, key: ForeignKey)] = []
+        do throws(X509Failure) {
+            _ = try PEM.forEachBlock(in: pem) { (label, der) throws(X509Failure) in
+                if let block = try Self.block(der, label: label, with: header) {
+                    found.append(block)
+                }
+            }
+        } catch {
+            throw KeyParts.malformed(error.message)
+        }
+        for origin in [Origin.privateKey, .publicKey, .certificate] {
+            let keys = found.filter { $0.origin == origin }
+            guard let key = keys.first?.key else { continue }
+            guard keys.count == 1 || origin == .certificate else {
+                throw KeyParts.malformed("found \(keys.count) keys in the PEM file, expected one")
+            }
+            self = key
+            return
+        }
+        throw KeyParts.malformed("the PEM blocks contain neither a key nor a certificate")
+    }
+
+    private init(_ pair: borrowing KeyPair, isPrivate: Bool, with header: Header) throws(KeyError) {
+        kind = pair.kind
+        text = NewKeyText(id: header.id)
+        text.set("use", to: "sig")
+        let algorithm = try header.algorithm(for: kind) ?? ""
+        try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
+        text.end()
+    }
+
+    /// Returns a PEM block's key, or nil for a block without one, such as EC parameters.
+    private static func block(
+        _ der: Span<UInt8>, label: PEM.Label, with header: Header
+    ) throws(X509Failure) -> (origin: Origin, key: ForeignKey)? {
+        let origin: Origin
+        switch label.name {
+        case "CERTIFICATE", "X509 CERTIFICATE": origin = .certificate
+        case "PUBLIC KEY", "RSA PUBLIC KEY": origin = .publicKey
+        case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY": origin = .privateKey
+        case "ENCRYPTED PRIVATE KEY": throw encrypted
+        case "OPENSSH PRIVATE KEY":
+            throw X509Failure(
+                "found a key of OpenSSH, expected PKCS #8; ssh-keygen -p -m PKCS8 -f COPY converts "
+                    + "a copy of it")
+        default: return nil
+        }
+        if label.isEncrypted { throw encrypted }
+        do throws(KeyError) {
+            guard
+                let key = try read(
+                    der, as: origin, isPKCS1: label.name == "RSA PUBLIC KEY", with: header)
+            else {
+                throw KeyParts.malformed("the PEM block \(label.name) is malformed")
+            }
+            return (origin, key)
+        } catch {
+            throw X509Failure(error.message)
+        }
+    }
+
+    private static var encrypted: X509Failure {
+        X509Failure(
+            "the private key is encrypted; openssl pkey -in FILE decrypts it to standard output")
+    }
+
+    /// Returns the key of a structure, or nil if it isn't one.
+    private static func read(
+        _ der: Span<UInt8>, as origin: Origin, isPKCS1: Bool, with header: Header
+    ) throws(KeyError) -> ForeignKey? {
+        let key = unsafe der.withUnsafeBytes { bytes -> OpaquePointer? in
+            switch origin {
+            case .privateKey:
+                return unsafe copenssl_read_private_key(bytes.baseAddress, bytes.count)
+            case .publicKey where isPKCS1:
+                return unsafe copenssl_read_rsa_public_key(bytes.baseAddress, bytes.count)
+            case .publicKey:
+                guard
+                    let read = unsafe copenssl_read_public_key(bytes.baseAddress, bytes.count)
+                else { return nil }
+                defer { unsafe X509_PUBKEY_free(read) }
+                return unsafe X509_PUBKEY_get(read)
+            case .certificate:
+                guard
+                    let read = unsafe copenssl_read_certificate(bytes.baseAddress, bytes.count)
+                else { return nil }
+                defer { unsafe X509_free(read) }
+                return unsafe X509_get_pubkey(read)
+            }
+        }
+        guard let key = unsafe key else { return nil }
+        let pair = unsafe try KeyPair(owning: key)
+        return try ForeignKey(pair, isPrivate: origin == .privateKey, with: header)
+    }
+}
+
+extension ForeignKey.Header {
+    /// Returns `alg` for a key of a kind; nil for a vault's root, and for an unsupported key.
+    ///
+    /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
+    fileprivate func algorithm(for kind: Key.Kind) throws(KeyError) -> String? {
+        guard let algorithm, kind != .unsupported else { return kind.algorithms.first }
+        guard kind.algorithms.contains(algorithm) else {
+            let known = kind.algorithms.joined(separator: " or ")
+            throw KeyParts.malformed(
+                "found \"alg\" \(printable(algorithm)), expected "
+                    + "\(known.isEmpty ? "none" : known) for a key of type \(kind)")
+        }
+        return algorithm
+    }
+}

@@ -1,0 +1,139 @@
+internal import SignetBase
+internal import SignetSystem
+
+/// A key that another program wrote, as a JWK for a key file.
+package struct ImportedKey {
+    /// The form of the foreign key.
+    package enum Encoding: String, CaseIterable, Sendable {
+        case raw, base64, base64url, hex, pem
+    }
+
+    /// The new `kid`.
+    package let id: String
+    /// The kind of the key.
+    package let kind: Key.Kind
+    /// `alg`, or nil for a vault's root.
+    package let algorithm: String?
+    /// Whether the key includes secret bytes or a private half.
+    package let isPrivate: Bool
+    /// The key with its secret.
+    let text: NewKeyText
+
+    /// Returns whether bytes contain a block of PEM.
+    package static func isPEM(_ bytes: [UInt8]) -> Bool {
+        let opening = Array("-----BEGIN ".utf8)
+        return bytes.indices.contains { index in
+            (index == 0 || bytes[index - 1] == UInt8(ascii: "\n"))
+                && bytes[index...].starts(with: opening)
+        }
+    }
+
+    /// Returns whether bytes are PEM without a private key.
+    package static func isPublicPEM(_ bytes: [UInt8]) -> Bool {
+        let words = Array("PRIVATE KEY-----".utf8)
+        return isPEM(bytes) && !bytes.indices.contains { bytes[$0...].starts(with: words) }
+    }
+
+    /// Reads a key.
+    ///
+    /// Of several PEM blocks, the only private key is taken, or else the only public key, or else
+    /// the first certificate. Decoded bytes are the secret itself for `hmac` and `vault`, and DER
+    /// (PKCS #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a certificate) for the other kinds.
+    ///
+    /// - Parameters:
+    ///   - bytes: The foreign key, which the caller wipes. One final newline is dropped, unless
+    ///     `encoding` is `raw`.
+    ///   - encoding: The form of `bytes`.
+    ///   - id: The new `kid`.
+    ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
+    ///   - algorithm: The new `alg`; nil takes the first of `Key.Kind.algorithms`.
+    /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
+    package init(
+        _ bytes: [UInt8], encoding: Encoding, id: String, kind: Key.Kind? = nil,
+        algorithm: String? = nil
+    ) throws(KeyError) {
+        try KeyFile.requireUsable(id)
+        let header = ForeignKey.Header(id: id, algorithm: algorithm)
+        let foreign: ForeignKey
+        if encoding == .pem {
+            foreign = try ForeignKey(pem: bytes, with: header)
+        } else {
+            var decoded = try Self.decode(bytes, from: encoding)
+            defer { wipe(&decoded) }
+            switch kind ?? .hmac {
+            case .hmac, .vault:
+                guard !decoded.isEmpty else { throw KeyParts.malformed("the key is empty") }
+                foreign = try ForeignKey(
+                    secret: decoded.span, kind: kind ?? .hmac, with: header)
+            default: foreign = try ForeignKey(der: decoded.span, with: header)
+            }
+        }
+        if let kind, kind != foreign.kind {
+            throw KeyParts.malformed("found a key of type \(foreign.kind), expected \(kind)")
+        }
+        // The reader of key files checks the numbers, their sizes and that the halves match.
+        let set = try KeyFile.newSet(of: foreign.text)
+        let key = try KeySet(parsing: set.bytes, source: "the imported key").key(id: id)
+        self.id = id
+        self.kind = key.kind
+        self.algorithm = key.algorithm
+        self.isPrivate = key.isPrivate
+        self.text = foreign.text
+    }
+
+    private static func decode(
+        _ bytes: [UInt8], from encoding: Encoding
+    ) throws(KeyError) -> [UInt8] {
+        guard encoding != .raw else { return bytes }
+        let hasNewline = bytes.last == UInt8(ascii: "\n")
+        let text = bytes.span.extracting(first: bytes.count - (hasNewline ? 1 : 0))
+        let decoded: [UInt8]? =
+            switch encoding {
+            case .base64: Base64.decode(text, from: .standard)
+            case .base64url: Base64.decode(text, from: .url)
+            default: hex(text)
+            }
+        guard let decoded else {
+            throw KeyParts.malformed(
+                "the input is not \(encoding.rawValue) on one line, without spaces")
+        }
+        return decoded
+    }
+
+    private static func hex(_ text: Span<UInt8>) -> [UInt8]? {
+        guard text.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = digit(text[index]), let low = digit(text[index + 1]) else {
+                wipe(&bytes)
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Key.Kind {
+    /// The values of `alg` that a key of this kind can have, the default first.
+    package var algorithms: [String] {
+        switch self {
+        case .hmac: ["HS256", "HS512"]
+        case .ed25519: ["EdDSA"]
+        case .p256: ["ES256"]
+        case .p384: ["ES384"]
+        case .rsa: ["PS512", "RS256"]
+        default: []
+        }
+    }
+}

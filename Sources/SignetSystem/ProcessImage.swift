@@ -1,0 +1,68 @@
+internal import CSignetSystem
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// The program that the process runs.
+package enum ProcessImage {
+    /// The reason that another program cannot run.
+    package struct Failure: Error, Sendable {
+        /// Whether no file has the program's name.
+        package let isNotFound: Bool
+        /// The system's message.
+        package let reason: String
+    }
+
+    /// Runs another program in the place of this one (`execve`), found in `PATH` as `execvp` does.
+    ///
+    /// The program gets the process id, the open descriptors except those of this package, the
+    /// signals' actions, the limits and the working directory that this process was started with.
+    /// Its arguments are the last ones of this process, byte for byte, also if they aren't UTF-8.
+    ///
+    /// - Parameters:
+    ///   - count: The number of arguments, at least 1; the first one is the program.
+    ///   - variables: Variables of the new environment. They replace those of the same name.
+    ///   - names: Variables of this process that the program doesn't get.
+    /// - Returns: The failure. Doesn't return if the program runs.
+    package static func replace(
+        lastArguments count: Int, adding variables: [(name: String, value: String)],
+        removing names: [String]
+    ) -> Failure {
+        let first = Int(CommandLine.argc) - count
+        guard count > 0, first > 0 else {
+            return Failure(isNotFound: true, reason: "the program's name is missing")
+        }
+        let added = CStrings(variables.map { "\($0.name)=\($0.value)" })
+        let removed = CStrings(names)
+        StandardStreams.closeReservedDescriptorsOnExecute()
+        let error = unsafe added.withPointers { added in
+            unsafe removed.withPointers { removed in
+                unsafe signet_execute(CommandLine.unsafeArgv + first, added, removed)
+            }
+        }
+        return Failure(
+            isNotFound: error == ENOENT || error == ENOTDIR,
+            reason: unsafe String(cString: strerror(error)))
+    }
+}
+
+/// Texts as a C array that ends with a null pointer.
+private struct CStrings: ~Copyable {
+    private let texts: [[CChar]]
+
+    init(_ texts: [String]) { self.texts = texts.map { Array($0.utf8CString) } }
+
+    func withPointers<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let copies = unsafe texts.map { text in
+            unsafe text.withUnsafeBufferPointer { unsafe strdup($0.baseAddress!) }
+        }
+        defer { unsafe copies.forEach { unsafe free($0) } }
+        let pointers = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
+        return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+internal import SignetBase
+import SignetCrypto
+import SignetJSON
+internal import SignetSystem
+
+/// `signet keys import`: a key of another program as a key of a key file.
+struct KeysImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import a key that another program made.",
+        discussion: """
+            SOURCE is FILE, env:NAME, fd:N, command:LINE, credential:NAME, or - for standard input. \
+            PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1), public keys and \
+            certificates, whose key gives the type. For anything else, --encoding names the form. \
+            Decoded bytes are the secret of an hmac or vault key, and DER for the other types. One \
+            final newline is dropped, but not with --encoding raw.
+            """,
+        examples: [
+            "signet keys import partner.pem --id partner-2026 --out partner.json",
+            "signet keys import env:SECRET --encoding base64 --id shop-7 -o shop-keys",
+        ])
+
+    @Argument(help: ArgumentHelp("The key.", valueName: "SOURCE"), completion: .file())
+    var source: String
+
+    @Option(help: "The key's id (kid).")
+    var id: String
+
+    @Option(help: "The key's type. Bytes are an hmac key if no type is given.")
+    var type: Key.Kind?
+
+    @Option(
+        help: ArgumentHelp(
+            "The algorithm, for hmac and rsa: HS256 (default), HS512, PS512 (default), RS256.",
+            valueName: "alg"),
+        completion: .list(Key.Kind.all.flatMap(\.algorithms)))
+    var alg: String?
+
+    @Option(help: "The form of the key.")
+    var encoding: ImportedKey.Encoding?
+
+    @Option(
+        name: [.customShort("o"), .long], help: "The file to write.", completion: .file())
+    var out: String
+
+    @Flag(help: "Add the key to the file if it exists.")
+    var append = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        var (bytes, shown) = try read()
+        defer { wipe(&bytes) }
+        guard let encoding = encoding ?? (ImportedKey.isPEM(bytes) ? .pem : nil) else {
+            throw ToolError.usage(
+                "\(shown): found no PEM; choose what it is with --encoding raw, base64, base64url "
+                    + "or hex")
+        }
+        let key: ImportedKey
+        do {
+            key = try ImportedKey(
+                bytes, encoding: encoding, id: id, kind: type, algorithm: alg)
+        } catch {
+            throw error.code == .malformedKeys
+                ? KeyError(error.code, "\(shown): \(error.message)") : error
+        }
+        try KeyFile.add(key, to: out, append: append)
+        try common.terminal.result(
+            [
+                "id": .string(id), "type": .string(key.kind.name),
+                "alg": key.algorithm.map(JSONValue.string) ?? .null,
+                "private": .bool(key.isPrivate), "file": .string(out),
+            ],
+            lines: [
+                Terminal.printable(
+                    "imported the \(key.isPrivate ? "" : "public ")\(key.kind.name) key \(id) "
+                        + "into \(out)")
+            ])
+    }
+
+    /// Reads the source and returns it with its name for messages.
+    private func read() throws -> (bytes: [UInt8], shown: String) {
+        guard source != "-" else {
+            common.terminal.awaitInput("a key", from: source)
+            return (
+                try InputFile.read(nil, limit: KeySet.maximumByteCount), "standard input"
+            )
+        }
+        let source = KeySource(source)
+        let (bytes, warning) = try source.loadForeignKey()
+        if let warning, !ImportedKey.isPublicPEM(bytes) { common.terminal.note(warning) }
+        return (bytes, source.description)
+    }
+}

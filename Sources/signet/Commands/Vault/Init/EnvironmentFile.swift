@@ -1,0 +1,141 @@
+import SignetJSON
+
+/// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
+enum EnvironmentFile {
+    /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
+    ///
+    /// A value is text in single quotes, where nothing has a meaning; in double quotes, where `\n`,
+    /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
+    /// have several lines. Nothing is expanded.
+    static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+        var scanner = Scanner(rest: Array(text.utf8)[...])
+        var object = JSONObject()
+        while let (name, value) = try scanner.next() {
+            let key = name.lowercased().split(separator: "_").joined(separator: ".")
+            guard !key.isEmpty, object[key] == nil else {
+                throw SourceFormat.Malformed(
+                    key.isEmpty ? "a name without a letter or digit" : "two names for one key",
+                    line: scanner.line)
+            }
+            object[key] = value
+        }
+        return object
+    }
+
+    private struct Scanner {
+        var rest: ArraySlice<UInt8>
+        /// The line of the last name.
+        var line = 0
+        private var nextLine = 1
+
+        init(rest: ArraySlice<UInt8>) { self.rest = rest }
+
+        /// Reads the next line with a name.
+        mutating func next() throws(SourceFormat.Malformed) -> (name: String, value: JSONValue)? {
+            while true {
+                skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+                guard let byte = rest.first else { return nil }
+                if byte == 0x0A {
+                    rest.removeFirst()
+                    nextLine += 1
+                } else if byte == UInt8(ascii: "#") {
+                    skip { $0 != 0x0A }
+                } else {
+                    break
+                }
+            }
+            line = nextLine
+            var name = takeName()
+            if name == "export" {
+                skip { $0 == 0x20 || $0 == 0x09 }
+                name = takeName()
+            }
+            skip { $0 == 0x20 || $0 == 0x09 }
+            guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
+                throw SourceFormat.Malformed("expected NAME=value", line: line)
+            }
+            rest.removeFirst()
+            skip { $0 == 0x20 || $0 == 0x09 }
+            return (name, try value())
+        }
+
+        private mutating func skip(while condition: (UInt8) -> Bool) {
+            rest = rest.drop(while: condition)
+        }
+
+        private mutating func takeName() -> String {
+            let name = rest.prefix { byte in
+                (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
+                    || byte == UInt8(ascii: "_")
+            }
+            rest = rest[name.endIndex...]
+            return String(decoding: name, as: UTF8.self)
+        }
+
+        private mutating func value() throws(SourceFormat.Malformed) -> JSONValue {
+            guard let quote = rest.first, quote == 0x22 || quote == 0x27 else {
+                let text = rest.prefix { $0 != 0x0A }
+                rest = rest[text.endIndex...]
+                let value = Self.withoutComment(text)
+                return PlainText.value(of: String(decoding: value, as: UTF8.self))
+            }
+            rest.removeFirst()
+            var text: [UInt8] = []
+            while let byte = rest.popFirst() {
+                if byte == quote {
+                    skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+                    if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
+                    guard rest.first ?? 0x0A == 0x0A else {
+                        throw SourceFormat.Malformed("text after the closing quote", line: line)
+                    }
+                    return .string(String(decoding: text, as: UTF8.self))
+                }
+                if byte == 0x0A { nextLine += 1 }
+                guard quote == 0x22, byte == UInt8(ascii: "\\"), let escaped = rest.first else {
+                    text.append(byte)
+                    continue
+                }
+                rest.removeFirst()
+                switch escaped {
+                case UInt8(ascii: "n"): text.append(0x0A)
+                case UInt8(ascii: "r"): text.append(0x0D)
+                case UInt8(ascii: "t"): text.append(0x09)
+                case 0x22, UInt8(ascii: "\\"), UInt8(ascii: "$"): text.append(escaped)
+                default: text += [byte, escaped]
+                }
+            }
+            throw SourceFormat.Malformed("a quote that does not end", line: line)
+        }
+
+        /// The text before a comment, without spaces at its end.
+        private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            var end = text.endIndex
+            for index in text.indices.dropFirst()
+            where text[index] == UInt8(ascii: "#")
+                && (text[index - 1] == 0x20 || text[index - 1] == 0x09)
+            {
+                end = index
+                break
+            }
+            var value = text[..<end]
+            while let last = value.last, last == 0x20 || last == 0x09 || last == 0x0D {
+                value.removeLast()
+            }
+            if value.first == UInt8(ascii: "#") { return [] }
+            return value
+        }
+    }
+}
+
+/// Text without quotes, as YAML and .env files have it.
+enum PlainText {
+    /// Returns a boolean or number only in JSON's spelling, else the text.
+    static func value(of text: String, emptyIsNull: Bool = false) -> JSONValue {
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "null" where emptyIsNull, "~" where emptyIsNull, "" where emptyIsNull: return .null
+        default: return JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import SignetBase
+import SignetCrypto
+import SignetJSON
+internal import SignetSystem
+
+/// The files that a command makes in a folder, none of which may exist before.
+struct NewFiles {
+    private let folder: String
+    /// The paths of the files that were made.
+    var made: [String] = []
+
+    init(folder: String) { self.folder = folder }
+
+    /// Returns the path of a file in the folder.
+    func path(_ name: String) -> String {
+        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+
+    /// Checks that none of the files exists.
+    ///
+    /// - Throws: `file-exists`, naming those that do.
+    func requireNone(_ names: [String]) throws(ToolError) {
+        let found = names.map(path).filter(Folder.exists)
+        guard found.isEmpty else {
+            throw ToolError(
+                KeyError.Code.fileExists.value,
+                "nothing is overwritten, and these exist: "
+                    + found.map { printable($0) }.joined(separator: ", "))
+        }
+    }
+
+    /// Creates the folder, if it does not exist.
+    func createFolder() throws { try Folder.create(folder) }
+
+    /// Writes an object as JSON that everybody may read.
+    mutating func write(_ object: JSONObject, to name: String) throws {
+        let path = path(name)
+        try PrivateFile.createNew(
+            JSONValue.object(object).serialized(.pretty) + [0x0A], at: path, mode: 0o644)
+        made.append(path)
+    }
+
+    /// Removes the files that were made.
+    func removeAll() { for path in made { Folder.remove(file: path) } }
+
+    /// Returns a source of keys as a project file in the folder names it: a file's path relative to
+    /// the folder, `env:` and `credential:` sources as they are, and nil for sources that a project
+    /// file may not name.
+    func relative(_ source: String) -> String? {
+        if source.hasPrefix("env:") || source.hasPrefix("credential:") { return source }
+        guard let file = KeySource(source).filePath else { return nil }
+        guard !file.hasPrefix("/"), let current = Folder.current() else { return file }
+        let target = Self.components(current + "/" + file)
+        let start = Self.components(folder.hasPrefix("/") ? folder : current + "/" + folder)
+        let common = zip(target, start).prefix { $0 == $1 }.count
+        let ups = [String](repeating: "..", count: start.count - common)
+        return (ups + target[common...]).joined(separator: "/")
+    }
+
+    /// The parts of an absolute path, without `.` and `..`.
+    private static func components(_ path: String) -> [String] {
+        var parts: [String] = []
+        for part in path.split(separator: "/") {
+            switch part {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            default: parts.append(String(part))
+            }
+        }
+        return parts
+    }
+}

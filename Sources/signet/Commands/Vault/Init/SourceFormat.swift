@@ -1,0 +1,81 @@
+import ArgumentParser
+internal import SignetBase
+import SignetCrypto
+import SignetJSON
+
+/// The format of a configuration that exists already.
+enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
+    case json, yaml, toml, env
+
+    /// The format that a file's name says, or nil.
+    init?(fileName path: String) {
+        let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
+        let ending = name.split(separator: ".", omittingEmptySubsequences: false).last ?? ""
+        switch ending {
+        case "json": self = .json
+        case "yaml", "yml": self = .yaml
+        case "toml": self = .toml
+        case "env": self = .env
+        default:
+            // .env.local, .env.production and so on
+            guard name.hasPrefix(".env.") else { return nil }
+            self = .env
+        }
+    }
+
+    /// Reads a configuration as an object, whose nested objects are parts of names.
+    ///
+    /// - Throws: `malformed-input`, naming the file and the line, never a value.
+    func object(parsing bytes: [UInt8], named file: String) throws(ToolError) -> JSONObject {
+        do throws(Malformed) {
+            if self == .json { return try Self.jsonObject(parsing: bytes) }
+            guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+                throw Malformed("it is not UTF-8 text, or it has a zero byte")
+            }
+            switch self {
+            case .json, .env: return try EnvironmentFile.object(parsing: text)
+            case .yaml: return try YAMLFile.object(parsing: text)
+            case .toml: return try TOMLFile.object(parsing: text)
+            }
+        } catch {
+            let line = error.line.map { ", line \($0)" } ?? ""
+            throw ToolError(
+                .malformedInput,
+                "\(printable(file))\(line): not \(name): \(error.problem)")
+        }
+    }
+
+    private static func jsonObject(parsing bytes: [UInt8]) throws(Malformed) -> JSONObject {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            let line = error.offset.map { 1 + bytes.prefix($0).count { $0 == 0x0A } }
+            throw Malformed(error.messageWithoutNames, line: line)
+        }
+        guard let object = value.object else {
+            throw Malformed("found \(value.typeName), expected object")
+        }
+        return object
+    }
+
+    private var name: String {
+        switch self {
+        case .json: "JSON"
+        case .yaml: "YAML"
+        case .toml: "TOML"
+        case .env: "lines NAME=value"
+        }
+    }
+
+    /// The reason that a file is refused, without any of its values.
+    struct Malformed: Error {
+        let problem: String
+        var line: Int?
+
+        init(_ problem: String, line: Int? = nil) {
+            self.problem = problem
+            self.line = line
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import SignetJSON
+internal import Yams
+
+/// Reads a YAML file as YAML 1.2: only `true`, `false`, `null` and numbers in JSON's spelling aren't text.
+enum YAMLFile {
+    /// The most values that a file may have once its aliases are followed.
+    private static let limit = 100_000
+
+    /// Reads a document.
+    static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+        let root: Node?
+        do {
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+        } catch {
+            throw malformed(error)
+        }
+        var count = 0
+        guard let root else { return [:] }
+        guard let object = try value(of: root, count: &count).object else {
+            throw SourceFormat.Malformed("expected a mapping")
+        }
+        return object
+    }
+
+    private static func value(
+        of node: Node, count: inout Int
+    ) throws(SourceFormat.Malformed) -> JSONValue {
+        count += 1
+        guard count <= limit else {
+            throw SourceFormat.Malformed("more than \(limit) values, with those of aliases")
+        }
+        switch node {
+        case .scalar(let scalar): return try value(of: scalar)
+        case .sequence(let sequence):
+            var elements: [JSONValue] = []
+            for element in sequence { elements.append(try value(of: element, count: &count)) }
+            return .array(elements)
+        case .mapping(let mapping):
+            var object = JSONObject()
+            for (key, member) in mapping {
+                guard case .scalar(let name) = key else {
+                    throw SourceFormat.Malformed(
+                        "a key that is not a text", line: key.mark?.line)
+                }
+                guard name.string != "<<" || name.style != .plain else {
+                    throw SourceFormat.Malformed(
+                        "a merge key (<<), which YAML 1.2 does not have", line: name.mark?.line)
+                }
+                guard object[name.string] == nil else {
+                    throw SourceFormat.Malformed("a duplicate key", line: name.mark?.line)
+                }
+                object[name.string] = try value(of: member, count: &count)
+            }
+            return .object(object)
+        case .alias(let alias):
+            throw SourceFormat.Malformed("an alias without an anchor", line: alias.mark?.line)
+        }
+    }
+
+    private static func value(
+        of scalar: Node.Scalar
+    ) throws(SourceFormat.Malformed) -> JSONValue {
+        switch scalar.tag.rawValue {
+        case "": break
+        case "!", "tag:yaml.org,2002:str": return .string(scalar.string)
+        default:
+            throw SourceFormat.Malformed(
+                "a tag other than !!str, which has no meaning here", line: scalar.mark?.line)
+        }
+        guard scalar.style == .plain else { return .string(scalar.string) }
+        return PlainText.value(of: scalar.string, emptyIsNull: true)
+    }
+
+    private static func malformed(_ error: any Error) -> SourceFormat.Malformed {
+        // The errors' own texts repeat the line, which may hold a secret.
+        guard let error = error as? YamlError else { return SourceFormat.Malformed("invalid text") }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return SourceFormat.Malformed(problem, line: mark.line)
+        case .duplicatedKeysInMapping(_, let context):
+            return SourceFormat.Malformed("a duplicate key", line: context.mark.line)
+        case .reader(let problem, _, _, _): return SourceFormat.Malformed(problem)
+        default: return SourceFormat.Malformed("invalid text")
+        }
+    }
+}

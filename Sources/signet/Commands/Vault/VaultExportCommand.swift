@@ -1,0 +1,107 @@
+import ArgumentParser
+internal import SignetBase
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault export`: the values of a sealed dump for other programs.
+struct VaultExportCommand: ParsableCommand {
+    /// The form of the output.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case json
+        case nestedJSON = "nested-json"
+        case yaml
+        case env
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Print the values of a sealed dump, without the envelope.",
+        discussion: """
+            --public prints the public values and needs a schema; --show-secrets prints all, in the \
+            clear. nested-json and yaml make an object of each part of a name before a dot. env writes \
+            NAME='value' lines for sh, named as exec names variables. With --json, yaml and env are \
+            the member "text".
+
+            Example: signet vault export shop.dump --format yaml --public --schema schema.json \\
+            --keys keys --app-id com.example.shop --app-version 1.4.2
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
+    var file: String?
+
+    @Option(help: "json, nested-json, yaml or env.")
+    var format: Format = .json
+
+    @Flag(name: .customLong("public"), help: "Print the values of public keys.")
+    var isPublic = false
+
+    @Option(
+        help: ArgumentHelp("What stands before each variable's name (env).", valueName: "P"))
+    var prefix: String = ""
+
+    @OptionGroup var disclosure: VaultDisclosureOptions
+    @OptionGroup var reading: VaultReadOptions
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard isPublic != disclosure.showSecrets else {
+            throw ValidationError(
+                "expected one of --public and --show-secrets, found \(isPublic ? "both" : "none")")
+        }
+        guard prefix.isEmpty || format == .env else {
+            throw ValidationError("--prefix is for --format env")
+        }
+    }
+
+    func run() throws {
+        let project = try reading.project.load()
+        let disclosure = try disclosure.load(project)
+        guard !isPublic || disclosure.schema != nil else {
+            throw ToolError.usage("--public needs --schema FILE, which says what is public")
+        }
+        let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
+        let values = JSONObject(
+            contents.values.filter { disclosure.allows($0.name, $0.value) }
+                .map { ($0.name, $0.value) })
+        let withheld = contents.names.count { name in
+            values[name] == nil && disclosure.schema?.rule(named: name)?.isPublic == true
+        }
+        if withheld > 0 {
+            common.terminal.note(
+                "left out \(withheld) values of public keys that the schema refuses")
+        }
+        switch format {
+        case .json:
+            try common.terminal.result(
+                values, text: JSONValue.object(values).serialized(.pretty) + [0x0A])
+        case .nestedJSON:
+            let nested = try Self.nested(values)
+            try common.terminal.result(
+                nested, text: JSONValue.object(nested).serialized(.pretty) + [0x0A])
+        case .yaml: try tell(YAMLWriter.text(of: Self.nested(values)))
+        case .env:
+            let variables = try EnvironmentVariables(values, prefix: prefix)
+            try tell(variables.shellText)
+        }
+    }
+
+    /// Nests the members of a flat object.
+    ///
+    /// - Throws: `name-collision` if a name is also the start of another one.
+    private static func nested(_ flat: JSONObject) throws(ToolError) -> JSONObject {
+        var root = NestedMembers()
+        for (name, value) in flat where !root.insert(value, named: name) {
+            throw ToolError(
+                .usage("name-collision"),
+                "\(quoted(name)) and another key cannot both be nested, because one would be a "
+                    + "value and an object; --format json keeps names whole")
+        }
+        return root.object
+    }
+
+    private func tell(_ text: String) throws(ToolError) {
+        try common.terminal.result(["text": .string(text)], text: Array(text.utf8))
+    }
+}

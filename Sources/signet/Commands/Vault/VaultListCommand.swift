@@ -1,0 +1,65 @@
+import ArgumentParser
+internal import SignetBase
+import SignetCrypto
+import SignetJSON
+import SignetVault
+
+/// `vault list`: the keys of a sealed dump, without secrets.
+struct VaultListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the keys of a sealed dump, and its public values.",
+        discussion: """
+            Each key with its type, visibility and origin, and the value of public keys; no secret. \
+            Without a schema every key is secret, and its type is that of its JSON value. Keys of the \
+            schema without a value have the origin "-".
+
+            Example: signet vault list shop.dump --schema schema.json --keys keys \\
+            --app-id com.example.shop --app-version 1.4.2
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What says which keys are public; without it every key is secret.", valueName: "FILE"))
+    var schema: String?
+
+    @OptionGroup var reading: VaultReadOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let project = try reading.project.load()
+        let schema = try (schema ?? project.schemaFile).map { try Schema(contentsOf: $0) }
+        let disclosure = VaultDisclosure(schema: schema, showsSecrets: false)
+        let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
+        let unset = (schema?.keys ?? []).filter { contents[$0] == nil }
+        var table = Table("KEY", "TYPE", "VISIBILITY", "ORIGIN", "VALUE")
+        var entries: [JSONValue] = []
+        for name in contents.names + unset {
+            let entry = contents[name]
+            let rule = schema?.rule(named: name)
+            let type = rule?.type.rawValue ?? entry.map { $0.value.typeName } ?? "-"
+            let visibility = rule?.isPublic == true ? "public" : "secret"
+            let isShown = entry.map { disclosure.allows(name, $0.value) } ?? false
+            let isChanged = contents.changed.contains { $0.utf8.elementsEqual(name.utf8) }
+            var object: JSONObject = [
+                "key": .string(name), "type": .string(type), "visibility": .string(visibility),
+                "origin": entry.map { .string($0.origin.rawValue) } ?? .null,
+                "changed": .bool(isChanged),
+            ]
+            if isShown { object["value"] = entry?.value }
+            entries.append(.object(object))
+            let origin = (entry?.origin.rawValue ?? "-") + (isChanged ? " (changed)" : "")
+            table.add([
+                (name, .plain), (type, .plain), (visibility, .plain), (origin, .plain),
+                (isShown ? entry?.value.text ?? "" : "-", .plain),
+            ])
+        }
+        try common.terminal.result(
+            ["entries": .array(entries)],
+            lines: table.lines(colored: common.terminal.allowsColor))
+    }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+
+/// `vault schema`: the form of a configuration's schema.
+struct VaultSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print the JSON Schema (2020-12) of a configuration's schema.",
+        discussion: """
+            For editors. It checks each rule alone; that a minimum is below its maximum, and that a \
+            listed value passes the rest of its rule, signet vault public tells.
+
+            Example: signet vault schema > vault.schema.json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try common.terminal.result(documentSchema: DocumentSchemas.configuration) }
+}

@@ -1,0 +1,133 @@
+internal import SignetBase
+
+/// Finds the word in a command line that the parser does not know, and the one that was meant.
+///
+/// The parser reports missing options first. For a person, the mistyped word explains them.
+struct UsageAdvice {
+    private let tool: CommandTree
+
+    /// Creates advice for the commands of a tool.
+    init(_ tool: CommandTree) { self.tool = tool }
+
+    /// Returns an error for the first unknown command, option or value, or nil if each is known.
+    ///
+    /// - Parameter arguments: The command line, without the program's name.
+    func error(in arguments: [String]) -> ToolError? {
+        var command = tool
+        var rest = arguments[...]
+        while !command.commands.isEmpty, let word = rest.first, word != "--" {
+            if word.hasPrefix("-") || word == "help" { return nil }
+            guard let next = command[word] else {
+                return unknown("command", named: word, among: command.commands, of: command)
+            }
+            command = next
+            rest = rest.dropFirst()
+        }
+        return error(inOptions: rest, of: command)
+    }
+
+    /// Returns an error for the first unknown name of `signet help NAME…`, or nil.
+    func error(inHelp names: [String]) -> ToolError? {
+        var command = tool
+        for name in names where !name.hasPrefix("-") {
+            guard let next = command[name] else {
+                return unknown("command", named: name, among: command.commands, of: command)
+            }
+            command = next
+        }
+        return nil
+    }
+
+    private func error(
+        inOptions words: ArraySlice<String>, of command: CommandTree
+    ) -> ToolError? {
+        var words = words
+        while let word = words.popFirst(), word != "--" {
+            guard word.hasPrefix("-"), word != "-" else { continue }
+            let isLong = word.hasPrefix("--")
+            let name = isLong ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
+            guard let option = command.arguments.first(where: { $0.names.contains(name) }) else {
+                // A number may begin with a dash.
+                guard isLong || word.dropFirst().allSatisfy(\.isLetter) else { continue }
+                return unknown(
+                    "option", named: name, amongNames: command.arguments.flatMap(\.names),
+                    of: command)
+            }
+            guard option.kind == .option else { continue }
+            var value: String?
+            if word.utf8.count > name.utf8.count {
+                value = String(word.dropFirst(name.count + (isLong ? 1 : 0)))
+            } else if let next = words.first,
+                option.takesAnyWord || !next.hasPrefix("-") || next == "-"
+            {
+                value = words.removeFirst()
+            }
+            guard let value, !option.values.isEmpty, !option.values.contains(value) else {
+                continue
+            }
+            return .usage(
+                "\(name): found \"\(printable(value))\", expected one of "
+                    + option.values.joined(separator: ", ")
+                    + Self.suggestion(for: value, among: option.values))
+        }
+        return nil
+    }
+
+    private func unknown(
+        _ kind: String, named word: String, among commands: [CommandTree], of command: CommandTree
+    ) -> ToolError {
+        unknown(
+            kind, named: word, amongNames: commands.filter { !$0.isHidden }.map(\.name) + ["help"],
+            of: command)
+    }
+
+    private func unknown(
+        _ kind: String, named word: String, amongNames names: [String], of command: CommandTree
+    ) -> ToolError {
+        let suggestion = Self.suggestion(for: word, among: names)
+        return .usage(
+            "unknown \(kind) \"\(printable(word))\""
+                + (suggestion.isEmpty
+                    ? "; \(command.words) --help lists the \(kind)s" : suggestion))
+    }
+
+    /// Returns the words that name the nearest known name, or nothing if none is near.
+    static func suggestion(for word: String, among names: [String]) -> String {
+        nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+    }
+
+    /// Returns the name that a word was probably meant to be, or nil.
+    static func nearest(to word: String, among names: [String]) -> String? {
+        let bytes = Array(word.lowercased().utf8.prefix(64))
+        let letters = bytes.drop { $0 == UInt8(ascii: "-") }.count
+        let candidates = names.map { (name: $0, distance: distance(from: bytes, to: $0)) }
+        if let best = candidates.min(by: { $0.distance < $1.distance }),
+            best.distance <= max(1, letters / 3), best.distance < letters
+        {
+            return best.name
+        }
+        let longer = names.filter { letters > 2 && Array($0.utf8).starts(with: bytes) }
+        return longer.count == 1 ? longer[0] : nil
+    }
+
+    /// Returns how many letters must be inserted, left out, changed or swapped with their neighbour.
+    private static func distance(from word: [UInt8], to name: String) -> Int {
+        let name = Array(name.utf8)
+        var before: [Int] = []
+        var last = Array(0...name.count)
+        for (row, letter) in word.enumerated() {
+            var next = [row + 1]
+            for (column, other) in name.enumerated() {
+                var best = min(next[column], last[column + 1]) + 1
+                best = min(best, last[column] + (letter == other ? 0 : 1))
+                if row > 0, column > 0, letter == name[column - 1], word[row - 1] == other {
+                    best = min(best, before[column - 1] + 1)
+                }
+                next.append(best)
+            }
+            before = last
+            last = next
+        }
+        return last[name.count]
+    }
+}

@@ -1,0 +1,77 @@
+import SignetBase
+import SignetClient
+import SignetCrypto
+import SignetPinning
+import SignetRPC
+import SignetSigning
+import SignetTransport
+import SignetVault
+import Testing
+
+/// The classes of the codes, which the tool's exit statuses follow.
+@Suite struct ErrorClassTests {
+    @Test(arguments: [
+        VaultError.Code.wrongKey.value, VaultError.Code.tampered.value,
+        VaultError.Code.newerVersion.value, VaultError.Code.olderVersion.value,
+        VaultError.Code.otherVersion.value, VaultError.Code.wrongApp.value,
+        VaultError.Code.wrongSystem.value, VaultError.Code.unknownKey.value,
+        VaultError.Code.keyRevoked.value, VaultError.Code.keyExpired.value,
+        VaultError.Code.keyNotYetValid.value, VaultError.Code.wrongKeyUse.value,
+        VaultError.Code.rolledBack.value, VaultError.Code.stateTampered.value,
+        SigningError.Code.keyTooShort.value, PinError.Code.pinMismatch.value,
+        PinError.Code.unlistedHost.value, PinError.Code.policyExpired.value,
+        PinError.Code.cleartextToPinnedHost.value, PinError.Code.updateExpired.value,
+        PinError.Code.updateNotYetValid.value, RPCError.Code.rpcError.value,
+        RPCError.Code.httpStatus.value, TransportError.Code.redirectRefused.value,
+        ClientError.Code.wrongDigest.value,
+    ])
+    func aFailedCheck(_ code: ErrorCode) {
+        #expect(code.class == .checkFailed)
+    }
+
+    @Test(arguments: [
+        TransportError.Code.name.value, TransportError.Code.connect.value,
+        TransportError.Code.tls.value, TransportError.Code.timeout.value,
+        TransportError.Code.cutOff.value, TransportError.Code.malformedResponse.value,
+        TransportError.Code.responseTooLarge.value, TransportError.Code.unsupportedEncoding.value,
+        TransportError.Code.cancelled.value, TransportError.Code.notRunning.value,
+        TransportError.Code.bodyNotReplayable.value, TransportError.Code.resources.value,
+        TransportError.Code.redirectLoop.value, TransportError.Code.tooManyRedirects.value,
+        TransportError.Code.proxy.value, TransportError.Code.proxyRefused.value,
+        TransportError.Code.proxyAuthentication.value, RPCError.Code.batchIncomplete.value,
+        SigningError.Code.nonceStoreUnavailable.value,
+    ])
+    func noAnswer(_ code: ErrorCode) {
+        #expect(code.class == .noAnswer)
+    }
+
+    @Test(arguments: [
+        VaultError.Code.malformedDump.value, VaultError.Code.malformedKeys.value,
+        VaultError.Code.keyFilePermissions.value, VaultError.Code.malformedSchema.value,
+        VaultError.Code.unknownConfigKey.value, VaultError.Code.wrongType.value,
+        VaultError.Code.outOfRange.value, VaultError.Code.patternMismatch.value,
+        VaultError.Code.notInList.value, VaultError.Code.sourceNotAllowed.value,
+        VaultError.Code.publicValueLooksSecret.value, VaultError.Code.malformedInput.value,
+        VaultError.Code.unreadableFile.value, VaultError.Code.fileBusy.value,
+        VaultError.Code.cryptoFailed.value, PinError.Code.malformedPolicy.value,
+        PinError.Code.badHost.value, PinError.Code.reportFailed.value,
+        SigningError.Code.malformedSignature.value, SigningError.Code.digestMismatch.value,
+        SigningError.Code.missingComponent.value, SigningError.Code.nonceStoreFull.value,
+        SigningError.Code.nonceStoreFailed.value, TransportError.Code.trustStore.value,
+        TransportError.Code.bodyChanged.value, TransportError.Code.invalidRequest.value,
+        RPCError.Code.invalidParameters.value, RPCError.Code.reservedMethod.value,
+        RPCError.Code.emptyBatch.value, KeyError.Code.fileExists.value,
+        ClientError.Code.unreadableFile.value,
+    ])
+    func usage(_ code: ErrorCode) {
+        #expect(code.class == .usage)
+    }
+
+    @Test func aFailureOfOpenSSLHasOneCode() {
+        let codes = [
+            KeyError.Code.cryptoFailed.name, SigningError.Code.cryptoFailed.name,
+            PinError.Code.cryptoFailed.name, VaultError.Code.cryptoFailed.name,
+        ]
+        #expect(Set(codes) == ["crypto-failed"])
+    }
+}
