@@ -41,7 +41,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         case "http": return false
         default:
             throw TransportError(
-                code: .invalidRequest, message: "unknown URL scheme, expected http or https")
+                .invalidRequest, "unknown URL scheme, expected http or https")
         }
     }
 

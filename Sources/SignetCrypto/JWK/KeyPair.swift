@@ -19,7 +19,7 @@ internal import SignetSystem
         case .p384: try unsafe self.init(owning: copenssl_generate_ec("P-384"))
         case .rsa: try unsafe self.init(owning: copenssl_generate_rsa(3072))
         default:
-            throw KeyError(code: .wrongUse, message: "keys of kind \(kind) cannot be generated")
+            throw KeyError(.wrongKeyUse, "keys of kind \(kind) cannot be generated")
         }
     }
 
