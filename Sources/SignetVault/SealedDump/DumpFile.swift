@@ -135,13 +135,16 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         return try change(openedWith: keys, at: now, alsoTrusting: root) {
             current throws(VaultError) in
             var contents = contents
-            if keepingChanges, let old = try current.changes(of: binding, with: keys, at: now) {
-                contents = try contents.keepingChanges(of: old, allowedBy: schema)
-                    .ordered(by: schema)
+            var last: Int64 = 0
+            if !keepingChanges {
+                last = current.sequence(of: binding.app, with: keys, at: now)
+            } else if let old = try current.openAnyVersion(of: binding, with: keys, at: now) {
+                last = old.sequence
+                contents = try contents.keepingChanges(
+                    of: DumpContents(old), allowedBy: schema
+                ).ordered(by: schema)
             }
-            let last = max(
-                current.sequence(of: binding.app, with: keys, at: now),
-                try current.highestSeen(of: binding) ?? 0)
+            last = max(last, try current.highestSeen(of: binding) ?? 0)
             let dump = try SealedDump(
                 tail: contents.sealedTail, sequence: Self.sequence(after: last), with: root,
                 for: binding, now: now, salt: SealedDump.newSalt())

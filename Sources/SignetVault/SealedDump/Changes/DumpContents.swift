@@ -27,6 +27,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     /// The keys that were changed in the dump itself since it was sealed from a configuration, in
     /// order. A removed key is among them.
     package private(set) var changed: [String] = []
+    private var marked: Set<ByteName> = []
 
     /// Creates contents without keys.
     package init() {}
@@ -34,7 +35,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
     /// Creates the contents of an opened dump.
     package init(_ opened: OpenedDump) {
         let origins = opened.origins
-        changed = opened.changed
+        markChanged(opened.changed)
         for (name, value) in opened.values {
             // Opening has checked that each value has one of the three origins.
             guard let origin = origins[name]?.string.flatMap(ConfigurationOrigin.init) else {
@@ -99,7 +100,6 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
 extension DumpContents {
     /// Adds keys to those that were changed in the dump itself.
     package mutating func markChanged(_ names: [String]) {
-        var marked = Set(changed.map(ByteName.init))
         for name in names where marked.insert(ByteName(name)).inserted { changed.append(name) }
     }
 
@@ -202,7 +202,7 @@ extension DumpContents {
         var contents = DumpContents()
         for name in schema.keys { contents[name] = self[name] }
         for name in names { contents[name] = self[name] }
-        contents.changed = changed
+        contents.markChanged(changed)
         return contents
     }
 }
