@@ -140,8 +140,7 @@ extension Base64 {
                 }
                 guard let bits = bits(of: word, plus: plus, slash: slash) else { return false }
                 for index in 0..<(left - 1) {
-                    unsafe out[written] = UInt8(
-                        truncatingIfNeeded: bits &>> UInt64(40 - 8 * index))
+                    unsafe out[written] = UInt8(truncatingIfNeeded: bits &>> UInt64(40 - 8 * index))
                     written += 1
                 }
                 // The bits after the last whole byte must be zero.

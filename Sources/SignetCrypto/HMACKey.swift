@@ -16,8 +16,7 @@ internal import CSignetOpenSSL
         unsafe self.template = try macContext()
         let template = unsafe self.template
         let status = unsafe key.withUnsafeBytes { key in
-            unsafe copenssl_mac_start(
-                template, key.baseAddress, key.count, algorithm.opensslName)
+            unsafe copenssl_mac_start(template, key.baseAddress, key.count, algorithm.opensslName)
         }
         guard status == 1 else { throw CryptoFailure.library("HMAC key") }
     }

@@ -95,8 +95,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
                     family == .p256 ? "P-256" : "P-384", base, base + size,
                     isPair ? base + 2 * size : nil, Int32(size))
             case .rsa:
-                return unsafe copenssl_rsa_key(
-                    base.assumingMemoryBound(to: UInt8.self), sizes)
+                return unsafe copenssl_rsa_key(base.assumingMemoryBound(to: UInt8.self), sizes)
             }
         }
         guard let key = unsafe made else { throw CryptoFailure.library("key") }

@@ -64,8 +64,7 @@ public import SignetTransport
         let hasBody = method != .head && status >= 200 && status != 204 && status != 304
         let coding = try Self.coding(response.headerFields)
         if coding != .none, status == 206 {
-            throw Self.unsupported(
-                "found a part (206) of an encoded body, which cannot be decoded")
+            throw Self.unsupported("found a part (206) of an encoded body, which cannot be decoded")
         }
         let needsInflater = coding != .none && hasBody
         let inflater = unsafe needsInflater ? signet_inflater_new(coding == .gzip) : nil

@@ -24,8 +24,7 @@ enum LibcurlCheck {
         if let message = problem(version: version, number: number, tls: tls, openSSL: openSSL) {
             throw TransportError(.unsupportedLibcurl, message)
         }
-        return Library(
-            name: "libcurl/\(version) \(tls)", hasHTTP2: signet_libcurl_has_http2())
+        return Library(name: "libcurl/\(version) \(tls)", hasHTTP2: signet_libcurl_has_http2())
     }
 
     /// Returns what prevents a libcurl from checking pins, or `nil`.

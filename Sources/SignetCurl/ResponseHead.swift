@@ -64,8 +64,7 @@ struct ResponseHead {
         let phrase = isPrintable(reason, of: bytes) ? text(reason, of: bytes) : ""
         return (
             EngineResponse.HTTPVersion(major: major, minor: minor),
-            HTTPResponse.Status(
-                code: first * 100 + second * 10 + third, reasonPhrase: phrase)
+            HTTPResponse.Status(code: first * 100 + second * 10 + third, reasonPhrase: phrase)
         )
     }
 

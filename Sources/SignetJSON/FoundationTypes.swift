@@ -24,8 +24,7 @@ extension JSONDocument {
     private func decimal(at index: Int) throws(JSONError) -> Decimal {
         guard kind(at: index) == .number else { throw mismatch("a number", at: index) }
         guard let value = reader.number(at: index).decimal else {
-            throw error(
-                .outOfRange, "found a number that Decimal does not hold exactly", at: index)
+            throw error(.outOfRange, "found a number that Decimal does not hold exactly", at: index)
         }
         return value
     }

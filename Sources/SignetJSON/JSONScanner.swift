@@ -196,8 +196,7 @@ struct JSONScanner {
         }
         let end = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
         guard
-            names.insert(
-                bytes, from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &scope)
+            names.insert(bytes, from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &scope)
         else { throw .duplicateMember(at: start) }
         return end
     }

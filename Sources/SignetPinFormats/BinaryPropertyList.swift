@@ -66,8 +66,7 @@ struct BinaryPropertyList {
     private mutating func value(_ index: Int, depth: Int) throws(PinError) -> JSONValue {
         remaining -= 1
         guard index < offsets.count, depth <= Self.maximumDepth, remaining > 0 else {
-            throw PropertyList.malformed(
-                "the binary list is too deep, too large or circular")
+            throw PropertyList.malformed("the binary list is too deep, too large or circular")
         }
         let start = offsets[index]
         let marker = bytes[start]

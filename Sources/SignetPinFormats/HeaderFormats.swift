@@ -31,8 +31,7 @@ enum CurlFormat {
             notes.add("curl has pins for one call, not for all hosts of \(rule.pattern)")
         }
         notes.addExpiry(of: rule, in: "curl")
-        return Array(
-            (rule.pins.map { prefix + $0.base64 }.joined(separator: ";") + "\n").utf8)
+        return Array((rule.pins.map { prefix + $0.base64 }.joined(separator: ";") + "\n").utf8)
     }
 
     /// Returns the only line without the white space around it.
@@ -81,8 +80,7 @@ enum HPKPFormat {
                 guard Int64(value) != 0 else {
                     throw malformed("max-age=0 tells browsers to forget the pins")
                 }
-                notes.add(
-                    "max-age is left out: it is a duration from each visit, not a date")
+                notes.add("max-age is left out: it is a duration from each visit, not a date")
             case "includesubdomains":
                 guard value == nil else { throw malformed("includeSubDomains can't have a value") }
                 includesBelow = true
@@ -96,8 +94,7 @@ enum HPKPFormat {
         guard !pins.pins.isEmpty else { throw malformed("missing pin-sha256") }
         return try PinPolicy(
             rules: [
-                PinRule(
-                    host: host, pins: pins.pins, includesSubdomains: includesBelow, mode: mode)
+                PinRule(host: host, pins: pins.pins, includesSubdomains: includesBelow, mode: mode)
             ])
     }
 

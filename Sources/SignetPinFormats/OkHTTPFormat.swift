@@ -212,8 +212,7 @@ struct CodeReader {
             return Call(pattern: texts[0], pins: Array(texts.dropFirst()), line: start)
         }
         guard groups.count < 2 else {
-            throw Self.malformed(
-                "the arguments of add must be string literals", line: start)
+            throw Self.malformed("the arguments of add must be string literals", line: start)
         }
         return nil
     }

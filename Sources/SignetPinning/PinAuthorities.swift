@@ -43,8 +43,7 @@ public struct PinAuthorities: Sendable, Hashable {
         let path = file.utf8.first == UInt8(ascii: "/") ? file : "\(directory)/\(file)"
         let bytes: [UInt8]
         do throws(FileFailure) {
-            bytes = try PrivateFile.read(
-                path, limit: Self.maximumByteCount, requirePrivate: false)
+            bytes = try PrivateFile.read(path, limit: Self.maximumByteCount, requirePrivate: false)
         } catch {
             throw PinError(.unreadableFile, "the CA file: \(error.message)")
         }

@@ -115,8 +115,7 @@ public enum PinLint {
 
         private mutating func add(_ code: String, severity: Severity = .error, message: String) {
             findings.append(
-                Finding(
-                    code: code, severity: severity, host: host, message: printable(message)))
+                Finding(code: code, severity: severity, host: host, message: printable(message)))
         }
 
         mutating func lintNames(of members: JSONObject, known: [String]) {
@@ -142,8 +141,7 @@ public enum PinLint {
             defer { host = nil }
             lintPattern(name, entry: entry)
             guard let members = entry.object else {
-                add(
-                    "bad-value", message: "the entry: found \(entry.shown), expected an object")
+                add("bad-value", message: "the entry: found \(entry.shown), expected an object")
                 return
             }
             lintChoice("afterExpiry", of: members, choices: ["refuse", "allow"])

@@ -54,8 +54,7 @@ public struct PinPlan: Sendable, Hashable {
             init?(_ text: String) {
                 let isWildcard = text.hasPrefix("*.")
                 guard
-                    let host = try? HostName.canonical(
-                        isWildcard ? "x." + text.dropFirst(2) : text)
+                    let host = try? HostName.canonical(isWildcard ? "x." + text.dropFirst(2) : text)
                 else { return nil }
                 self.host = host
                 parent = isWildcard ? host.text.dropFirst(2) : nil

@@ -34,8 +34,7 @@ public struct PublicSuffixes: Sendable {
     /// - Parameter path: The list's file.
     public static func system(path: String = systemPath) -> PublicSuffixes {
         guard
-            let bytes = try? PrivateFile.read(
-                path, limit: maximumByteCount, requirePrivate: false),
+            let bytes = try? PrivateFile.read(path, limit: maximumByteCount, requirePrivate: false),
             let list = PublicSuffixes(parsing: bytes, source: path)
         else { return builtIn }
         return list

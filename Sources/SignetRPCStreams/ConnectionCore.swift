@@ -112,8 +112,7 @@ final class ConnectionCore: Sendable {
                     }
                 }
                 if !attached.contains(where: { $0.status == .pending }) {
-                    withdraw(
-                        number, calls: attached.filter { $0.status == .abandoned }.map(\.call))
+                    withdraw(number, calls: attached.filter { $0.status == .abandoned }.map(\.call))
                 }
                 let timer = Task { [timeout = timeout ?? options.timeout] in
                     try? await Task.sleep(for: timeout)
@@ -140,8 +139,7 @@ final class ConnectionCore: Sendable {
             id.flatMap { id in calls.abandon(id).map { (id: id, method: method, call: $0) } }
         }
         defer { for one in ended { one.call.end(with: .response(.failure(error))) } }
-        withdraw(
-            ended.lazy.compactMap(\.call.frame).first, calls: ended.map { ($0.id, $0.method) })
+        withdraw(ended.lazy.compactMap(\.call.frame).first, calls: ended.map { ($0.id, $0.method) })
     }
 
     /// Ends a pending call at once, and withdraws it from the peer.

@@ -74,9 +74,7 @@ private struct FormCheck {
                     expected: known.isEmpty
                         ? "none" : "one of \(MethodDescription.list(known.memberNames))")
             }
-            if let found = mismatch(
-                of: texts[RPCMethod(name)] ?? [], schema: schema, named: name)
-            {
+            if let found = mismatch(of: texts[RPCMethod(name)] ?? [], schema: schema, named: name) {
                 return found
             }
         }

@@ -32,8 +32,7 @@ public struct BodyDigests: Sendable, Hashable {
                 .malformedDigest,
                 "expected a length and at least one digest: 32 bytes for sha-256, 64 for sha-512")
         }
-        self.init(
-            byteCount: byteCount, sha256: digests[.sha256], sha512: digests[.sha512])
+        self.init(byteCount: byteCount, sha256: digests[.sha256], sha512: digests[.sha512])
     }
 
     /// Digests a sequence. Keeps no chunk in memory.
@@ -76,8 +75,7 @@ public struct BodyDigests: Sendable, Hashable {
     /// - Throws: `SigningError` with `unsupported-digest` if it wasn't computed.
     func digest(_ algorithm: BodyDigest) throws(SigningError) -> [UInt8] {
         guard let digest = self[algorithm] else {
-            throw SigningError(
-                .unsupportedDigest, "the body has no \(algorithm.rawValue) digest")
+            throw SigningError(.unsupportedDigest, "the body has no \(algorithm.rawValue) digest")
         }
         return digest
     }

@@ -90,7 +90,6 @@ public enum ReprDigest {
         _ message: SignableMessage, of representation: [UInt8]? = nil
     ) throws(SigningError) {
         guard let representation else { return try DigestField.representation.check(message) }
-        try DigestField.representation.check(
-            message.fields, against: .bytes(representation))
+        try DigestField.representation.check(message.fields, against: .bytes(representation))
     }
 }

@@ -136,11 +136,9 @@ public final class MemoryNonceStore: NonceStore {
             state.forget(before: now.subtractingWithoutOverflow(nonceGrace))
             if let known = state.remembered[identity], known >= now { throw SigningError.replayed }
             if state.remembered.count >= capacity { state.forget(before: now) }
-            try SigningError.requireNothingForgotten(
-                at: now, lastForgotten: state.lastForgotten)
+            try SigningError.requireNothingForgotten(at: now, lastForgotten: state.lastForgotten)
             guard state.remembered.count < capacity else {
-                throw SigningError(
-                    .nonceStoreFull, "the store is full with \(capacity) nonces")
+                throw SigningError(.nonceStoreFull, "the store is full with \(capacity) nonces")
             }
             state.remembered[identity] = expiration
             state.bySecond[expiration, default: []].append(identity)

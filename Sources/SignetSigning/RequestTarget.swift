@@ -93,8 +93,7 @@ extension SignableMessage.Request {
     }
 
     private static var notAnAuthority: SigningError {
-        SigningError(
-            .malformedMessage, "Host: expected HOST or HOST:PORT of RFC 3986")
+        SigningError(.malformedMessage, "Host: expected HOST or HOST:PORT of RFC 3986")
     }
 }
 

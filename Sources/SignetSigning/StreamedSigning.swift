@@ -62,8 +62,7 @@ public struct StreamedSigning: ~Copyable, Sendable {
         var message = message
         let digests = try digester.finish()
         guard !trailers.contains(name: DigestField.content.nameBytes) else {
-            throw SigningError(
-                .duplicateField, "the trailers already contain a Content-Digest")
+            throw SigningError(.duplicateField, "the trailers already contain a Content-Digest")
         }
         message.setBody(digests)
         let digest = try ContentDigest.field(of: digests, algorithm: engine.digest)

@@ -50,8 +50,7 @@ public struct VerifiedMessage: Sendable, Hashable {
         ) -> [MessagePart] {
             var fields = FieldIndex(message.fields)
             return parts.map {
-                MessagePart(
-                    identifier: $0.name, value: $0.value(in: message, fields: &fields))
+                MessagePart(identifier: $0.name, value: $0.value(in: message, fields: &fields))
             }
         }
 

@@ -185,8 +185,7 @@ public final class Verifier: Sendable {
             throw SigningError(.malformedSignature, "the nonce must have 1 to 256 bytes")
         }
         guard policy.nonce.map({ $0.utf8.elementsEqual(nonce.utf8) }) ?? true else {
-            throw SigningError(
-                .nonceMismatch, "the signature's nonce is not the requested one")
+            throw SigningError(.nonceMismatch, "the signature's nonce is not the requested one")
         }
     }
 

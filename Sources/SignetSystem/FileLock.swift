@@ -89,8 +89,7 @@ package struct FileLock: ~Copyable {
         } else {
             expected = .nothing
         }
-        let new = try AtomicWrite.write(
-            bytes.span, to: path, mode: mode, expecting: expected)
+        let new = try AtomicWrite.write(bytes.span, to: path, mode: mode, expecting: expected)
         let old = file.take()
         file = consume new
         guard wipingOld, let old else { return }

@@ -262,7 +262,6 @@ extension GlobalConfiguration {
     }
 
     private func with(_ settings: [Setting]) throws(VaultError) -> GlobalConfiguration {
-        try GlobalConfiguration(
-            schema: schema, settings: settings, required: contents.required)
+        try GlobalConfiguration(schema: schema, settings: settings, required: contents.required)
     }
 }

@@ -93,8 +93,7 @@ extension ValueRule {
         do {
             return try ValuePattern(text)
         } catch {
-            throw InvalidRule(
-                "\"pattern\" is not a supported regular expression: \(error.reason)")
+            throw InvalidRule("\"pattern\" is not a supported regular expression: \(error.reason)")
         }
     }
 

@@ -71,8 +71,7 @@ struct KeyParts: ~Copyable {
         guard !bytes.isEmpty else { throw member.malformed("\"k\" is empty") }
         if use == "enc" {
             guard bytes.count == 32 else {
-                throw member.malformed(
-                    "found a vault root of \(bytes.count) bytes, expected 32")
+                throw member.malformed("found a vault root of \(bytes.count) bytes, expected 32")
             }
             kind = algorithm == nil ? .vault : .unsupported
         } else if use == nil || use == "sig" {
@@ -238,8 +237,7 @@ struct JWKMembers {
             all.append(contentsOf: number)
         }
         do throws(CryptoFailure) {
-            return try SignatureKey(
-                family, numbers: SecretBytes(copying: all.span), counts: counts)
+            return try SignatureKey(family, numbers: SecretBytes(copying: all.span), counts: counts)
         } catch {
             throw malformed("the numbers are not a \(kind.name) key, or its halves do not match")
         }

@@ -80,8 +80,7 @@ package struct LockedKeyFile: ~Copyable {
 
     private static func read(_ path: String) throws(KeyError) -> [UInt8] {
         do throws(FileFailure) {
-            return try PrivateFile.read(
-                path, limit: KeySet.maximumByteCount, requirePrivate: false)
+            return try PrivateFile.read(path, limit: KeySet.maximumByteCount, requirePrivate: false)
         } catch {
             throw KeyError(.unreadable, error.message)
         }

@@ -223,8 +223,7 @@ final class JSONDocument {
             var child = index + 1
             for position in 0..<node.count {
                 if node.kind == .object { child += 1 }
-                places[child] = Place(
-                    parent: UInt32(truncatingIfNeeded: index), position: position)
+                places[child] = Place(parent: UInt32(truncatingIfNeeded: index), position: position)
                 child += Int(nodes[child].size)
             }
         }

@@ -7,8 +7,7 @@ extension EncodingTree {
         let (bytes, places, unset) = text.completed()
         // The writer's bytes are valid, so this fails only beyond 2 GiB.
         guard
-            let written = try? JSONScanner.nodes(
-                of: bytes, maximumDepth: .max, recordedDepth: .max)
+            let written = try? JSONScanner.nodes(of: bytes, maximumDepth: .max, recordedDepth: .max)
         else {
             isLost = true
             return [Int](repeating: root, count: places.count)

@@ -55,11 +55,9 @@ public struct PinReportFormat: Sendable, Hashable {
             "date-time": .string(UnixTime.rfc3339(report.date)),
             "hostname": .string(report.host.text), "port": .number(JSONNumber(report.port)),
             "noted-hostname": .string(rule.pattern.host.text),
-            "include-subdomains": .bool(
-                rule.includesSubdomains || rule.pattern.scope != .exact),
+            "include-subdomains": .bool(rule.includesSubdomains || rule.pattern.scope != .exact),
             "validated-certificate-chain": Self.pem(report.chain.map(\.der)),
-            "known-pins": .array(
-                rule.pins.map { .string("pin-sha256=\"\($0.base64)\"") }),
+            "known-pins": .array(rule.pins.map { .string("pin-sha256=\"\($0.base64)\"") }),
         ]
         switch value {
         case .rfc7469:

@@ -89,8 +89,7 @@ public struct PinUpdateVerifier: Sendable {
         let digest: [UInt8]
         let holds: Bool
         do {
-            holds = try signer.verifies(
-                parts.signature.span, of: parts.message.span, by: .ed25519)
+            holds = try signer.verifies(parts.signature.span, of: parts.message.span, by: .ed25519)
             digest = try Digest.of(parts.payload.span)
         } catch {
             throw PinError(.cryptoFailed, error.description)

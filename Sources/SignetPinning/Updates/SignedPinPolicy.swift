@@ -36,8 +36,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
         serial: Int64, notBefore: Int64, expires: Int64, policy: PinPolicy
     ) throws(PinError) {
         guard (1...Self.maximumSerial).contains(serial) else {
-            throw Self.malformed(
-                "\"serial\": found \(serial), expected 1 to \(Self.maximumSerial)")
+            throw Self.malformed("\"serial\": found \(serial), expected 1 to \(Self.maximumSerial)")
         }
         guard (0...Self.maximumSerial).contains(notBefore), notBefore < expires,
             expires <= Self.maximumSerial

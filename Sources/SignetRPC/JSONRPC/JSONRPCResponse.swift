@@ -30,8 +30,7 @@ package struct JSONRPCResponse {
     package init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
-            self.content = .defect(
-                "found a JSON value of another type, expected a response object")
+            self.content = .defect("found a JSON value of another type, expected a response object")
             self.isRPC = false
             self.hasBoth = false
             return

@@ -81,8 +81,7 @@ public struct EnvelopeAdapter: RESTBoxing {
         case .string(let text):
             return RPCServerError(textCode: text, message: message, data: data)
         case .bool(let bool):
-            return RPCServerError(
-                textCode: bool ? "true" : "false", message: message, data: data)
+            return RPCServerError(textCode: bool ? "true" : "false", message: message, data: data)
         default:
             guard response.isSuccess else { throw .httpStatus(response) }
             throw .malformedResponse(

@@ -71,8 +71,7 @@ public struct Paging: Sendable, Hashable {
     ///   - parameter: The parameter's name in the query.
     public static func cursor(at path: [String], as parameter: String) -> Paging {
         Paging(
-            way: .cursor(
-                Source(place: .result(path)), Target(place: .query(parameter))))
+            way: .cursor(Source(place: .result(path)), Target(place: .query(parameter))))
     }
 
     /// Copies a value from the response into the next request. The list ends if the value is null,
@@ -152,8 +151,7 @@ public struct Paging: Sendable, Hashable {
         case .field(let name):
             let text = cursor.scalarText ?? ""
             guard HTTPField.isValidValue(text) else {
-                throw .malformedResponse(
-                    "the cursor is not a valid field value", status: status)
+                throw .malformedResponse("the cursor is not a valid field value", status: status)
             }
             request.fields[name] = text
         case .body(let path):

@@ -91,8 +91,7 @@ extension ComponentIdentifier {
             for parameter in item.parameters {
                 parameters.append(try Parameter(parameter, of: dictionary))
             }
-            let component = try ComponentIdentifier(
-                dictionary.string(name), parameters: parameters)
+            let component = try ComponentIdentifier(dictionary.string(name), parameters: parameters)
             try components.add(component)
         }
         return components.list

@@ -68,8 +68,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
             source = .field
         }
         try Self.check(parameters, of: name, source: source)
-        self.init(
-            known: source, name: name, nameBytes: nameBytes, parameters: parameters)
+        self.init(known: source, name: name, nameBytes: nameBytes, parameters: parameters)
     }
 
     private static let derived: [[UInt8]: Source] = {

@@ -182,8 +182,7 @@ extension AcceptSignature {
         }
         guard let nonce, let given else { return nonce ?? given }
         guard nonce.utf8.elementsEqual(given.utf8) else {
-            throw SigningError(
-                .unanswerableRequest, "the given nonce isn't the requested one")
+            throw SigningError(.unanswerableRequest, "the given nonce isn't the requested one")
         }
         return nonce
     }

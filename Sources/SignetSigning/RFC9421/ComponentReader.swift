@@ -78,8 +78,7 @@ struct ComponentReader {
     private mutating func appendField(
         _ component: ComponentIdentifier, of context: SignableMessage, to base: inout [UInt8]
     ) throws(SigningError) {
-        let place = FieldPlace(
-            isTrailer: component.isTrailer, isOfRequest: component.isOfRequest)
+        let place = FieldPlace(isTrailer: component.isTrailer, isOfRequest: component.isOfRequest)
         var fields =
             indexes.removeValue(forKey: place)
             ?? FieldIndex(component.isTrailer ? context.trailers : context.fields)
@@ -157,7 +156,6 @@ struct ComponentReader {
     }
 
     static var missingRequest: SigningError {
-        SigningError(
-            .missingComponent, "a component has ;req, but the related request isn't set")
+        SigningError(.missingComponent, "a component has ;req, but the related request isn't set")
     }
 }

@@ -196,8 +196,7 @@ final class RFC9421Signer: Sendable {
         try plan.checkDigests(of: message)
         try plan.appendLines(of: message, to: &base, values: &values)
         guard draft.base.starts(with: base), values == draft.values else {
-            throw SigningError(
-                .messageChanged, "a covered value changed after the preparation")
+            throw SigningError(.messageChanged, "a covered value changed after the preparation")
         }
         return add(signature, of: draft, to: &message)
     }

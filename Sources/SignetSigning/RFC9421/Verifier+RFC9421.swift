@@ -22,8 +22,7 @@ extension Verifier {
         guard try key.verifies(signature.bytes, of: base) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
-        try plan.checkDigests(
-            of: message, checksRepresentation: policy.checksRepresentation)
+        try plan.checkDigests(of: message, checksRepresentation: policy.checksRepresentation)
         if known == nil { plans.add(plan) }
         let verified = VerifiedMessage(
             scheme: scheme, claims: claims, base: base, names: plan.names, values: values,

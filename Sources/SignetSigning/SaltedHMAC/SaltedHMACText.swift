@@ -56,8 +56,7 @@ struct SaltedHMACText {
         var index = FieldIndex(message.fields)
         for field in fields {
             guard let value = index.value(of: field.nameBytes) else {
-                throw SigningError(
-                    .missingComponent, "the message has no field \(field.name)")
+                throw SigningError(.missingComponent, "the message has no field \(field.name)")
             }
             append(field.nameBytes)
             append(value: value)

@@ -77,8 +77,7 @@ struct StructuredField {
         var count = 0
         for byte in text where byte == ASCII.comma || byte == ASCII.semicolon { count += 1 }
         guard count <= maximumCount else {
-            throw malformed(
-                field: field, "expected at most \(maximumCount) members and parameters")
+            throw malformed(field: field, "expected at most \(maximumCount) members and parameters")
         }
     }
 

@@ -24,8 +24,7 @@ extension SealedDump {
         accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
         now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        try requireBinding(
-            to: binding, accepting: olderAppVersions, system: olderSystemVersions)
+        try requireBinding(to: binding, accepting: olderAppVersions, system: olderSystemVersions)
         return try open(with: keys, isExactVersion: self.binding == binding, now: now)
     }
 
@@ -71,8 +70,7 @@ extension SealedDump {
         now: Int64?
     ) throws(VaultError) -> OpenedDump {
         let keys = try derivedKeys(with: keys, acceptingEndedKey: acceptingEndedKey, now: now)
-        return OpenedDump(
-            dump: self, isExactVersion: isExactVersion, content: try plaintext(keys))
+        return OpenedDump(dump: self, isExactVersion: isExactVersion, content: try plaintext(keys))
     }
 
     // MARK: - Before cryptography
@@ -93,8 +91,7 @@ extension SealedDump {
                 "the dump is of network system \(quoted(binding.system.id)), "
                     + "expected \(quoted(running.system.id))")
         }
-        try Self.require(
-            "app version", of: binding.app, toMatch: running.app, accepting: olderApp)
+        try Self.require("app version", of: binding.app, toMatch: running.app, accepting: olderApp)
         try Self.require(
             "system version", of: binding.system, toMatch: running.system, accepting: olderSystem)
     }

@@ -80,8 +80,7 @@ extension SealedDump {
     ) throws(VaultError) {
         try binding.requireUsable()
         guard sequence >= 1 else {
-            throw VaultError(
-                .malformedInput, "found the sequence \(sequence), expected at least 1")
+            throw VaultError(.malformedInput, "found the sequence \(sequence), expected at least 1")
         }
         let plaintext = DumpPlaintext.bytes(
             for: binding, sequence: sequence, sealedAt: UnixTime.rfc3339(now), tail: tail)

@@ -62,8 +62,7 @@ struct SequenceState: Sendable {
                 .unwritableFile,
                 "found more than \(Self.entryLimit) apps, the maximum of a state file")
         }
-        entries.append(
-            Entry(app: binding.app.id, system: binding.system.id, sequence: sequence))
+        entries.append(Entry(app: binding.app.id, system: binding.system.id, sequence: sequence))
     }
 
     // MARK: - MACs

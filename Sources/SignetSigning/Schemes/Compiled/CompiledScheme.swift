@@ -237,8 +237,7 @@ extension CompiledScheme {
         for setting in settings {
             guard let text = given[setting.name] else {
                 guard !setting.isRequired else {
-                    throw SigningError(
-                        .missingOption, "\(name) needs the setting \(setting.name)")
+                    throw SigningError(.missingOption, "\(name) needs the setting \(setting.name)")
                 }
                 values.append(setting.fallback)
                 continue

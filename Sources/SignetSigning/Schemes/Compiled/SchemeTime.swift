@@ -70,8 +70,7 @@ enum SchemeTime: String, Sendable, CaseIterable {
             let digits = text.filter(\.isDigit).map { Int64($0 - ASCII.zero) }
             guard digits.count == 14 else { return nil }
             func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
-            let days = CivilDay.days(
-                year: number(0..<4), month: number(4..<6), day: number(6..<8))
+            let days = CivilDay.days(year: number(0..<4), month: number(4..<6), day: number(6..<8))
             let time =
                 days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
             guard time >= 0 else { return nil }

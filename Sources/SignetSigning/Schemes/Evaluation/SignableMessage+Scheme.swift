@@ -52,8 +52,7 @@ extension SignableMessage {
     /// Removes all parameters with one name from the query.
     private mutating func removeQuery(named name: [UInt8]) {
         guard let request, let query = request.query else { return }
-        let parts = request.target[query].split(
-            separator: 0x26, omittingEmptySubsequences: false)
+        let parts = request.target[query].split(separator: 0x26, omittingEmptySubsequences: false)
         let kept = parts.filter { part in
             Self.decoded(part.prefix { $0 != ASCII.equals }) != name
         }

@@ -6,8 +6,7 @@ extension Verifier {
         _ compiled: CompiledScheme, of message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let scheme = try configured(compiled)
-        var (evaluator, received, claims, covered) = try admitScheme(
-            scheme, of: message, now: now)
+        var (evaluator, received, claims, covered) = try admitScheme(scheme, of: message, now: now)
         let text = try evaluator.text()
         let key = try signer(
             of: text, received: received, scheme: scheme, with: &evaluator, now: now)

@@ -45,8 +45,7 @@ extension SchemeParser {
         let after = try part("behind")
         let sources = (before?.sources ?? []) + (after?.sources ?? [])
         guard sources.contains(.secret) else {
-            throw sign.malformed(
-                "found no {secret}, expected it in \"before\" or \"behind\"")
+            throw sign.malformed("found no {secret}, expected it in \"before\" or \"behind\"")
         }
         return .hash(try sign.choice("hash"), before: before, after: after)
     }

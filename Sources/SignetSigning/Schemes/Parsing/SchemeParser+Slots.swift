@@ -92,8 +92,7 @@ extension SchemeParser {
     private func slot(
         _ slot: SchemeReader, allowing special: Set<String>
     ) throws(SigningError) -> CompiledScheme.Slot {
-        try slot.requireMembers(
-            in: ["when", "header", "query", "xml", "value", "list", "with"])
+        try slot.requireMembers(in: ["when", "header", "query", "xml", "value", "list", "with"])
         let location = try self.location(slot)
         var texts: [(text: String, path: String)] = []
         var separator: [UInt8]?

@@ -45,8 +45,7 @@ struct SchemeParser {
         }
         if let nonce = try root.optionalObject("nonce") { self.nonce = try nonceRule(nonce) }
         if let values = try root.optionalObject("values") { try readValues(values) }
-        self.injections = try slots(
-            root, member: "inject", count: 0...SchemeLimits.injections)
+        self.injections = try slots(root, member: "inject", count: 0...SchemeLimits.injections)
         self.text = try step(
             root.value("text", expected: Self.stepKinds), at: root.path(to: "text"))
         self.encoding = try root.choice("signature", default: .hex)
@@ -95,8 +94,7 @@ struct SchemeParser {
             let isRequired = try setting.flag("required")
             if let fallback {
                 guard !isRequired else {
-                    throw setting.wrong(
-                        "default", expected: "no default: the setting is required")
+                    throw setting.wrong("default", expected: "no default: the setting is required")
                 }
                 guard allowed?.contains(fallback) ?? true else {
                     throw setting.wrong("default", expected: "one of \"enum\"")

@@ -54,8 +54,7 @@ struct SchemeReader {
     }
 
     static func wrong(_ value: JSONValue?, at path: String, expected: String) -> SigningError {
-        SigningError(
-            .malformedScheme, "\(path): found \(describe(value)), expected \(expected)")
+        SigningError(.malformedScheme, "\(path): found \(describe(value)), expected \(expected)")
     }
 
     private static func describe(_ value: JSONValue?) -> String {

@@ -39,8 +39,7 @@ package struct ValueFingerprint: Sendable {
         } catch {
             throw CryptoFailure(operation: "fingerprint", reason: error.message)
         }
-        return try HMACKey(
-            .sha256, key: derived.material.bytes.extracting(DumpKeys.contentKey))
+        return try HMACKey(.sha256, key: derived.material.bytes.extracting(DumpKeys.contentKey))
     }
 
     /// Returns the fingerprint of a key's value as 16 hexadecimal digits.
