@@ -85,8 +85,9 @@ extension NetworkSystem.Options {
                 if configuration.mayShareItsHostsPins, pins[host] != nil { continue }
                 guard allowsUnpinnedServices else {
                     throw ClientError(
-                        .processing, .invalidService,
-                        "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
+                        code: .invalidService,
+                        message:
+                            "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
@@ -104,7 +105,7 @@ extension NetworkSystem.Options {
             }
             return try PinPolicy(rules: rules)
         } catch {
-            throw ClientError(.processing, .invalidService, error.message)
+            throw ClientError(code: .invalidService, message: error.message)
         }
     }
 
@@ -136,8 +137,9 @@ extension NetworkSystem.Options {
 
     private static func conflict(over what: String, for host: HostName) -> ClientError {
         ClientError(
-            .processing, .invalidService,
-            "a service has \(what) for \(host.text) that the given policy does not enforce: give them in "
+            code: .invalidService,
+            message:
+                "a service has \(what) for \(host.text) that the given policy does not enforce: give them in "
                 + "the policy alone, or in the services alone with policy: nil")
     }
 
@@ -151,8 +153,9 @@ extension NetworkSystem.Options {
             let host = try RequestURL(configuration.baseURL).host()
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
-                    .processing, .invalidService,
-                    "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
+                    code: .invalidService,
+                    message:
+                        "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
                         + " \(host.text) trust different CAs"
                 )
             }

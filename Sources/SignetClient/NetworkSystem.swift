@@ -221,8 +221,7 @@ public final class NetworkSystem: Sendable {
             try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
                 throw ClientError(
-                    .processing, ClientError.Code("unsupported-call"),
-                    "only JSON-RPC 2.0 knows batches")
+                    code: .unsupportedCall, message: "only JSON-RPC 2.0 knows batches")
             }
             var full: [RPCCall] = []
             for call in calls { full.append(try service.joiningCommonParameters(call)) }
@@ -302,7 +301,7 @@ public final class NetworkSystem: Sendable {
     ) throws(ClientError) -> Value {
         guard let result = reply.result else {
             throw ClientError(
-                .processing, .typeMismatch, "the reply has no result", status: reply.status)
+                code: .typeMismatch, message: "the reply has no result", status: reply.status)
         }
         do {
             return try reform(result)
@@ -310,7 +309,7 @@ public final class NetworkSystem: Sendable {
             // Of an error that is not ours nothing is repeated: it may hold what the server sent.
             let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
             throw ClientError(
-                .processing, .typeMismatch, "the result is of another type: \(reason)",
+                code: .typeMismatch, message: "the result is of another type: \(reason)",
                 status: reply.status)
         }
     }

@@ -18,7 +18,7 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
         let (snapshot, number) = box.numbered
         guard let configuration = snapshot.configuration else {
             throw ClientError(
-                .processing, .notConfigured, "the system was started without a configuration")
+                code: .notConfigured, message: "the system was started without a configuration")
         }
         do {
             return try configuration.seal(

@@ -70,7 +70,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.call("a", RPCCall(RPCMethod(method)), isRepeatable: isRepeatable)
         }
-        #expect(error?.kind == .status)
+        #expect(error?.kind == .refused)
         #expect(error?.status == status)
         #expect(engine.count == count)
         await system.shutdown()
@@ -122,7 +122,7 @@ import Testing
             #expect(isGood)
         } catch {
             #expect(!isGood)
-            #expect(error.kind == .service)
+            #expect(error.kind == .refused)
             #expect(error.code == .businessCode)
             #expect(!error.message.contains("ZZZZZZ"))
         }

@@ -48,7 +48,7 @@ import Testing
             try await refused.send(CreateOrder(item: "tea", quantity: 2))
         }
         #expect(error?.code.name == "pin-mismatch")
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         #expect(error?.message.contains(rogue.root.pin) == true)
         #expect(error?.message.contains(try TestAuthority.trusted.get().leaf.pin) == true)
         await refused.shutdown()
@@ -81,7 +81,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.call("orders", RPCCall("orders.nothing"))
         }
-        #expect(error?.kind == .service)
+        #expect(error?.kind == .refused)
         #expect(error?.serverError?.kind == .methodNotFound)
         await system.shutdown()
         try await host.stop()
@@ -179,7 +179,7 @@ import Testing
             try await system.send(CreateOrder(item: "tea", quantity: 2))
         }
         #expect(error?.code.name == "connect")
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         await system.shutdown()
     }
 

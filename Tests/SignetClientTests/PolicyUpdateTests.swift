@@ -38,7 +38,7 @@ import Testing
             let reply = try await system.exchange(
                 "plain", method: .get, target: target, fields: [:], body: [])
             return reply.status == 200
-                ? nil : ClientError(.status, ClientError.Code("status"), "\(reply.status)")
+                ? nil : ClientError(code: .httpStatus, message: "\(reply.status)")
         } catch {
             return error
         }

@@ -173,7 +173,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await withSystem { try await $0.call("bin", request) }
         }
-        #expect(error?.kind == .status)
+        #expect(error?.kind == .refused)
         #expect(error?.status == status)
         // 418 comes with a picture, for those who know what to do with it.
         #expect((error?.replyBody.isEmpty == false) == (status == 418))

@@ -83,7 +83,7 @@ import Testing
             try await system.call("a", RPCCall("m"))
         }
         #expect(error?.code.name == code)
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         #expect(error?.message.contains("simulat") == true)
         #expect(engine.count == 0)
         #expect(system.startReport.simulated.count == 1)

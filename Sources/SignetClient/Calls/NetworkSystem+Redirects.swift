@@ -84,12 +84,3 @@ extension FrozenRequest {
         return Set(pairs.map { String($0.prefix { $0 != "=" }) })
     }
 }
-
-extension ClientError {
-    /// Why a reply that redirects was not followed.
-    fileprivate init(_ error: TransportError, status: Int) {
-        self.init(
-            error.pinRefusal == nil ? .status : .noReply, Code(error.code.name), error.message,
-            status: status, pinRefusal: error.pinRefusal)
-    }
-}

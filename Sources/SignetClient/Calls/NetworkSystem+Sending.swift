@@ -33,7 +33,7 @@ extension NetworkSystem {
         let snapshot = given ?? box.snapshot
         guard let service = snapshot.services[name] else {
             throw ClientError(
-                .processing, .unknownService, "the configuration has no service \(name)")
+                code: .unknownService, message: "the configuration has no service \(name)")
         }
         let rules = try snapshot.settings.rules(
             of: service.configuration, in: scenario,
@@ -43,7 +43,7 @@ extension NetworkSystem {
     }
 
     static var notRunning: ClientError {
-        ClientError(.processing, .notRunning, "the network system is shut down")
+        ClientError(code: .notRunning, message: "the network system is shut down")
     }
 
     /// Steps 4 to 12: builds, boxes, freezes, sends, unboxes and checks one call.
@@ -140,12 +140,13 @@ extension NetworkSystem {
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let error = decision.refusal {
             if let refusal = error.refusal { report(refusal, error.code, at: origin) }
-            throw ClientError(.noReply, ClientError.Code(error.code.name), error.message)
+            throw ClientError(code: ClientError.Code(error.code.name), message: error.message)
         }
         guard !decision.isPinned else {
             throw ClientError(
-                .processing, .engineCannotPin,
-                "the engine \(engine.capabilities.name) cannot check the pins of \(origin.authority)"
+                code: .engineCannotPin,
+                message:
+                    "the engine \(engine.capabilities.name) cannot check the pins of \(origin.authority)"
             )
         }
     }
@@ -232,8 +233,7 @@ extension NetworkSystem {
 
     private static var timePassed: ClientError {
         ClientError(
-            .noReply, ClientError.Code("timeout"),
-            "the time for the call has passed with its redirects")
+            code: .timeout, message: "the time for the call has passed with its redirects")
     }
 
     private func outgoing(
@@ -304,8 +304,10 @@ extension PreparedService {
         case .object(let own): for (name, value) in own { joined[name] = value }
         case .array:
             throw ClientError(
-                .processing, ClientError.Code("invalid-params"),
-                "parameters by position cannot be joined with commonParameters, which are by name")
+                code: .invalidParameters,
+                message:
+                    "parameters by position cannot be joined with commonParameters, which are by name"
+            )
         }
         return RPCCall(
             call.method, parameters: .object(joined), isNotification: call.isNotification)

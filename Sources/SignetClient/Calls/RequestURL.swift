@@ -71,6 +71,6 @@ struct RequestURL: Sendable, Hashable {
 
 extension ClientError {
     static func refusedURL(_ message: String) -> ClientError {
-        ClientError(.processing, .refusedURL, message)
+        ClientError(code: .refusedURL, message: message)
     }
 }

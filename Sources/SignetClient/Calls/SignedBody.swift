@@ -9,8 +9,9 @@ extension RequestBody {
     func digests(_ algorithms: Set<BodyDigest>) async throws(ClientError) -> BodyDigests {
         guard isReplayable else {
             throw ClientError(
-                .processing, ClientError.Code("body-not-replayable"),
-                "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
+                code: .bodyNotReplayable,
+                message:
+                    "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
                     + " stream that can be read again")
         }
         do {
@@ -23,7 +24,7 @@ extension RequestBody {
         } catch let error as SigningError {
             throw ClientError(error)
         } catch {
-            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be read")
+            throw ClientError(code: .bodyFailed, message: "it cannot be read")
         }
     }
 

@@ -23,7 +23,7 @@ struct URLRules: Sendable {
             guard let value = configuration.value(named: key) else { return [] }
             guard let patterns = [String](value) else {
                 throw ClientError(
-                    .processing, .invalidService, "\(key) is no array of regular expressions")
+                    code: .invalidService, message: "\(key) is no array of regular expressions")
             }
             return patterns
         }
@@ -58,8 +58,9 @@ struct URLRules: Sendable {
                 compiled.append(try ValuePattern(pattern))
             } catch {
                 throw ClientError(
-                    .processing, .invalidService,
-                    "\(key): pattern \(index + 1) is not a regular expression: \(error.reason)")
+                    code: .invalidService,
+                    message:
+                        "\(key): pattern \(index + 1) is not a regular expression: \(error.reason)")
             }
         }
         return compiled

@@ -46,7 +46,7 @@ struct DownloadRun: ~Copyable {
         do throws(CryptoFailure) {
             return Base64.encode(try Digest.of(Array(address.utf8)), as: .url)
         } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), error.description)
+            throw ClientError(code: .cryptoFailed, message: error.description)
         }
     }
 
@@ -125,8 +125,8 @@ struct DownloadRun: ~Copyable {
         guard coding.lowercased() == "identity" || !(200..<300).contains(response.status.code)
         else {
             throw ClientError(
-                .processing, ClientError.Code("unsupported-encoding"),
-                "the server encodes a download that was asked for as it is")
+                code: .unsupportedEncoding,
+                message: "the server encodes a download that was asked for as it is")
         }
         switch response.status.code {
         case 200:
@@ -159,8 +159,9 @@ struct DownloadRun: ~Copyable {
         case 416 where asked: return try again()
         default:
             throw ClientError(
-                .status, ClientError.Code("http-status"),
-                "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
+                code: .httpStatus,
+                message:
+                    "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
                 status: response.status.code)
         }
         return .body
@@ -201,8 +202,8 @@ struct DownloadRun: ~Copyable {
     private func demand(size: Int64) throws(ClientError) {
         guard size <= options.maximumSize else {
             throw ClientError(
-                .noReply, ClientError.Code("reply-too-large"),
-                "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
+                code: .responseTooLarge,
+                message: "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
         }
     }
 
@@ -278,8 +279,9 @@ struct DownloadRun: ~Copyable {
             let found = try sha256.finish()
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
-                    "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
+                    code: .wrongDigest,
+                    message:
+                        "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
                         + " \(Base64.encode(wanted, as: .standard))")
             }
             guard !told.isEmpty else { return true }
@@ -295,22 +297,22 @@ struct DownloadRun: ~Copyable {
             } catch {
                 guard error.code == .digestMismatch else { return options.sha256 != nil }
                 throw ClientError(
-                    .processing, ClientError.Code("wrong-digest"),
-                    "what came is not what the server's Repr-Digest says")
+                    code: .wrongDigest,
+                    message: "what came is not what the server's Repr-Digest says")
             }
         } catch let error as ClientError {
             throw error
         } catch let error as FileFailure {
             throw ClientError(error)
         } catch {
-            throw ClientError(.processing, ClientError.Code("crypto-failed"), "\(error)")
+            throw ClientError(code: .cryptoFailed, message: "\(error)")
         }
     }
 
     private static let reprDigest: HTTPField.Name = HTTPField.Name("Repr-Digest") ?? .eTag
 
     static func malformed(_ message: String) -> ClientError {
-        ClientError(.noReply, ClientError.Code("malformed-reply"), message)
+        ClientError(code: .malformedResponse, message: message)
     }
 }
 
@@ -318,7 +320,6 @@ extension ClientError {
     /// A file that a download cannot be written to.
     fileprivate init(_ failure: FileFailure) {
         self.init(
-            .processing, Code(failure.kind == .busy ? "file-busy" : "unwritable-file"),
-            failure.message)
+            code: failure.kind == .busy ? .fileBusy : .unwritableFile, message: failure.message)
     }
 }

@@ -80,7 +80,7 @@ extension NetworkSystem {
     public func refetch(now: Int64? = nil) async throws(ClientError) -> FetchReport {
         guard let fetcher else {
             throw ClientError(
-                .processing, .notConfigured, "the system was started without a plan for fetching")
+                code: .notConfigured, message: "the system was started without a plan for fetching")
         }
         let now = now ?? UnixTime.now()
         do throws(ClientError) {
@@ -161,8 +161,8 @@ extension NetworkSystem {
         guard fetcher.plan.otherwise == .proceed else {
             let rest = keeping.map { "\($0.code.name): \($0.message)" } ?? "the plan names no file"
             throw ClientError(
-                failure.kind, failure.code,
-                "the configuration was not fetched: \(failure.message); "
+                code: failure.code,
+                message: "the configuration was not fetched: \(failure.message); "
                     + "no last good values either (\(rest))",
                 status: failure.status, serverError: failure.serverError)
         }
@@ -188,7 +188,7 @@ extension NetworkSystem {
         }
         guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
             throw ClientError(
-                .processing, .typeMismatch, "the reply holds no values", status: reply.status)
+                code: .typeMismatch, message: "the reply holds no values", status: reply.status)
         }
         do {
             return try GlobalConfiguration(
@@ -261,7 +261,7 @@ extension Fetcher {
         _ options: NetworkSystem.Options
     ) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
-            ClientError(.processing, .invalidPlan, "the plan for fetching: \(what)")
+            ClientError(code: .invalidPlan, message: "the plan for fetching: \(what)")
         }
         guard plan.timeout > .zero, plan.maximumResponseSize > 0 else {
             throw invalid("timeout and maximumResponseSize must be above zero")

@@ -40,7 +40,8 @@ extension NetworkSystem {
     public func updatePins() async throws(ClientError) -> PinUpdateReport {
         guard let updates else {
             throw ClientError(
-                .processing, .notConfigured, "the system was started without a plan for pin updates"
+                code: .notConfigured,
+                message: "the system was started without a plan for pin updates"
             )
         }
         guard lifecycle.admit() else { throw Self.notRunning }
@@ -118,8 +119,8 @@ extension NetworkSystem {
             policy.decision(for: updates.host, isSecure: true, now: options.clock()).isPinned
         {
             throw ClientError(
-                .processing, .engineCannotPin,
-                "the engine \(engine.capabilities.name) cannot check the pins of"
+                code: .engineCannotPin,
+                message: "the engine \(engine.capabilities.name) cannot check the pins of"
                     + " \(updates.url.authority)")
         }
         var head = HTTPRequest(
@@ -247,7 +248,7 @@ extension NetworkSystem {
             return try work()
         } catch {
             throw ClientError(
-                .processing, ClientError.Code(error.code.name), error.message,
+                code: ClientError.Code(error.code.name), message: error.message,
                 pinRefusal: error.refusal)
         }
     }

@@ -57,7 +57,7 @@ final class PinUpdates: Sendable {
 
     init(_ plan: PinUpdatePlan) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
-            ClientError(.processing, .invalidPlan, "the plan for pin updates: \(what)")
+            ClientError(code: .invalidPlan, message: "the plan for pin updates: \(what)")
         }
         do throws(ClientError) {
             url = try RequestURL(plan.url)

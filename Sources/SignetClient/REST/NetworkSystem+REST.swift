@@ -77,8 +77,7 @@ extension PreparedService {
     func box(_ request: RESTRequest) throws(ClientError) -> BoxedRequest {
         guard let adapter = adapter as? any RESTBoxing else {
             throw ClientError(
-                .processing, ClientError.Code("unsupported-call"),
-                "the service's protocol knows no REST requests")
+                code: .unsupportedCall, message: "the service's protocol knows no REST requests")
         }
         var request = request
         for (name, value) in configuration.commonParameters where request.query[name] == nil {

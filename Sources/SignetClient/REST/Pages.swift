@@ -62,12 +62,12 @@ public struct Pages: AsyncSequence, Sendable {
             } else {
                 guard seen.insert(Array(step.name.utf8)).inserted else {
                     throw Pages.failure(
-                        "paging-loop", "the list leads back to a page that was there before")
+                        .pagingLoop, message: "the list leads back to a page that was there before")
                 }
                 guard count < pages.paging.maximumPages else {
                     throw Pages.failure(
-                        "too-many-pages",
-                        "the list goes on behind \(count) pages, which is the limit")
+                        .tooManyPages,
+                        message: "the list goes on behind \(count) pages, which is the limit")
                 }
             }
             let (reply, page, next) = try await pages.read(step)
@@ -161,16 +161,18 @@ extension Pages {
             next = try url.resolving(reference)
         } catch {
             throw Self.failure(
-                "paging-refused", "the list's next page is no link to an http or https URL")
+                .pagingRefused, message: "the list's next page is no link to an http or https URL")
         }
         guard next.origin == url.origin else {
-            throw Self.failure("paging-refused", "the list's next page is of another origin")
+            throw Self.failure(.pagingRefused, message: "the list's next page is of another origin")
         }
         return .at(next)
     }
 
-    fileprivate static func failure(_ code: String, _ message: String) -> ClientError {
-        ClientError(.processing, ClientError.Code(code), message)
+    fileprivate static func failure(
+        _ code: ClientError.Code, message: String
+    ) -> ClientError {
+        ClientError(code: code, message: message)
     }
 
     private static func webURL(

@@ -50,7 +50,7 @@ public struct SelfCheckProject: Sendable, Hashable {
         do {
             bytes = try InputFile.read(file, limit: 1 << 20)
         } catch {
-            throw ClientError(.processing, ClientError.Code("unreadable-file"), error.message)
+            throw ClientError(code: .unreadableFile, message: error.message)
         }
         do {
             value = try JSONValue(parsing: bytes)
@@ -104,6 +104,6 @@ public struct SelfCheckProject: Sendable, Hashable {
     }
 
     private static func malformed(_ file: String, _ what: String) -> ClientError {
-        ClientError(.processing, ClientError.Code("malformed-input"), "\(file): \(what)")
+        ClientError(code: .malformedInput, message: "\(file): \(what)")
     }
 }

@@ -75,8 +75,10 @@ struct CallSettings: Sendable {
             let (timeout, count) = (timeouts[scenario], attempts[scenario])
             guard timeout != nil || count != nil else {
                 throw ClientError(
-                    .processing, .unknownScenario,
-                    "the configuration has neither timeouts.\(scenario) nor attempts.\(scenario)")
+                    code: .unknownScenario,
+                    message:
+                        "the configuration has neither timeouts.\(scenario) nor attempts.\(scenario)"
+                )
             }
             rules.timeout = timeout ?? rules.timeout
             rules.attempts = count ?? rules.attempts
@@ -109,7 +111,7 @@ struct CallRules: Sendable {
         let left = deadline - .now
         guard left > .zero else {
             throw ClientError(
-                .noReply, ClientError.Code("timeout"), "the time for all attempts has passed")
+                code: .timeout, message: "the time for all attempts has passed")
         }
         return min(timeout, left)
     }
@@ -203,8 +205,9 @@ struct ResponseChecks: Sendable {
         guard let code, !goodCodes.contains(code) else { return }
         let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
         throw ClientError(
-            .service, .businessCode,
-            "the reply's \(codePath.joined(separator: "."))\(found) is none of responseChecks.goodCodes",
+            code: .businessCode,
+            message:
+                "the reply's \(codePath.joined(separator: "."))\(found) is none of responseChecks.goodCodes",
             status: reply.status)
     }
 }

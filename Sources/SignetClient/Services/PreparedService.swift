@@ -39,13 +39,14 @@ struct PreparedService: Sendable {
         }
         guard let keys else {
             throw ClientError(
-                .processing, .invalidService,
-                "service \(service) signs with key \(signing.keyID), but no key set was given")
+                code: .invalidService,
+                message:
+                    "service \(service) signs with key \(signing.keyID), but no key set was given")
         }
         do {
             self.signer = try signing.signer(of: keys)
         } catch {
-            throw ClientError(error.kind, error.code, "service \(service): \(error.message)")
+            throw ClientError(code: error.code, message: "service \(service): \(error.message)")
         }
     }
 }
@@ -64,13 +65,13 @@ extension ServiceConfiguration.Signing {
             (options.settings, options.fieldTypes) = try scheme.split(settings)
             return try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options)
         } catch let error as KeyError {
-            throw ClientError(.processing, ClientError.Code(error.code.name), error.message)
+            throw ClientError(code: ClientError.Code(error.code.name), message: error.message)
         } catch let error as SigningError {
             throw ClientError(error)
         } catch let error as FileFailure {
-            throw ClientError(.processing, .unreadableFile, error.description)
+            throw ClientError(code: .unreadableFile, message: error.description)
         } catch {
-            throw ClientError(.processing, .invalidService, "it cannot sign")
+            throw ClientError(code: .invalidService, message: "it cannot sign")
         }
     }
 }
@@ -98,7 +99,7 @@ struct FrozenRequest: Sendable {
         } catch let error as ClientError {
             throw error
         } catch {
-            throw ClientError(.processing, ClientError.Code("body-failed"), "it cannot be signed")
+            throw ClientError(code: .bodyFailed, message: "it cannot be signed")
         }
     }
 
