@@ -20,6 +20,8 @@ extension NetworkSystem {
         public var adapters: [String: any PayloadAdapter] = [:]
         /// The largest body of a reply, in bytes.
         public var maximumResponseSize = 64 << 20
+        /// The options of all calls; those of services, endpoints and calls win.
+        public var callOptions = CallOptions()
         /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.
         ///
         /// Calls then say `Accept-Encoding`, before they are signed; `exchange` sends the fields it is given.

@@ -35,7 +35,7 @@ import Testing
         let call = RPCCall(
             "orders.create", parameters: .object(["item": "tea", "quantity": 1]),
             isNotification: true)
-        #expect(try await system.call("orders", call).result == nil)
+        #expect(try await system.call(call, on: "orders").result == nil)
         await system.shutdown()
         try await host.stop()
     }
@@ -79,7 +79,7 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("orders", RPCCall("orders.nothing"))
+            try await system.call(RPCCall("orders.nothing"), on: "orders")
         }
         #expect(error?.kind == .refused)
         #expect(error?.serverError?.kind == .methodNotFound)
@@ -187,7 +187,7 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("nothing", RPCCall("orders.list"))
+            try await system.call(RPCCall("orders.list"), on: "nothing")
         }
         #expect(error?.code == .unknownService)
         await system.shutdown()
@@ -247,7 +247,7 @@ import Testing
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system(engine, policy: Self.policy(host))
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == code)
         #expect(engine.count == 0)
@@ -257,7 +257,7 @@ import Testing
     @Test func eachAttemptIsSignedAnewAndTheBodyStaysTheSame() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         let requests = engine.requests
         #expect(requests.count == 3)
         #expect(Set(requests.map(\.bytes)).count == 1)
@@ -270,7 +270,7 @@ import Testing
         let engine = RecordingEngine(pins: true, failingFirst: 9)
         let system = try await Self.system(engine, attempts: 2, policy: .allowingAll())
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == "connect")
         #expect(engine.count == 2)

@@ -31,11 +31,14 @@ struct URLRules: Sendable {
             allowed: patterns("urlRules.allowed"), refused: patterns("urlRules.refused"))
     }
 
+    /// Whether every URL passes.
+    var isEmpty: Bool { allowed.isEmpty && refused.isEmpty }
+
     /// Checks a URL.
     ///
     /// - Throws: `refused-url`; the query is not repeated.
     func check(_ url: RequestURL) throws(ClientError) {
-        if allowed.isEmpty && refused.isEmpty { return }
+        if isEmpty { return }
         let text = "\(url.scheme)://\(url.authority)\(url.path)"
         let isAllowed = allowed.contains { $0.matches(text) }
         guard allowed.isEmpty || isAllowed else {

@@ -79,17 +79,6 @@ struct DownloadRun: ~Copyable {
     var offset: Int64 { part.size }
     var hasGrown: Bool { part.size > start }
 
-    /// The request for the resource, whatever is there of it.
-    var head: HTTPRequest {
-        var fields = options.fields
-        fields[.acceptEncoding] = "identity"
-        fields[.range] = nil
-        fields[.ifRange] = nil
-        return HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.authority, path: url.target,
-            headerFields: fields)
-    }
-
     /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
     /// if it goes where the bytes came from.
     mutating func asking(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {

@@ -83,6 +83,12 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     public let replyBody: [UInt8]
     /// The details of a pin policy's refusal, if a policy refused the host.
     public let pinRefusal: PinRefusal?
+    /// The call that failed; nil for an error of the system itself.
+    public private(set) var call: CallIdentity?
+    /// The call's URL without its query, if the call got that far.
+    public private(set) var url: String?
+    /// The number of the call's attempts; 0 if it failed before the first one.
+    public private(set) var attempts = 0
 
     package init(
         code: Code, message: String, status: Int? = nil, serverError: RPCServerError? = nil,
@@ -103,9 +109,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// Code and message.
     public var description: String { "\(code.name): \(message)" }
 
-    /// Code, message and status; not the response's body.
+    /// Code, message, status, URL and attempts; not the response's body.
     public var customMirror: Mirror {
-        Mirror(self, children: ["code": code.name, "message": message, "status": status as Any])
+        Mirror(
+            self,
+            children: [
+                "code": code.name, "message": message, "status": status as Any, "url": url as Any,
+                "attempts": attempts,
+            ])
     }
 
     /// Decodes the body of an error response, for an API whose errors have a shape of their own.
@@ -113,6 +124,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
     public func decodeReply<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
         try StrictJSONDecoder().decode(type, from: replyBody)
+    }
+
+    /// Returns the error with the call that it belongs to, unless it belongs to one already.
+    func of(_ call: CallIdentity, url: String?, attempts: Int) -> ClientError {
+        guard self.call == nil else { return self }
+        var error = self
+        (error.call, error.url, error.attempts) = (call, url, attempts)
+        return error
     }
 
     /// Whether the server can't have seen the call, so that a retry does nothing twice.

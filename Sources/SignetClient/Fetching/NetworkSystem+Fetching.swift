@@ -3,6 +3,7 @@ internal import SignetBase
 public import SignetCrypto
 internal import SignetJSON
 internal import SignetRPC
+internal import SignetTransport
 public import SignetVault
 internal import Synchronization
 
@@ -173,18 +174,17 @@ extension NetworkSystem {
     /// Makes the call and reads its result as fetched values.
     private func ask(_ fetcher: Fetcher) async throws(ClientError) -> GlobalConfiguration {
         let plan = fetcher.plan
-        let reply = try await admitted(plan.service, nil, in: fetcher.snapshot) {
-            admission throws(ClientError) in
-            var admission = admission
-            admission.rules.deadline = .now + plan.timeout
-            admission.rules.maximumResponseSize = min(
-                plan.maximumResponseSize, admission.rules.maximumResponseSize)
-            // Where values come from is the plan's to say, and no server's.
-            admission.rules.redirects.maximum = 0
-            // Asking for a configuration changes nothing.
-            admission.rules.isRepeatable = true
-            return try await self.complete(
-                RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path, admission)
+        var options = CallOptions(deadline: plan.timeout, isIdempotent: true)
+        options.maximumResponseSize = plan.maximumResponseSize
+        // Where values come from is the plan's to say, and no server's.
+        options.redirects = RedirectPolicy.none
+        let asked = CallTarget(
+            service: plan.service, method: plan.method.name, options: options,
+            snapshot: fetcher.snapshot)
+        let reply = try await admitted(asked) { admission throws(ClientError) in
+            try await self.complete(
+                RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
+                for: admission)
         }
         guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
             throw ClientError(

@@ -52,6 +52,8 @@ final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
     let url: RequestURL
     let host: HostName
+    /// The host as the pipeline calls it.
+    let target: SystemHost
     let store: PinUpdateStore
     private let task = LoopTask()
 
@@ -70,6 +72,8 @@ final class PinUpdates: Sendable {
             throw invalid("its times are above zero")
         }
         self.plan = plan
+        target = try SystemHost(
+            "pin-updates", url: plan.url, timeout: plan.timeout, policy: plan.hostPolicy)
         store = PinUpdateStore(
             path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
     }

@@ -7,7 +7,7 @@ extension NetworkSystem {
     /// The pages of a list, each asked for when the one before it was taken.
     ///
     /// ```swift
-    /// for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
+    /// for try await page in system.pages(of: RESTRequest(.get, "/orders"), on: "shop", by: .link()) {
     ///     let orders = try page.result?.decode([Order].self)
     /// }
     /// ```
@@ -16,14 +16,15 @@ extension NetworkSystem {
     /// than the limit is an error. So no server leads the program elsewhere, or keeps it for ever.
     ///
     /// - Parameters:
-    ///   - service: The service that answers; its adapter is one for REST.
-    ///   - request: The first page's request, with GET; with POST where the cursor stands in the body.
-    ///   - paging: How the list goes on.
-    ///   - scenario: Whose limits hold for each page; nil for the service's own.
+    ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - paging: How the list continues.
+    ///   - options: The options of each page's call.
     public func pages(
-        _ service: Service, _ request: RESTRequest, by paging: Paging, scenario: Scenario? = nil
+        of request: RESTRequest, on service: Service, by paging: Paging,
+        options: CallOptions = CallOptions()
     ) -> Pages {
-        Pages(system: self, service: service, request: request, paging: paging, scenario: scenario)
+        Pages(system: self, service: service, request: request, paging: paging, options: options)
     }
 }
 
@@ -38,7 +39,7 @@ public struct Pages: AsyncSequence, Sendable {
     fileprivate let service: Service
     fileprivate let request: RESTRequest
     fileprivate let paging: Paging
-    fileprivate let scenario: Scenario?
+    fileprivate let options: CallOptions
 
     /// Asks for page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -111,7 +112,9 @@ extension Pages {
     fileprivate func read(
         _ step: PageStep
     ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
-        try await system.admitted(service, scenario) { admission throws(ClientError) in
+        let asked = CallTarget(
+            service: service, method: request.method.rawValue, options: options)
+        return try await system.admitted(asked) { admission throws(ClientError) in
             var request = request
             try NetworkSystem.rpc { () throws(RPCError) in
                 try paging.check(request)
@@ -129,7 +132,7 @@ extension Pages {
                 try base.appending(path: path)
             }
             let asked = try Self.webURL(url ?? base, boxed)
-            let reply = try await system.complete(boxed, at: base, admission)
+            let reply = try await system.complete(boxed, at: base, for: admission)
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { asked.target } else { "" }
             do throws(ClientError) {

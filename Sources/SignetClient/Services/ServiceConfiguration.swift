@@ -50,6 +50,8 @@ public struct ServiceConfiguration: Sendable {
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()
+    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`.
+    public var options = CallOptions()
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
 
@@ -71,6 +73,13 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
+    /// The options of the service's level.
+    var levelOptions: CallOptions {
+        var level = CallOptions()
+        (level.timeout, level.attempts, level.redirects) = (timeout, attempts, redirects)
+        return level.merging(options)
+    }
+
     /// Reads every service of a configuration.
     ///
     /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot. With

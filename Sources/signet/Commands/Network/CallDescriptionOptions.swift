@@ -63,20 +63,11 @@ struct CallDescriptionOptions: ParsableArguments {
     static func discover(
         _ system: NetworkSystem, _ service: Service
     ) async throws -> ServiceDescription {
-        let reply = try await system.call(service, "rpc.discover")
+        let reply = try await system.call(RPCCall("rpc.discover"), on: service)
         do {
             return try ServiceDescription(parsing: reply.result?.bytes ?? [])
         } catch {
             throw ToolError(.network, "malformed-reply", error.message)
         }
-    }
-}
-
-extension NetworkSystem {
-    /// One call without parameters.
-    fileprivate func call(
-        _ service: Service, _ method: RPCMethod
-    ) async throws(ClientError) -> UnboxedResponse {
-        try await call(service, RPCCall(method))
     }
 }
