@@ -38,6 +38,12 @@ extension NetworkSystem {
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.
         package var clock: @Sendable () -> Int64 = { UnixTime.now() }
+        /// A random number in 0..<1, for the pauses between attempts.
+        package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+        /// Waits between attempts; throws if the task is cancelled.
+        package var sleep: @Sendable (Duration) async throws -> Void = {
+            try await Task.sleep(for: $0)
+        }
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
         /// False tries out what a build does that may not switch; true gives no build what it has not.

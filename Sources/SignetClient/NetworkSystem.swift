@@ -20,6 +20,10 @@ public final class NetworkSystem: Sendable {
     public static let version = SignetVersion.current
 
     let calls = RunningCalls()
+    let launches = Launches()
+    let retryBudget = RetryBudget()
+    let credentials = CredentialStore()
+    let hub = EventHub()
     let engine: any HTTPEngine
     let box: SnapshotBox
     let options: Options
@@ -156,6 +160,7 @@ public final class NetworkSystem: Sendable {
         }
         await reporter.close()
         await engine.shutdown()
+        hub.finish()
     }
 
     // MARK: Calls
@@ -216,7 +221,10 @@ public final class NetworkSystem: Sendable {
         try await admitted(
             CallTarget(service: service, method: call.method.name, options: options)
         ) { admission throws(ClientError) in
-            try await self.complete(call, path: path, for: admission)
+            try await self.launches.run(.procedure(call, path: path), for: admission) {
+                admission throws(ClientError) in
+                try await self.complete(call, path: path, for: admission)
+            }
         }
     }
 

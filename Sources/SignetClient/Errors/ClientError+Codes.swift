@@ -242,6 +242,8 @@ extension ClientError.Code {
 
     /// The input isn't a JWK Set that this package accepts. None of its keys is used.
     public static let malformedKeys = Self("malformed-keys")
+    /// The key file belongs to another user, or others than its owner have access to it.
+    public static let keyFilePermissions = Self("key-file-permissions")
 
     // MARK: The configuration's and its dump's
 

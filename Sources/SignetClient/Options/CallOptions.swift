@@ -38,6 +38,10 @@ public struct CallOptions: Sendable {
     public var fields: HTTPFields = [:]
     /// The scenario whose limits replace those of the service.
     public var scenario: Scenario?
+    /// What happens if the same call is running already. Defaults to `always`.
+    public var launch: LaunchPolicy?
+    /// Where the credentials of each attempt come from.
+    public var credentials: (any CredentialSource)?
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
     public var checks: [any ResponseCheck]?
     /// Interceptors around the call. Those of the system come first, those of the call last.
@@ -83,6 +87,8 @@ public struct CallOptions: Sendable {
         for field in later.fields { merged.fields[field.name] = nil }
         merged.fields.append(contentsOf: later.fields)
         merged.scenario = later.scenario ?? scenario
+        merged.launch = later.launch ?? launch
+        merged.credentials = later.credentials ?? credentials
         merged.checks = later.checks ?? checks
         merged.interceptors += later.interceptors
         merged.attemptInterceptors += later.attemptInterceptors

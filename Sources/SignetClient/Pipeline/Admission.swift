@@ -51,12 +51,18 @@ struct Admission: Sendable {
     let identity: CallIdentity
     /// The merged options.
     let options: CallOptions
-    let rules: CallRules
+    var rules: CallRules
+    let call: RunningCall
     let log: CallLog
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
     let decodes: Bool
+
+    /// Whose credentials the call carries; nil for none.
+    var credentialKey: CredentialKey? {
+        options.credentials.map { CredentialKey(service: identity.service, scope: $0.scope) }
+    }
 }
 
 extension NetworkSystem {
@@ -73,8 +79,11 @@ extension NetworkSystem {
                 try snapshot.service(named: target.service)
             }
         var options = try mergedOptions(of: service, target.options, in: snapshot)
-        // A field for all services is not one for hosts that the system calls for itself.
-        if target.host != nil { options.fields = target.options.fields }
+        // Fields and credentials for all services are not for hosts that the system calls for itself.
+        if target.host != nil {
+            options.fields = target.options.fields
+            options.credentials = nil
+        }
         let merged = options
         let rules = CallRules(
             merged, isBoxed: target.isBoxed, service.configuration,
@@ -86,9 +95,10 @@ extension NetworkSystem {
             identity, isInternal: target.host?.isReport == true, owner: merged.weakOwner, log: log)
         let admission = Admission(
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
-            identity: identity, options: merged, rules: rules, log: log,
+            identity: identity, options: merged, rules: rules, call: call, log: log,
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
         let start = ContinuousClock.now
+        hub.send(.started(identity))
         do throws(ClientError) {
             let output = try await calls.run(call, deadline: merged.deadline) {
                 () throws(ClientError) in try await work(admission)
@@ -102,17 +112,23 @@ extension NetworkSystem {
         }
     }
 
-    /// The last stage: one line of the log for each call.
+    /// The last stage: the call's record, and one line of the log.
     private func finish(
         _ admission: Admission, _ start: ContinuousClock.Instant, _ error: ClientError?
     ) {
-        let identity = admission.identity
+        let (identity, log) = (admission.identity, admission.log)
+        let duration = ContinuousClock.now - start
+        hub.send(
+            .finished(
+                CallRecord(
+                    identity: identity, url: log.url, attempts: log.attempts, duration: duration,
+                    status: log.status, failure: error?.code)))
         logger.debug(
             "call",
             metadata: [
                 "call": "\(identity.id)", "service": "\(identity.service)",
                 "method": "\(identity.method)", "attempts": "\(admission.log.attempts.count)",
-                "duration": "\(ContinuousClock.now - start)",
+                "duration": "\(duration)",
                 "outcome": "\(error?.code.name ?? admission.log.status.map(String.init) ?? "none")",
             ])
     }
@@ -199,7 +215,7 @@ struct CallRules: Sendable {
     /// Whether the call may reach the server twice; nil if the HTTP method decides.
     let isIdempotent: Bool?
     /// The end of all attempts together.
-    let end: ContinuousClock.Instant?
+    var end: ContinuousClock.Instant?
 
     /// Makes limits of merged options.
     ///

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Logging
+internal import SignetBase
 internal import SignetRPC
 internal import SignetTransport
 internal import Synchronization
@@ -9,27 +10,62 @@ extension NetworkSystem {
     func attempts(
         _ call: OutgoingCall, into reader: any ResponseReader, for admission: Admission
     ) async throws(ClientError) -> RawResponse {
-        var number = 1
+        var (number, hasRenewed) = (1, false)
+        var cause: RetryBudget.Cause?
         while true {
             let attempt = Attempt(number)
+            let failure: ClientError?
+            var response: RawResponse?
             do throws(ClientError) {
                 switch try await self.attempt(attempt, of: call, into: reader, for: admission) {
-                case .whole(let response):
-                    guard await continues(after: attempt, nil, of: call, for: admission) else {
-                        return response
-                    }
+                case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
                     guard number < admission.rules.attempts else { throw error }
                     logger.info("continuing a download", metadata: ["after": "\(error.code)"])
+                    number += 1
+                    continue
                 }
             } catch {
-                guard await continues(after: attempt, error, of: call, for: admission) else {
-                    throw error
-                }
+                failure = error
             }
+            if !hasRenewed, attempt.header?.status == .unauthorized, call.body.isReplayable,
+                try await renewed(after: attempt, for: admission)
+            {
+                hasRenewed = true
+                continue
+            }
+            let host = call.request.authority ?? ""
+            guard let retry = retry(after: attempt, failure, of: call, for: admission) else {
+                if let response {
+                    retryBudget.deposit(after: cause, to: host)
+                    return response
+                }
+                throw failure ?? .cancelledByCaller
+            }
+            guard retryBudget.withdraw(for: retry.cause, from: host),
+                await waits(retry, after: attempt, failure, for: admission)
+            else {
+                if let response { return response }
+                throw failure ?? .cancelledByCaller
+            }
+            cause = retry.cause
             number += 1
         }
+    }
+
+    /// Gets a new credential after the server rejected the attempt's.
+    ///
+    /// - Returns: Whether there is a new one.
+    private func renewed(
+        after attempt: Attempt, for admission: Admission
+    ) async throws(ClientError) -> Bool {
+        guard let source = admission.options.credentials, let rejected = attempt.credential else {
+            return false
+        }
+        let new = try await credentials.credential(
+            of: source, replacing: rejected, for: admission.identity)
+        return new != nil
     }
 
     /// Makes one attempt and reads its response.
@@ -37,8 +73,13 @@ extension NetworkSystem {
         _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader,
         for admission: Admission
     ) async throws(ClientError) -> ResponseReading {
+        if let source = admission.options.credentials {
+            attempt.credential = try await credentials.credential(
+                of: source, for: admission.identity)
+        }
         admission.log.beginAttempt()
-        let call = call.with(attempt: attempt.number)
+        hub.send(.attempt(admission.identity, number: attempt.number))
+        let call = call.with(attempt: attempt.number).with(attempt.credential)
         do throws(ClientError) {
             let response = try await intercepted(
                 call, by: admission.options.attemptInterceptors[...]
@@ -61,42 +102,59 @@ extension NetworkSystem {
         }
     }
 
-    /// Says whether another attempt is made, and waits before it.
-    ///
-    /// A call that may have reached the server is repeated only if it is idempotent.
-    private func continues(
-        after attempt: Attempt, _ error: ClientError?, of call: OutgoingCall,
+    /// Decides whether another attempt follows, and after which pause; nil if none does.
+    private func retry(
+        after attempt: Attempt, _ failure: ClientError?, of call: OutgoingCall,
         for admission: Admission
-    ) async -> Bool {
-        let rules = admission.rules
-        guard attempt.number < rules.attempts else { return false }
+    ) -> Retry? {
+        let (rules, number) = (admission.rules, attempt.number)
+        guard number < rules.attempts else { return nil }
         let isIdempotent =
             rules.isIdempotent ?? RetryPolicy.isIdempotent(call.request.method)
-        let pause: Duration
-        if let error, error.neverReachedTheServer {
+        if let failure, failure.neverReachedTheServer {
             // A server that redirected has seen the call.
-            guard isIdempotent || !attempt.isRedirected else { return false }
-            pause = rules.retry.pause(after: attempt.number)
-        } else if let header = attempt.header,
-            error?.status ?? header.status.code == header.status.code
-        {
-            guard isIdempotent, call.body.isReplayable,
-                let asked = rules.retry.pause(after: attempt.number, response: header)
-            else { return false }
-            pause = asked
-        } else {
-            return false
+            guard isIdempotent || !attempt.isRedirected else { return nil }
+            return Retry(
+                cause: .unsent, pause: rules.retry.pause(after: number, random: options.random()))
         }
-        if let end = rules.end, .now + pause >= end { return false }
-        do { try await Task.sleep(for: pause) } catch { return false }
+        guard isIdempotent, call.body.isReplayable else { return nil }
+        if failure?.code == .cutOff {
+            return Retry(
+                cause: .failed, pause: rules.retry.pause(after: number, random: options.random()))
+        }
+        guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
+            let pause = rules.retry.pause(
+                after: number, response: header, now: UnixTime.now(), random: options.random())
+        else { return nil }
+        return Retry(
+            cause: header.status == .tooManyRequests ? .throttled : .failed, pause: pause)
+    }
+
+    /// Waits before another attempt.
+    ///
+    /// - Returns: Whether it may be made: not past the deadline, and not by a call that was ended.
+    private func waits(
+        _ retry: Retry, after attempt: Attempt, _ failure: ClientError?, for admission: Admission
+    ) async -> Bool {
+        if let end = admission.rules.end, .now + retry.pause >= end { return false }
+        let reason =
+            failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
+        hub.send(.retrying(admission.identity, reason: reason, pause: retry.pause))
+        do { try await options.sleep(retry.pause) } catch { return false }
         logger.info(
             "retrying",
             metadata: [
                 "call": "\(admission.identity.id)", "attempt": "\(attempt.number)",
-                "after": "\(error?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "")",
+                "after": "\(reason)",
             ])
         return true
     }
+}
+
+/// Another attempt that is worth making.
+private struct Retry {
+    let cause: RetryBudget.Cause
+    let pause: Duration
 }
 
 /// One attempt: the first request and those that redirects lead to.
@@ -106,6 +164,7 @@ final class Attempt: Sendable {
         var opened: OpenedReply?
         var method = HTTPRequest.Method.get
         var isRedirected = false
+        var credential: NumberedCredential?
     }
 
     let number: Int
@@ -117,6 +176,12 @@ final class Attempt: Sendable {
     var header: HTTPResponse? {
         get { state.withLock { $0.header } }
         set { state.withLock { $0.header = newValue } }
+    }
+
+    /// The credential that the attempt carries.
+    var credential: NumberedCredential? {
+        get { state.withLock { $0.credential } }
+        set { state.withLock { $0.credential = newValue } }
     }
 
     /// The method of the last request.

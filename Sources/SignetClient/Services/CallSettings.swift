@@ -68,7 +68,9 @@ extension RetryPolicy {
     /// Reads `retry.statusCodes`, `retry.firstPause` and `retry.longestPause`.
     init(_ reader: SettingsReader) throws(ClientError) {
         self.init()
-        for code in try reader.read("retry.statusCodes", [JSONValue].self) ?? [] {
+        let codes = try reader.read("retry.statusCodes", [JSONValue].self)
+        if codes != nil { statusCodes = [] }
+        for code in codes ?? [] {
             guard let status = code.number?.int64, (400...599).contains(status) else {
                 throw reader.invalid("retry.statusCodes", "holds what is no status of 400...599")
             }

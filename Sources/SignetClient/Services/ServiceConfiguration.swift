@@ -44,8 +44,8 @@ public struct ServiceConfiguration: Sendable {
     /// How long one attempt may take, from the first name look-up to the last byte of the reply
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
-    /// How often a call is tried where no byte of it can have reached the server (integer
-    /// `services.NAME.attempts`, 1...10).
+    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`
+    /// says which calls are sent again. Defaults to 3.
     public var attempts: Int
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
@@ -59,7 +59,7 @@ public struct ServiceConfiguration: Sendable {
     public init(
         baseURL: String, payloadProtocol: PayloadProtocol, signing: Signing? = nil,
         pins: [Pin] = [], commonFields: HTTPFields = [:],
-        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 1
+        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 3
     ) {
         self.baseURL = baseURL
         self.payloadProtocol = payloadProtocol
