@@ -58,7 +58,7 @@ import Testing
             services: [
                 "files": ServiceConfiguration(
                     baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest,
-                    timeout: .seconds(300))
+                    timeout: .seconds(300), attempts: 1)
             ], policy: .allowingAll())
         let folder = try TemporaryDirectory()
         var options = Download()

@@ -17,7 +17,7 @@ import Testing
         return try await NetworkSystem.start(
             services: [
                 Self.service: ServiceConfiguration(
-                    baseURL: url, payloadProtocol: .rest, timeout: .seconds(300))
+                    baseURL: url, payloadProtocol: .rest, timeout: .seconds(300), attempts: 1)
             ], policy: .allowingAll(), options: options)
     }
 

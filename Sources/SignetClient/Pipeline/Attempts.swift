@@ -38,7 +38,9 @@ extension NetworkSystem {
             let host = call.request.authority ?? ""
             guard let retry = retry(after: attempt, failure, of: call, for: admission) else {
                 if let response {
-                    retryBudget.deposit(after: cause, to: host)
+                    if !admission.rules.retry.statusCodes.contains(response.status) {
+                        retryBudget.deposit(after: cause, to: host)
+                    }
                     return response
                 }
                 throw failure ?? .cancelledByCaller

@@ -45,6 +45,7 @@ final class RunningCalls: Sendable {
         _ call: RunningCall, deadline: Duration? = nil,
         _ work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
+        if let ending = call.ending { throw ending }
         guard admit(call) else { throw .notRunning }
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

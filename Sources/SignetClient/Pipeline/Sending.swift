@@ -16,6 +16,7 @@ extension NetworkSystem {
         var hop = CallTrace.Hop(
             method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
         do throws(ClientError) {
+            guard !Task.isCancelled else { throw .cancelledByCaller }
             try requireEngine(for: request.head, admission)
             try admission.snapshot.mode.simulation.act()
             guard timeout > .zero else {
