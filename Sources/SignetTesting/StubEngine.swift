@@ -59,7 +59,7 @@ public final class StubEngine: HTTPEngine {
     /// Responds to matching requests with a computed response.
     ///
     /// ```swift
-    /// stub.respond(to: .request(.get, "/echo")) { request in
+    /// stub.respond(to: .request(.get, path: "/echo")) { request in
     ///     .status(200, body: Array((request.request.path ?? "").utf8))
     /// }
     /// ```

@@ -5,7 +5,7 @@ public import SignetJSON
 ///
 /// ```swift
 /// stub.respond(to: .procedure("orders.create", parameters: ["item": "tea"]), with: .result(1))
-/// stub.respond(to: .request(.get, "/orders/7"), with: .json(["id": 7]))
+/// stub.respond(to: .request(.get, path: "/orders/7"), with: .json(["id": 7]))
 /// stub.respond(to: .matching { $0.body.isEmpty }, with: .status(400))
 /// ```
 public struct StubMatcher: Sendable {
@@ -34,7 +34,7 @@ public struct StubMatcher: Sendable {
     }
 
     /// Matches requests with a method and a path, whatever their query.
-    public static func request(_ method: HTTPRequest.Method, _ path: String) -> StubMatcher {
+    public static func request(_ method: HTTPRequest.Method, path: String) -> StubMatcher {
         StubMatcher { $0.request.method == method && $0.path == path }
     }
 }

@@ -184,6 +184,19 @@ import Testing
         await system.shutdown()
     }
 
+    @Test(arguments: [
+        RecordingEngine.Answer(status: 503, body: ""),
+        .init(failure: TransportError(code: .connect, message: "down")),
+    ])
+    func aDownloadIsTriedAgainAsAnyCall(_ first: RecordingEngine.Answer) async throws {
+        let engine = RecordingEngine(answers: [first, .init(body: "tea")])
+        let system = try await Self.system(engine)
+        let folder = try TemporaryDirectory()
+        let result = try await system.download("a", target: "/x", to: folder.path("file"))
+        #expect(result.byteCount == 3 && engine.count == 2)
+        await system.shutdown()
+    }
+
     @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
         let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)

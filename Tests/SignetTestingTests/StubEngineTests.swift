@@ -59,7 +59,7 @@ private struct CreateOrder: Endpoint {
     @Test func respondsInOrderAndRepeatsTheLast() async throws {
         let stub = StubEngine()
         stub.respond(
-            to: .request(.get, "/orders"), with: .failure(.timeout), .status(404),
+            to: .request(.get, path: "/orders"), with: .failure(.timeout), .status(404),
             .json(["id": 7]))
         let system = try await NetworkSystem.start(services: services, stub: stub)
         let list = RESTRequest(.get, "/orders", query: ["limit": 2])
@@ -101,7 +101,7 @@ private struct CreateOrder: Endpoint {
     @Test func aRequestWithoutAStubIsNamed() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("other"), with: .result(1))
-        stub.respond(to: .request(.post, "/other"), with: .status(200))
+        stub.respond(to: .request(.post, path: "/other"), with: .status(200))
         stub.respond(to: .matching { $0.body.isEmpty }, with: .status(200))
         let system = try await NetworkSystem.start(services: services, stub: stub)
         let error = await #expect(throws: ClientError.self) {

@@ -34,7 +34,7 @@ extension NetworkSystem {
             isBoxed: false)
         return try await admitted(asked) { admission throws(ClientError) in
             let url = try admission.service.url(target: target)
-            let reader = try DownloadReader(url, path, download)
+            let reader = try DownloadReader(of: url, into: path, options: download)
             var fields = download.fields
             fields[.acceptEncoding] = "identity"
             fields[.range] = nil
@@ -54,7 +54,7 @@ private actor DownloadReader: ResponseReader {
     private var hasRestarted = false
     private var finished: Download.Result?
 
-    init(_ url: RequestURL, _ path: String, _ options: Download) throws(ClientError) {
+    init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
         // Of the whole, which may come in place of the rest.
         limit = Int(max(options.maximumSize, 0))
         run = try DownloadRun(url, path, options)

@@ -86,7 +86,7 @@ extension NetworkSystem {
         }
         let merged = options
         let rules = CallRules(
-            merged, isBoxed: target.isBoxed, service.configuration,
+            merged, isBoxed: target.isBoxed, of: service.configuration,
             maximumResponseSize: self.options.maximumResponseSize)
         let identity = CallIdentity(
             id: calls.nextID(), service: target.service, method: target.method, tags: merged.tags)
@@ -103,18 +103,18 @@ extension NetworkSystem {
             let output = try await calls.run(call, deadline: merged.deadline) {
                 () throws(ClientError) in try await work(admission)
             }
-            finish(admission, start, nil)
+            finish(admission, since: start, with: nil)
             return output
         } catch {
             let error = error.of(identity, url: log.url, attempts: log.attempts.count)
-            finish(admission, start, error)
+            finish(admission, since: start, with: error)
             throw error
         }
     }
 
     /// The last stage: the call's record, and one line of the log.
     private func finish(
-        _ admission: Admission, _ start: ContinuousClock.Instant, _ error: ClientError?
+        _ admission: Admission, since start: ContinuousClock.Instant, with error: ClientError?
     ) {
         let (identity, log) = (admission.identity, admission.log)
         let duration = ContinuousClock.now - start
@@ -224,7 +224,7 @@ struct CallRules: Sendable {
     ///   - service: What says whether the adapter is one for REST.
     ///   - limit: The system's limit of a response's size.
     init(
-        _ options: CallOptions, isBoxed: Bool, _ service: ServiceConfiguration,
+        _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,
         maximumResponseSize limit: Int
     ) {
         timeout = options.timeout ?? service.timeout

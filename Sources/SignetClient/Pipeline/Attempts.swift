@@ -36,7 +36,8 @@ extension NetworkSystem {
                 continue
             }
             let host = call.request.authority ?? ""
-            guard let retry = retry(after: attempt, failure, of: call, for: admission) else {
+            guard let retry = retry(after: attempt, failure: failure, of: call, for: admission)
+            else {
                 if let response {
                     if !admission.rules.retry.statusCodes.contains(response.status) {
                         retryBudget.deposit(after: cause, to: host)
@@ -46,7 +47,7 @@ extension NetworkSystem {
                 throw failure ?? .cancelledByCaller
             }
             guard retryBudget.withdraw(for: retry.cause, from: host),
-                await waits(retry, after: attempt, failure, for: admission)
+                await waits(retry, after: attempt, failure: failure, for: admission)
             else {
                 if let response { return response }
                 throw failure ?? .cancelledByCaller
@@ -106,7 +107,7 @@ extension NetworkSystem {
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.
     private func retry(
-        after attempt: Attempt, _ failure: ClientError?, of call: OutgoingCall,
+        after attempt: Attempt, failure: ClientError?, of call: OutgoingCall,
         for admission: Admission
     ) -> Retry? {
         let (rules, number) = (admission.rules, attempt.number)
@@ -136,7 +137,7 @@ extension NetworkSystem {
     ///
     /// - Returns: Whether it may be made: not past the deadline, and not by a call that was ended.
     private func waits(
-        _ retry: Retry, after attempt: Attempt, _ failure: ClientError?, for admission: Admission
+        _ retry: Retry, after attempt: Attempt, failure: ClientError?, for admission: Admission
     ) async -> Bool {
         if let end = admission.rules.end, .now + retry.pause >= end { return false }
         let reason =

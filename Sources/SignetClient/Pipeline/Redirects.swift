@@ -34,7 +34,7 @@ extension NetworkSystem {
                 limit: reader.limit)
             attempt.begin(opened, method: request.head.method)
             let redirect = try follow(
-                opened.reply.response, to: request, sentAs: signed, for: admission, &chain)
+                opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
             guard let redirect else { return opened.reply }
             attempt.noteRedirect()
             // Read, so that the connection serves again; it says nothing.
@@ -53,7 +53,7 @@ extension NetworkSystem {
     /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.
     private func follow(
         _ response: HTTPResponse, to request: FrozenRequest, sentAs signed: FrozenRequest,
-        for admission: Admission, _ chain: inout RedirectChain
+        for admission: Admission, in chain: inout RedirectChain
     ) throws(ClientError) -> Redirect? {
         let redirect: Redirect?
         do throws(TransportError) {

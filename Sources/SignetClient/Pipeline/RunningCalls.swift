@@ -43,7 +43,7 @@ final class RunningCalls: Sendable {
     ///   ended, whatever the work threw.
     func run<Output: Sendable>(
         _ call: RunningCall, deadline: Duration? = nil,
-        _ work: @escaping @Sendable () async throws(ClientError) -> Output
+        work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
         if let ending = call.ending { throw ending }
         guard admit(call) else { throw .notRunning }
@@ -170,7 +170,7 @@ final class RunningCall: Sendable {
             state.abandon = abandon
             return state.ending
         }
-        if let ending { stop(task, ending, abandon) }
+        if let ending { stop(task, with: ending, abandon: abandon) }
     }
 
     /// Ends the call: cancels its work, and gives the caller the error even if the work doesn't return.
@@ -185,13 +185,13 @@ final class RunningCall: Sendable {
             state.ending = error
             return (true, state.task, state.abandon)
         }
-        if let task, let abandon { stop(task, error, abandon) }
+        if let task, let abandon { stop(task, with: error, abandon: abandon) }
         return isFirst
     }
 
     private func stop(
-        _ task: Task<Void, Never>, _ error: ClientError,
-        _ abandon: @escaping @Sendable (ClientError) -> Void
+        _ task: Task<Void, Never>, with error: ClientError,
+        abandon: @escaping @Sendable (ClientError) -> Void
     ) {
         task.cancel()
         Task.detached {
