@@ -8,11 +8,17 @@ internal import Synchronization
 /// The rest of the network system stays as it is: options, interceptors, adapters, signatures and retries.
 ///
 /// ```swift
+/// import SignetClient
+///
+/// let services: [Service: ServiceConfiguration] = [
+///     "orders": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
+/// ]
 /// let stub = StubEngine()
 /// stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
 /// let system = try await NetworkSystem.start(services: services, stub: stub)
-/// let order = try await system.send(CreateOrder(item: "tea", quantity: 2))
-/// #expect(stub.requests.map(\.procedure) == ["orders.create"])
+/// let reply = try await system.call(RPCCall("orders.create"), on: "orders")
+/// precondition(reply.result?.value["id"] == 7)
+/// precondition(stub.requests.map(\.procedure) == ["orders.create"])
 /// ```
 ///
 /// A request that no stub matches fails with `invalid-request`, and the message names the request.
@@ -59,6 +65,7 @@ public final class StubEngine: HTTPEngine {
     /// Responds to matching requests with a computed response.
     ///
     /// ```swift
+    /// let stub = StubEngine()
     /// stub.respond(to: .request(.get, path: "/echo")) { request in
     ///     .status(200, body: Array((request.request.path ?? "").utf8))
     /// }

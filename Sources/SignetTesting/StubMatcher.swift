@@ -4,6 +4,7 @@ public import SignetJSON
 /// A condition for the requests that a stub responds to.
 ///
 /// ```swift
+/// let stub = StubEngine()
 /// stub.respond(to: .procedure("orders.create", parameters: ["item": "tea"]), with: .result(1))
 /// stub.respond(to: .request(.get, path: "/orders/7"), with: .json(["id": 7]))
 /// stub.respond(to: .matching { $0.body.isEmpty }, with: .status(400))

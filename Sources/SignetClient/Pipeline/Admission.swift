@@ -98,17 +98,14 @@ extension NetworkSystem {
             identity: identity, options: merged, rules: rules, call: call, log: log,
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
         let start = ContinuousClock.now
-        hub.send(.started(identity))
         do throws(ClientError) {
-            let output = try await calls.run(call, deadline: merged.deadline) {
-                () throws(ClientError) in try await work(admission)
-            }
-            finish(admission, since: start, with: nil)
-            return output
+            return try await calls.run(
+                call, deadline: merged.deadline,
+                began: { call.send(.started(identity), to: hub) },
+                ended: { self.finish(admission, since: start, with: $0) }
+            ) { () throws(ClientError) in try await work(admission) }
         } catch {
-            let error = error.of(identity, url: log.url, attempts: log.attempts.count)
-            finish(admission, since: start, with: error)
-            throw error
+            throw error.of(identity, url: log.url, attempts: log.attempts.count)
         }
     }
 
@@ -118,11 +115,10 @@ extension NetworkSystem {
     ) {
         let (identity, log) = (admission.identity, admission.log)
         let duration = ContinuousClock.now - start
-        hub.send(
-            .finished(
-                CallRecord(
-                    identity: identity, url: log.url, attempts: log.attempts, duration: duration,
-                    status: log.status, failure: error?.code)))
+        admission.call.finish(
+            CallRecord(
+                identity: identity, url: log.url, attempts: log.attempts, duration: duration,
+                status: log.status, failure: error?.code), to: hub)
         logger.debug(
             "call",
             metadata: [

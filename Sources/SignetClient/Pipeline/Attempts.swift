@@ -81,7 +81,7 @@ extension NetworkSystem {
                 of: source, for: admission.identity)
         }
         admission.log.beginAttempt()
-        hub.send(.attempt(admission.identity, number: attempt.number))
+        admission.call.send(.attempt(admission.identity, number: attempt.number), to: hub)
         let call = call.with(attempt: attempt.number).with(attempt.credential)
         do throws(ClientError) {
             let response = try await intercepted(
@@ -142,7 +142,8 @@ extension NetworkSystem {
         if let end = admission.rules.end, .now + retry.pause >= end { return false }
         let reason =
             failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
-        hub.send(.retrying(admission.identity, reason: reason, pause: retry.pause))
+        admission.call.send(
+            .retrying(admission.identity, reason: reason, pause: retry.pause), to: hub)
         do { try await options.sleep(retry.pause) } catch { return false }
         logger.info(
             "retrying",

@@ -49,16 +49,17 @@ extension Admission {
             ?? base
         return request(
             boxed.method, to: url, target: boxed.target(joinedTo: url.target), fields: boxed.fields,
-            body: RequestBody(boxed.body), decodes: true)
+            body: RequestBody(boxed.body), isBoxed: true)
     }
 
     /// Stage 3: joins the fields of the configuration, the service, the options and the request; of the
     /// same name the later ones win.
     ///
-    /// - Parameter decodes: Whether the request asks for content codings that the system decodes.
+    /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings that the
+    ///   system decodes, and sends one Cookie field.
     func request(
         _ method: HTTPRequest.Method, to url: RequestURL, target: String? = nil,
-        fields own: HTTPFields, body: RequestBody, decodes: Bool = false
+        fields own: HTTPFields, body: RequestBody, isBoxed: Bool = false
     ) -> OutgoingCall {
         var fields = HTTPFields()
         if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
@@ -68,12 +69,15 @@ extension Admission {
         }
         for field in options.fields where field.name != .cookie { fields[field.name] = nil }
         fields.append(contentsOf: options.fields)
+        let hasCookies = fields[.cookie] != nil
         for field in own where field.name != .cookie { fields[field.name] = nil }
         fields.append(contentsOf: own)
-        // All cookies go out as one field (RFC 6265, section 5.4).
+        // The service's cookies and the call's own go out as one field (RFC 6265, section 5.4).
         let cookies = fields[values: .cookie]
-        if cookies.count > 1 { fields[values: .cookie] = [cookies.joined(separator: "; ")] }
-        if decodes, self.decodes, fields[.acceptEncoding] == nil {
+        if cookies.count > 1, hasCookies || isBoxed {
+            fields[values: .cookie] = [cookies.joined(separator: "; ")]
+        }
+        if isBoxed, decodes, fields[.acceptEncoding] == nil {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(

@@ -38,18 +38,25 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
+    ///   - began: Called once the call is admitted.
+    ///   - ended: Called once with the call's error, before the call counts as ended.
     ///   - work: The stages of the pipeline after the admission.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call was
     ///   ended, whatever the work threw.
     func run<Output: Sendable>(
         _ call: RunningCall, deadline: Duration? = nil,
+        began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
         work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
         if let ending = call.ending { throw ending }
         guard admit(call) else { throw .notRunning }
+        began()
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let slot = OutcomeSlot(continuation) { self.remove(call) }
+                let slot = OutcomeSlot(continuation) { error in
+                    ended(error)
+                    self.remove(call)
+                }
                 let timer = deadline.map { deadline in
                     Task {
                         do { try await Task.sleep(for: deadline) } catch { return }
@@ -135,6 +142,7 @@ final class RunningCall: Sendable {
         var task: Task<Void, Never>?
         var abandon: (@Sendable (ClientError) -> Void)?
         var ending: ClientError?
+        var isOver = false
     }
 
     let identity: CallIdentity
@@ -161,6 +169,22 @@ final class RunningCall: Sendable {
 
     /// Why the call was ended from outside; nil if it was not.
     var ending: ClientError? { state.withLock { $0.ending } }
+
+    /// Hands an event on, unless the call has finished.
+    func send(_ event: @autoclosure () -> CallEvent, to hub: EventHub) {
+        state.withLock { state in
+            if !state.isOver { hub.send(event()) }
+        }
+    }
+
+    /// Hands the last event on.
+    func finish(_ record: @autoclosure () -> CallRecord, to hub: EventHub) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.isOver = true
+            hub.send(.finished(record()))
+        }
+    }
 
     fileprivate func begin(
         _ task: Task<Void, Never>, abandon: @escaping @Sendable (ClientError) -> Void
@@ -224,11 +248,11 @@ struct WeakOwner: Sendable {
 /// Resumes a continuation once, with the first outcome.
 private final class OutcomeSlot<Output: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Result<Output, ClientError>, Never>?>
-    private let atEnd: @Sendable () -> Void
+    private let atEnd: @Sendable (ClientError?) -> Void
 
     init(
         _ continuation: CheckedContinuation<Result<Output, ClientError>, Never>,
-        atEnd: @escaping @Sendable () -> Void
+        atEnd: @escaping @Sendable (ClientError?) -> Void
     ) {
         self.continuation = Mutex(continuation)
         self.atEnd = atEnd
@@ -236,7 +260,7 @@ private final class OutcomeSlot<Output: Sendable>: Sendable {
 
     func resume(_ outcome: Result<Output, ClientError>) {
         guard let continuation = continuation.withLock({ $0.take() }) else { return }
-        atEnd()
+        if case .failure(let error) = outcome { atEnd(error) } else { atEnd(nil) }
         continuation.resume(returning: outcome)
     }
 }
