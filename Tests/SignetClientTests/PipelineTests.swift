@@ -170,6 +170,31 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
+    @Test func anEndpointsOptionsHoldForItsCallsAndTheCallsOwnWin() async throws {
+        struct Pay: Endpoint {
+            typealias Success = Int
+            static let service: Service = "a"
+            static let method: RPCMethod = "pay"
+            var amount: Int
+            var callOptions: CallOptions { CallOptions(isIdempotent: true, tags: ["pay"]) }
+        }
+        let engine = RecordingEngine(answers: [
+            .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":7}"#),
+            .init(status: 503, body: ""),
+        ])
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
+        #expect(try await system.send(Pay(amount: 1)) == 7)
+        #expect(engine.count == 2)
+        // The computed options are no parameter.
+        let params = try JSONValue(parsing: engine.requests[0].bytes)["params"]
+        #expect(params == ["amount": 1])
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(Pay(amount: 1), options: CallOptions(isIdempotent: false))
+        }
+        #expect(error?.status == 503 && error?.call?.tags == ["pay"] && engine.count == 3)
+        await system.shutdown()
+    }
+
     @Test func aServiceWithACodeOfItsOwnChecksNothing() async throws {
         let engine = RecordingEngine(answers: [.init(body: #"{"code":"EUR"}"#)])
         let check = BusinessCodeCheck(field: "code", goodCodes: [0])

@@ -26,10 +26,22 @@ import Testing
             file: folder.path("newest.json"))
     }
 
+    /// A host's keys that its pins refuse, as an engine reports it.
+    private static func refused() throws -> RecordingEngine.Answer {
+        let rule = try PinRule(
+            host: "api.example.com", pins: [Pin(bytes: [UInt8](repeating: 1, count: 32))])
+        let seen = SeenCertificate(
+            subject: "CN=other", pin: try Pin(bytes: [UInt8](repeating: 2, count: 32)))
+        let refusal = PinRefusal(
+            host: try HostName.canonical("api.example.com"), rule: rule, seen: [seen],
+            remedy: PinRemedy(kind: .noChain, advice: "none"))
+        return .init(
+            failure: TransportError(code: .pinMismatch, message: "other", pinRefusal: refusal))
+    }
+
     @Test func urlRulesHoldForPinPoliciesAndReports() async throws {
         let folder = try TemporaryDirectory()
-        // The engine can't pin, so that the call to the service is refused and reported.
-        let engine = RecordingEngine(pins: false, answers: [.init(status: 204, body: "")])
+        let engine = RecordingEngine(answers: [try Self.refused(), .init(status: 204, body: "")])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinUpdates = try Self.plan(folder)
@@ -40,14 +52,13 @@ import Testing
                 "urlRules.refused": ["pins\\.example", "reports\\.example"]
             ]), options: options)
         #expect(system.startReport.pinUpdate?.failure?.code == "refused-url")
-        try system.update(policy: PinPolicy(rules: []))
         #expect(
             await Pipeline.code { () async throws(ClientError) in
                 try await system.call(RPCCall("m"), on: "a")
-            } == .unlistedHost)
+            } == .pinMismatch)
         await system.shutdown()
         #expect(system.pinReportCounts.failed == 1 && system.pinReportCounts.delivered == 0)
-        #expect(engine.count == 0)
+        #expect(engine.requests.map(\.request.path) == ["/rpc"])
     }
 
     @Test func fieldsAndCredentialsOfServicesDoNotLeaveForThem() async throws {
@@ -67,22 +78,21 @@ import Testing
     }
 
     @Test func aReportIsSentWhileTheSystemStopsAndMakesNoReport() async throws {
-        let engine = RecordingEngine(pins: false, answers: [.init(status: 500, body: "")])
+        let engine = RecordingEngine(answers: [try Self.refused(), try Self.refused()])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinReports.collectors = [PinReportCollector(url: "https://reports.example.com/r")]
         options.pinReports.logs = false
-        let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong)
         let system = try await NetworkSystem.start(
-            services: ["a": .init(baseURL: "http://localhost:9", payloadProtocol: .rest)],
-            policy: policy, options: options)
+            services: ["a": .init(baseURL: "https://api.example.com", payloadProtocol: .rest)],
+            policy: .allowingAll(), options: options)
         let events = system.events
         let code = await Pipeline.code { () async throws(ClientError) in
             try await system.call(RESTRequest(.get, "/x"), on: "a")
         }
-        #expect(code == .cleartextToPinnedHost)
+        #expect(code == .pinMismatch)
         await system.shutdown()
-        #expect(engine.requests.map(\.request.path) == ["/r"])
+        #expect(engine.requests.map(\.request.path) == ["/x", "/r"])
         #expect(system.pinReportCounts.made == 1 && system.pinReportCounts.failed == 1)
         var services: Set<Service> = []
         for await event in events { services.insert(event.identity.service) }
