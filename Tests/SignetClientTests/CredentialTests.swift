@@ -1,10 +1,11 @@
 import HTTPTypes
-import SignetClient
 import SignetRPC
 import SignetTransport
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SignetClient
 
 /// An engine that knows one good token and answers 401 to every other.
 private final class GuardedEngine: HTTPEngine {
@@ -155,7 +156,7 @@ private final class GuardedEngine: HTTPEngine {
         let first = Task { await Self.call(system, source) }
         #expect(try await eventually { source.asked == 1 })
         let second = Task { await Self.call(system, source) }
-        #expect(try await eventually { system.runningCalls.count == 2 })
+        #expect(try await eventually { system.credentials.waitingCount == 2 })
         first.cancel()
         #expect(await first.value == .cancelled)
         producer.yield()

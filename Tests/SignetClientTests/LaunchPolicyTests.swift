@@ -1,11 +1,12 @@
 import HTTPTypes
-import SignetClient
 import SignetJSON
 import SignetRPC
 import SignetTransport
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SignetClient
 
 @Suite struct LaunchPolicyTests {
     private static func start(
@@ -28,11 +29,10 @@ import Testing
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
         let calls = (0..<10_000).map { _ in Self.start(system, .join) }
-        #expect(try await eventually { system.runningCalls.count == 10_000 && engine.count == 1 })
+        #expect(try await eventually { system.launches.joinedCount == 10_000 && engine.count == 1 })
         // Cancelling one, the first too, leaves the others.
         for call in calls[..<10] { call.cancel() }
         for call in calls[..<10] { #expect(await call.value == .cancelled) }
-        // The last of them joined long ago: all wait for the one request.
         engine.letGo()
         for call in calls[10...] { #expect(await call.value == nil) }
         #expect(engine.count == 1)
@@ -43,7 +43,7 @@ import Testing
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let calls = (0..<3).map { _ in Self.start(system, .join) }
-        #expect(try await eventually { system.runningCalls.count == 3 && engine.count == 1 })
+        #expect(try await eventually { system.launches.joinedCount == 3 && engine.count == 1 })
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value == .cancelled) }
         // The next one makes a request of its own.

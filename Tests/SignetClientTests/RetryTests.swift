@@ -1,5 +1,4 @@
 import HTTPTypes
-import SignetClient
 import SignetRPC
 import SignetTransport
 import Synchronization

@@ -21,6 +21,9 @@ final class CredentialStore: Sendable {
     private let kept = Mutex<[CredentialKey: NumberedCredential]>([:])
     private let work = SharedWork<CredentialKey, NumberedCredential>()
 
+    /// The number of calls that wait for a source.
+    var waitingCount: Int { work.waitingCount }
+
     /// Returns the credential of a call, asking the source if there is none, or if the one there is was
     /// rejected. Nil for a call that the source itself makes.
     ///

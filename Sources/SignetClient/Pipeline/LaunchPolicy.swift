@@ -59,6 +59,9 @@ final class Launches: Sendable {
     private let running = Mutex<[LaunchKey: RunningCall]>([:])
     private let shared = SharedWork<LaunchKey, UnboxedResponse>()
 
+    /// The number of calls that wait for shared work.
+    var joinedCount: Int { shared.waitingCount }
+
     /// Runs a call's work by its launch policy.
     ///
     /// - Throws: `already-running`; the work's error.

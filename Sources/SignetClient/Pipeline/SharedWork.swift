@@ -21,6 +21,11 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// The number of callers that wait.
+    var waitingCount: Int {
+        state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting.count } }
+    }
+
     /// Returns the outcome of the work for a key: that of the running one, or of this one.
     ///
     /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
