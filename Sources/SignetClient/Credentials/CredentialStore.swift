@@ -24,10 +24,10 @@ final class CredentialStore: Sendable {
     /// The number of calls that wait for a source.
     var waitingCount: Int { work.waitingCount }
 
-    /// Returns the credential of a call, asking the source if there is none, or if the one there is was
-    /// rejected. Nil for a call that the source itself makes.
+    /// Returns the credential of a call, asking the source if it is missing or was rejected. Nil for a
+    /// call that the source itself makes.
     ///
-    /// - Parameter rejected: The credential that the server rejected; nil if there is none.
+    /// - Parameter rejected: The credential that the server rejected; nil if no server did.
     func credential(
         of source: any CredentialSource, replacing rejected: NumberedCredential? = nil,
         for call: CallIdentity

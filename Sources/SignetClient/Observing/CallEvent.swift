@@ -26,7 +26,7 @@ public enum CallEvent: Sendable {
     }
 }
 
-/// What one call did, from its admission to its end. It contains no field, body, query or user info.
+/// The record of one call, from its admission to its end. It contains no field, body, query or user info.
 public struct CallRecord: Sendable, Hashable {
     /// Which call it was.
     public let identity: CallIdentity

@@ -33,7 +33,7 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// Hands an event on. It is not made if nobody listens.
+    /// Hands an event on. It is made only if somebody listens.
     func send(_ event: @autoclosure () -> CallEvent) {
         let listeners = state.withLock { Array($0.listeners.values) }
         guard !listeners.isEmpty else { return }

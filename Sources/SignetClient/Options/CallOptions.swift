@@ -38,7 +38,7 @@ public struct CallOptions: Sendable {
     public var fields: HTTPFields = [:]
     /// The scenario whose limits replace those of the service.
     public var scenario: Scenario?
-    /// What happens if the same call is running already. Defaults to `always`.
+    /// The rule for a call whose equal is running already. Defaults to `always`.
     public var launch: LaunchPolicy?
     /// Where the credentials of each attempt come from.
     public var credentials: (any CredentialSource)?

@@ -2,7 +2,7 @@ internal import Logging
 internal import SignetPinning
 internal import SignetTransport
 
-/// What asks for a call: where it goes and what it wants.
+/// The request for a call: where it goes and which options it has.
 struct CallTarget: Sendable {
     var service: Service
     /// The remote procedure's name, or the HTTP method.

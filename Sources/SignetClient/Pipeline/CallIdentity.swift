@@ -1,4 +1,4 @@
-/// What tells a call from others: in errors, events, records and interceptors.
+/// The identity of a call in errors, events, records and interceptors.
 public struct CallIdentity: Sendable, Hashable {
     /// The number of a call in its network system, from 1.
     public struct ID: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 internal import SignetTransport
 internal import Synchronization
 
-/// What one call did so far: the source of its record, its events and its trace.
+/// The log of one call so far, from which its record, its error and its trace are made.
 final class CallLog: Sendable {
     private struct State {
         var url: String?

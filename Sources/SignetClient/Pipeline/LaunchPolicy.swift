@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SignetRPC
 internal import Synchronization
 
-/// What happens if a call begins while another one of the same identity is running.
+/// The rule for a call that begins while another one of the same identity is running.
 ///
 /// Two calls have the same identity if service, method, path, parameters, additional fields and the
 /// credentials' scope are equal, and both see the same configuration. The policy holds for `call` and

@@ -16,7 +16,7 @@ protocol ResponseReader: Sendable {
     ) async throws(ClientError) -> ResponseReading
 }
 
-/// What became of reading a response.
+/// The outcome of reading a response.
 enum ResponseReading: Sendable {
     /// All of the response is there.
     case whole(RawResponse)

@@ -7,7 +7,7 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Stage 5c: sends one request, and returns when its response's header has arrived.
     ///
-    /// Whoever reads the body writes the request down; one without a response is written down here.
+    /// The reader of the body adds the request to the log; this function adds one without a response.
     func open(
         _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
         within timeout: Duration, limit: Int
@@ -91,7 +91,7 @@ struct OpenedReply: Sendable {
     fileprivate var hop: CallTrace.Hop
     fileprivate let start: ContinuousClock.Instant
 
-    /// What happened, at the end of the body or where it was left.
+    /// The request's entry in the log, at the end of the body or where it was left.
     func hop(failure: String? = nil) -> CallTrace.Hop {
         var hop = hop
         hop.timings = reply.finalTimings

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A further attempt takes tokens; without enough of them the call ends with its failure. A success gives
 /// back one token, or what its last attempt took. What never reached the server is counted apart.
 final class RetryBudget: Sendable {
-    /// What a further attempt follows.
+    /// The failure before a further attempt.
     enum Cause {
         /// The request can't have reached the server.
         case unsent
