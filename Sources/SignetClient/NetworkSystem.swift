@@ -204,7 +204,9 @@ public final class NetworkSystem: Sendable {
     /// Makes one call, or sends one notification, with JSON in and JSON out.
     ///
     /// ```swift
-    /// let list = try await system.call(RPCCall("orders.list"), on: "orders")
+    /// func listOrders(with system: NetworkSystem) async throws -> JSONValue? {
+    ///     try await system.call(RPCCall("orders.list"), on: "orders").result?.value
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -16,7 +16,9 @@ extension WebURL {
     ///
     /// - Throws: `refused-url`, which says what is wrong, without user info.
     init(of request: HTTPRequest) throws(ClientError) {
-        self = try Self.refusing { () throws(TransportError) in try WebURL(request) }
+        self = try Self.refusing { () throws(TransportError) in
+            try WebURL(request).replacing(target: request.path ?? "/")
+        }
     }
 
     /// `https` or `http`.

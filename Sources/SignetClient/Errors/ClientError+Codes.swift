@@ -5,7 +5,7 @@ internal import SignetSigning
 internal import SignetTransport
 internal import SignetVault
 
-// Every code that can reach a user of the network system. The kind stands in ClientError.Code.kind.
+// Every code that can reach a user of the network system. ClientError.Code.kind decides the kind.
 extension ClientError.Code {
     // MARK: Ours: the program, its configuration or this machine
 

@@ -11,13 +11,15 @@ internal import SignetVault
 /// signature, a value of the configuration or the `data` of a remote error.
 ///
 /// ```swift
-/// do throws(ClientError) {
-///     show(try await system.send(CreateOrder(item: "tea", quantity: 2)))
-/// } catch {
-///     switch error.kind {
-///     case .noResponse: offerToRetry()
-///     case .refused: show(error.message)
-///     case .malformed, .local: report(error)
+/// func printOrders(with system: NetworkSystem) async {
+///     do throws(ClientError) {
+///         print(try await system.call(RPCCall("orders.list"), on: "orders").status)
+///     } catch {
+///         switch error.kind {
+///         case .noResponse: print("no response")
+///         case .refused: print(error.message)
+///         case .malformed, .local: print(error.code)
+///         }
 ///     }
 /// }
 /// ```

@@ -2,8 +2,10 @@
 /// retries, and one `finished`.
 ///
 /// ```swift
-/// for await event in system.events {
-///     if case .finished(let record) = event { print(record.identity.method, record.duration) }
+/// func printCalls(of system: NetworkSystem) async {
+///     for await event in system.events {
+///         if case .finished(let record) = event { print(record.identity.method, record.duration) }
+///     }
 /// }
 /// ```
 public enum CallEvent: Sendable {

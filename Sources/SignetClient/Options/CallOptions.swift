@@ -11,7 +11,6 @@ public import SignetTransport
 /// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
 /// options.deadline = .seconds(3)
 /// options.fields[.acceptLanguage] = "en"
-/// let order = try await system.send(CreateOrder(item: "tea", quantity: 2), options: options)
 /// ```
 public struct CallOptions: Sendable {
     /// The time for all work of the call: every attempt and pause, and interceptors. By default there is

@@ -22,6 +22,7 @@ public protocol ResponseCheck: Sendable {
 /// In a configuration, these are `responseChecks.codeField` and `responseChecks.goodCodes`.
 ///
 /// ```swift
+/// var options = CallOptions()
 /// options.checks = [BusinessCodeCheck(field: "status.code", goodCodes: [0, 200])]
 /// ```
 public struct BusinessCodeCheck: ResponseCheck {

@@ -17,7 +17,7 @@ internal import Synchronization
 ///         options.launch = .join
 ///         return options
 ///     }
-///     typealias Success = [Order]
+///     typealias Success = [String]
 /// }
 /// ```
 public enum LaunchPolicy: Sendable, Hashable {

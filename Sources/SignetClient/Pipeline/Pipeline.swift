@@ -65,8 +65,7 @@ extension NetworkSystem {
             throw .refusedURL("an interceptor changed the scheme or the host of the call")
         }
         if new.path != old.path {
-            // The rest of the URL stays, so only the new target is checked.
-            _ = try admission.service.url.at(target: new.path ?? "/")
+            _ = try RequestURL(of: new)
             try check(call, for: admission)
         }
         return call

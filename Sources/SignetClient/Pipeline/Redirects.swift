@@ -71,7 +71,8 @@ extension NetworkSystem {
         admission.log.add(redirect)
         logger.debug(
             "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
-        try admission.snapshot.urlRules.check(redirect.to)
+        try admission.snapshot.urlRules.check(
+            RequestURL("\(redirect.to.origin)\(redirect.to.target)"))
         return redirect
     }
 

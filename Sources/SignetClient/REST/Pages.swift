@@ -132,7 +132,7 @@ extension Pages {
             var base = admission.service.url
             if case .at(let url) = step {
                 (boxed.path, boxed.query) = (nil, nil)
-                base = url
+                base = try RequestURL("\(url.origin)\(url.target)")
             }
             let url = try boxed.path.map { path throws(ClientError) in
                 try base.appending(path: path)
