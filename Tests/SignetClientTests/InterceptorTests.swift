@@ -240,6 +240,18 @@ import Testing
         await system.shutdown()
     }
 
+    @Test(arguments: [".evil.test/", "@evil.test/", ":1/", "a", "/a#b", "/a\\b"])
+    func aChangedTargetThatIsNotAPathIsRefused(_ target: String) async throws {
+        let engine = RecordingEngine()
+        let options = Self.options { call, next in
+            var call = call
+            call.request.path = target
+            return try await next(call)
+        }
+        #expect(Self.code(try await Self.get(engine, options)) == .refusedURL)
+        #expect(engine.count == 0)
+    }
+
     @Test func anErrorOfTheirOwnTellsItsTypeAlone() async throws {
         struct Failure: Error, CustomStringConvertible { let description = "ZZZZZZ" }
         let options = Self.options { _, _ in throw Failure() }
