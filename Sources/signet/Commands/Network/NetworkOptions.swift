@@ -184,7 +184,7 @@ func withNetworkSystem<Result>(
     let signer = try call.signing()
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
-        timeout: network.timeout)
+        timeout: network.timeout, attempts: 1)
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()
