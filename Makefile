@@ -1,4 +1,4 @@
-.PHONY: help demo test check check-all threads soak bench fuzz docs build install uninstall dist clean
+.PHONY: help demo test check check-all threads soak features bench fuzz docs build install uninstall dist clean
 
 # Where `make install` puts the program; DESTDIR stands before it, for packages.
 PREFIX = /usr/local
@@ -12,6 +12,7 @@ help:
 	@echo "make check-all runs make check, make test and all that they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the release build"
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
 	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
+	@echo "make features runs the tests that carry ids of Documentation/features.md, prints the table and writes .build/features.json"
 	@echo "make bench   measures each job beside its floor, the least that it can cost"
 	@echo "make fuzz    feeds changed inputs to each parser of foreign bytes under libFuzzer, a minute each (SECONDS_EACH); ONLY=fuzz-NAME runs one"
 	@echo "make docs    writes the site of the documentation to .build/docs"
@@ -38,6 +39,9 @@ soak:
 	Scripts/bench cancel-h2 --demand
 # Alone, because it measures the memory of its process.
 	SIGNET_SOAK=1 swift test --disable-xctest --no-parallel --filter aLongStreamIsReadInBoundedMemory
+
+features:
+	@Scripts/features
 
 check:
 	@Scripts/check
