@@ -320,7 +320,7 @@ import Testing
         #expect(line.contains(#""verdict":"refused","reason":"\#(refused.reason)""#), "\(line)")
     }
 
-    @Test func everyByteOfTheTagCounts() async throws {
+    @Test(.features("003-20")) func everyByteOfTheTagCounts() async throws {
         let request = try await SignedRequest().signed()
         let line = try #require(request.fields.last)
         let start = try #require(line.firstIndex(of: ":").map { line.index($0, offsetBy: 7) })

@@ -90,7 +90,7 @@ import Testing
         return try Message(output.text)
     }
 
-    @Test func bothAcceptTheMessage() async throws {
+    @Test(.features("003-20")) func bothAcceptTheMessage() async throws {
         let message = try await signed()
         #expect(try await message.hostStatus() == 200)
         #expect(try await message.isAcceptedByPeer())

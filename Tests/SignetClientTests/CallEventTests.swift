@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func eventsComeInTheirOrderAndOnce() async throws {
+    @Test(.features("000-24", "004-18")) func eventsComeInTheirOrderAndOnce() async throws {
         let engine = RecordingEngine(answers: [
             .init(failure: TransportError(.connect, "down")),
             .init(status: 503, body: ""), .init(body: "1"),
@@ -46,7 +46,7 @@ import Testing
         #expect(!text.contains("ZZZZZZ"))
     }
 
-    @Test func everyCallThatStartsFinishesOnce() async throws {
+    @Test(.features("000-30", "002-22")) func everyCallThatStartsFinishesOnce() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let events = system.events

@@ -17,7 +17,7 @@ import Testing
         return try await NetworkSystem.start(Settings.configuration(values), options: options)
     }
 
-    @Test func aScenariosLimitsWinOverTheServices() async throws {
+    @Test(.features("000-18", "000-19")) func aScenariosLimitsWinOverTheServices() async throws {
         let engine = RecordingEngine(failingFirst: 2)
         let system = try await Self.system(
             [
@@ -94,7 +94,7 @@ import Testing
         #expect(engine.count == 1)
     }
 
-    @Test func aPauseEndsWithItsTask() async throws {
+    @Test(.features("004-07")) func aPauseEndsWithItsTask() async throws {
         let engine = RecordingEngine(failingFirst: 9)
         let system = try await Self.system(
             [
@@ -109,6 +109,7 @@ import Testing
     }
 
     @Test(
+        .features("001-04", "002-08"),
         arguments: [
             (#"{"code":17,"message":"ZZZZZZ"}"#, false), (#"{"code":"0"}"#, false),
             (#"{"code":null}"#, false), (#"{"code":0}"#, true), (#"{"code":200,"a":1}"#, true),
@@ -145,7 +146,9 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func commonParametersJoinEveryCallAndItsOwnWin() async throws {
+    @Test(.features("000-28", "002-21", "004-16")) func commonParametersJoinEveryCallAndItsOwnWin()
+        async throws
+    {
         let engine = RecordingEngine()
         let system = try await Self.system(
             [
@@ -169,7 +172,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func contentDeliveryIsAPlainServiceThatIsPinned() async throws {
+    @Test(.features("002-15")) func contentDeliveryIsAPlainServiceThatIsPinned() async throws {
         let engine = RecordingEngine()
         let pin = "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
         let system = try await Self.system(

@@ -8,6 +8,7 @@ import Testing
 /// One failure has one code and one kind, and every code is a constant.
 @Suite struct ClientErrorTests {
     @Test(
+        .features("002-09"),
         arguments: [
             (.timeout, .noResponse), (.connect, .noResponse), (.cutOff, .noResponse),
             (.pinMismatch, .noResponse), (.cleartextToPinnedHost, .noResponse),
@@ -24,7 +25,7 @@ import Testing
         #expect(ClientError(code, "").kind == kind)
     }
 
-    @Test func theKindIsTheSameWhereverTheFailureIsNoticed() {
+    @Test(.features("002-09")) func theKindIsTheSameWhereverTheFailureIsNoticed() {
         let seen: [(ClientError, ClientError)] = [
             (
                 ClientError(TransportError(.malformedResponse, "")),

@@ -80,7 +80,7 @@ private final class GuardedEngine: HTTPEngine {
         }
     }
 
-    @Test func aThousandCallsRefreshOnce() async throws {
+    @Test(.features("001-02")) func aThousandCallsRefreshOnce() async throws {
         let engine = GuardedEngine(good: "1")
         let system = try await Pipeline.system(engine)
         let source = Source()

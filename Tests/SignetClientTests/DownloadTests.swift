@@ -110,7 +110,7 @@ import Testing
         ("/never", "http-status", 0, ["90000 \"a\"", "None "]),
     ]
 
-    @Test(arguments: resumed.indices)
+    @Test(.features("002-17"), arguments: resumed.indices)
     func goesOnWhereItWasCutOff(_ index: Int) async throws {
         let (path, code, from, asks) = Self.resumed[index]
         let (server, url) = try await badServer()
@@ -223,7 +223,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func resumesFromNginxAndNoticesItsChange() async throws {
+    @Test(.features("002-05")) func resumesFromNginxAndNoticesItsChange() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Self.whole, to: "data")
         let host = try await OrdersHost.start(directives: "location /data { root \(folder.path); }")

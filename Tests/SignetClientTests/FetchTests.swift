@@ -46,7 +46,8 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func theRequestIsSignedAndMadeOfPublicValues() async throws {
+    @Test(.features("000-08", "000-34")) func theRequestIsSignedAndMadeOfPublicValues() async throws
+    {
         // An order is a flat object too: created by a call that the host verifies on its own.
         let host = try await OrdersHost.start()
         let authority = try TestAuthority.trusted.get()
@@ -107,7 +108,7 @@ import Testing
         (#"{"shop.name":"\#(String(repeating: "a b ", count: 300))"}"#, "reply-too-large"),
     ]
 
-    @Test(arguments: failures)
+    @Test(.features("000-08"), arguments: failures)
     func wrongValuesGiveWayToTheLastGoodOnes(_ text: String, _ code: String) async throws {
         var fixture = try await FetchFixture()
         fixture.plan.maximumResponseSize = 1000

@@ -79,7 +79,8 @@ import Testing
         if case .failure(let error) = result { error.code } else { nil }
     }
 
-    @Test func theyRunInDeclaredOrderAndSeeEachAttempt() async throws {
+    @Test(.features("002-22", "003-40")) func theyRunInDeclaredOrderAndSeeEachAttempt() async throws
+    {
         let notes = Notes()
         let engine = RecordingEngine(failingFirst: 1)
         let system = try await Pipeline.system(engine) { options in
@@ -104,7 +105,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func theySeeFailures() async throws {
+    @Test(.features("002-24")) func theySeeFailures() async throws {
         let notes = Notes()
         var options = CallOptions()
         options.interceptors = [Noting(name: "a", notes: notes)]
@@ -126,7 +127,9 @@ import Testing
         #expect(engine.requests[0].bytes == engine.requests[1].bytes)
     }
 
-    @Test func theyChangeRequestsAndResponses() async throws {
+    @Test(.features("000-61", "002-21", "002-24")) func theyChangeRequestsAndResponses()
+        async throws
+    {
         let engine = RecordingEngine()
         let options = Self.options { call, next in
             var call = call
@@ -144,7 +147,7 @@ import Testing
         #expect(engine.requests[0].bytes == [9])
     }
 
-    @Test func theyMayRespondThemselves() async throws {
+    @Test(.features("003-40")) func theyMayRespondThemselves() async throws {
         let engine = RecordingEngine()
         let options = Self.options { _, _ in RawResponse(status: 203, body: [5]) }
         #expect(try await Self.get(engine, options).get() == RawResponse(status: 203, body: [5]))
@@ -178,7 +181,9 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func nextMayBeCalledAgainOnlyWithABodyThatCanBeReadAgain() async throws {
+    @Test(.features("003-40")) func nextMayBeCalledAgainOnlyWithABodyThatCanBeReadAgain()
+        async throws
+    {
         let twice = Self.options { call, next in
             _ = try await next(call)
             return try await next(call)

@@ -76,7 +76,7 @@ import Testing
         for call in calls { #expect(await call.value == .notRunning) }
     }
 
-    @Test func aSecondCallIsRefusedWhileTheFirstRuns() async throws {
+    @Test(.features("003-12")) func aSecondCallIsRefusedWhileTheFirstRuns() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let first = Self.start(system, .refuse)
@@ -92,7 +92,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func aLaterCallReplacesTheRunningOne() async throws {
+    @Test(.features("003-13")) func aLaterCallReplacesTheRunningOne() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let first = Self.start(system, .replace)

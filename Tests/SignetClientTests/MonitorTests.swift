@@ -80,7 +80,7 @@ import Testing
         report.lines.filter { $0.status == status }.map { "\($0.area) \($0.subject)" }
     }
 
-    @Test func aWholeSystemIsGood() async throws {
+    @Test(.features("000-14")) func aWholeSystemIsGood() async throws {
         var fixture = try await FetchFixture()
         fixture.options.sealing = fixture.plan.lastGood?.sealing
         let system = try await fixture.start()

@@ -12,7 +12,12 @@ import Testing
 
 /// Calls through a network system: results, retries and errors.
 @Suite struct NetworkSystemTests {
-    @Test func callsAreSignedPinnedAndUnboxed() async throws {
+    @Test(
+        .features(
+            "000-03", "000-34", "000-37", "000-39", "001-10", "001-19", "002-18", "002-31",
+            "003-09", "003-11", "004-14", "004-16")) func callsAreSignedPinnedAndUnboxed()
+        async throws
+    {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let order = try await system.send(CreateOrder(item: "tea", quantity: 2))
@@ -41,7 +46,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func aWrongPinStopsTheCallBeforeAByteOfItLeaves() async throws {
+    @Test(.features("004-20")) func aWrongPinStopsTheCallBeforeAByteOfItLeaves() async throws {
         let host = try await OrdersHost.start()
         let rogue = try TestAuthority.rogue.get()
         let refused = try await Shop.system(for: host, pins: [rogue.root.pin, rogue.leaf.pin])
@@ -60,7 +65,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func theHostRefusesAnotherKey() async throws {
+    @Test(.features("002-33")) func theHostRefusesAnotherKey() async throws {
         let host = try await OrdersHost.start()
         let other = """
             {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"orders-2026",\
@@ -76,7 +81,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func theServicesOwnErrorComesTyped() async throws {
+    @Test(.features("001-15", "004-13")) func theServicesOwnErrorComesTyped() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
@@ -88,7 +93,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func aResultOfAnotherTypeIsNamed() async throws {
+    @Test(.features("002-16")) func aResultOfAnotherTypeIsNamed() async throws {
         struct Wrong: Endpoint {
             typealias Success = [Int]
             static let service: Service = "orders"
@@ -106,7 +111,8 @@ import Testing
     }
 
     /// Such as one with a model library of its own.
-    @Test func anEndpointMayMakeItsValueItself() async throws {
+    @Test(.features("001-05", "002-02", "002-30", "003-10", "004-17"))
+    func anEndpointMayMakeItsValueItself() async throws {
         struct Receipt: Equatable {
             let text: String
         }
@@ -138,7 +144,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func afterShutdownNoCallIsTaken() async throws {
+    @Test(.features("000-01")) func afterShutdownNoCallIsTaken() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         await system.shutdown()
@@ -150,7 +156,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func callsUnderWayEndOnceAtShutdown() async throws {
+    @Test(.features("000-01")) func callsUnderWayEndOnceAtShutdown() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let ends = await withTaskGroup(of: Bool.self) { group in
@@ -172,7 +178,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func aHostThatIsDownIsAConnectError() async throws {
+    @Test(.features("002-06")) func aHostThatIsDownIsAConnectError() async throws {
         let host = try await OrdersHost.start()
         try await host.stop()
         let system = try await Shop.system(for: host)
@@ -196,7 +202,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func urlRulesRefuseBeforeAnyConnection() async throws {
+    @Test(.features("000-15")) func urlRulesRefuseBeforeAnyConnection() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(
             for: host, changes: ["urlRules.allowed": ["^https://localhost:1/rpc$"]])
@@ -255,7 +261,8 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func eachAttemptHasItsOwnSignature() async throws {
+    @Test(.features("001-01", "002-12", "004-03")) func eachAttemptHasItsOwnSignature() async throws
+    {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
         _ = try await system.call(RPCCall("m"), on: "a")
@@ -267,7 +274,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func attemptsEndWhereTheConfigurationSaysSo() async throws {
+    @Test(.features("000-19")) func attemptsEndWhereTheConfigurationSaysSo() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 9)
         let system = try await Self.system(engine, attempts: 2, policy: .allowingAll())
         let error = await #expect(throws: ClientError.self) {

@@ -142,7 +142,9 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func fieldsOfAllLevelsAreSentByEveryKindOfCall() async throws {
+    @Test(.features("000-33", "001-02")) func fieldsOfAllLevelsAreSentByEveryKindOfCall()
+        async throws
+    {
         let engine = RecordingEngine(answers: [.init(body: "1")])
         let system = try await Pipeline.system(engine) { options in
             options.callOptions.fields[.userAgent] = "shop/1"
@@ -213,7 +215,7 @@ final class WaitingEngine: HTTPEngine {
         await lenient.shutdown()
     }
 
-    @Test func anErrorNamesItsCall() async throws {
+    @Test(.features("000-24", "002-25")) func anErrorNamesItsCall() async throws {
         let engine = RecordingEngine(answers: [.init(status: 404, body: "no")])
         let system = try await Pipeline.system(engine)
         let error = await #expect(throws: ClientError.self) {
@@ -243,7 +245,8 @@ final class WaitingEngine: HTTPEngine {
         }
     }
 
-    @Test func callsAreListedAndCancelledByIDTagAndService() async throws {
+    @Test(.features("001-12", "002-25", "002-28"))
+    func callsAreListedAndCancelledByIDTagAndService() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let one = Self.start(system, CallOptions(tags: ["one"]))
@@ -267,7 +270,7 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func anOwnersEndCancelsItsCallsAlone() async throws {
+    @Test(.features("003-03", "003-04")) func anOwnersEndCancelsItsCallsAlone() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         var owner: CallOwner? = CallOwner()
@@ -320,7 +323,7 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func tenThousandCallsCancelledAtOnceEndOnce() async throws {
+    @Test(.features("002-25")) func tenThousandCallsCancelledAtOnceEndOnce() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let calls = (0..<10_000).map { _ in Self.start(system, CallOptions(tags: ["all"])) }

@@ -129,7 +129,7 @@ import Testing
         return (try await Self.start(host, policy, options), engine)
     }
 
-    @Test func aCallUnderWayKeepsThePolicyThatItBeganWith() async throws {
+    @Test(.features("000-04")) func aCallUnderWayKeepsThePolicyThatItBeganWith() async throws {
         let host = try await OrdersHost.start(directives: Self.directives)
         let (right, wrong) = try (Self.policy(authority.leaf.pin), Self.policy(Self.wrong))
         let (system, engine) = try await interposed(host, right)

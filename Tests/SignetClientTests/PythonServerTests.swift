@@ -196,7 +196,9 @@ struct PythonServerTests {
         }
     }
 
-    @Test func oneSystemSpeaksBothVersionsAtOnce() async throws {
+    @Test(.features("002-31", "003-39", "004-08")) func oneSystemSpeaksBothVersionsAtOnce()
+        async throws
+    {
         let port = freePort()
         let server = try await PythonPeer.serve(Self.both, on: port)
         let versions: [(Service, String, ServiceConfiguration.PayloadProtocol)] = [

@@ -47,7 +47,7 @@ import Testing
 
     private static let nasty = "a&b=c+d e%20f/?#é😀\"\\\u{7f}\r\n"
 
-    @Test func queriesArriveAsTheyWereGiven() async throws {
+    @Test(.features("002-04", "004-04")) func queriesArriveAsTheyWereGiven() async throws {
         let query: JSONObject = [
             "a b": .string(Self.nasty), "list": [1, "two", true], "empty": "",
         ]
@@ -116,7 +116,7 @@ import Testing
         #expect(value["files"]?["file"] == "<\r\n--B\r\n>")
     }
 
-    @Test func filesAreStreamed() async throws {
+    @Test(.features("002-05")) func filesAreStreamed() async throws {
         let folder = try TemporaryDirectory()
         let content = String(repeating: "0123456789abcdef", count: 40_000)
         let file = try folder.write(content, to: "big")
@@ -169,7 +169,7 @@ import Testing
         #expect(reply.result?.value == .null)
     }
 
-    @Test(arguments: [304, 400, 404, 418, 429, 500, 503])
+    @Test(.features("002-07"), arguments: [304, 400, 404, 418, 429, 500, 503])
     func anotherStatusIsTold(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
         let error = await #expect(throws: ClientError.self) {
@@ -181,7 +181,7 @@ import Testing
         #expect((error?.replyBody.isEmpty == false) == (status == 418))
     }
 
-    @Test func aTypedResourceArrives() async throws {
+    @Test(.features("001-03")) func aTypedResourceArrives() async throws {
         struct Anything: RESTEndpoint {
             static let service: Service = "bin"
             static let verb: HTTPRequest.Method = .delete

@@ -259,7 +259,7 @@ import Testing
         #expect(target.requests.isEmpty && cleartext.requests.isEmpty)
     }
 
-    @Test func aFollowedHostSeesNoCredentials() async throws {
+    @Test(.features("000-55")) func aFollowedHostSeesNoCredentials() async throws {
         let authority = try TestAuthority.trusted.get()
         let target = try await RouteServer(
             ["/b": "302 Found\r\nLocation: c\r\n\r\n", "/c": "200 OK\r\n\r\ndone"],

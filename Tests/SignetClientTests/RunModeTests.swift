@@ -32,6 +32,7 @@ import Testing
     }
 
     @Test(
+        .features("000-25"),
         arguments: [
             ["app.runMode": "development"], ["app.runMode": "staging"], ["app.runMode": "anything"],
             ["app.runMode": 1], ["app.runMode": true],
@@ -70,6 +71,7 @@ import Testing
     }
 
     @Test(
+        .features("000-17"),
         .enabled(if: RunMode.isSwitchable),
         arguments: [
             ("simulation.offline", true, "connect"), ("simulation.timeout", true, "timeout"),

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aWrongPinOfAServiceRefusesTheCall() async throws {
+    @Test(.features("004-20")) func aWrongPinOfAServiceRefusesTheCall() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let authority = try TestAuthority.trusted.get()
         for (pin, code) in [

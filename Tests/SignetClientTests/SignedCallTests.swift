@@ -112,7 +112,7 @@ import Testing
             Settings.configuration(values), keys: keys(), options: options)
     }
 
-    @Test(arguments: cases)
+    @Test(.features("003-23"), arguments: cases)
     func whatTheEngineIsGivenVerifies(_ one: Case) async throws {
         let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
         let system = try await Self.system(one, engine)

@@ -5,6 +5,7 @@ import SignetCrypto
 import SignetSigning
 import SignetTransport
 import Synchronization
+import TestSupport
 import Testing
 
 /// Signed uploads from a stream: an engine reads exactly the bytes that the signature covers.
@@ -73,7 +74,7 @@ import Testing
 
     private static let chunks: [[UInt8]] = [[1, 2, 3], [], [UInt8](repeating: 7, count: 70_000)]
 
-    @Test(arguments: ["rfc9421", "salted-hmac-v1"])
+    @Test(.features("002-05"), arguments: ["rfc9421", "salted-hmac-v1"])
     func whatTheEngineReadsVerifies(_ scheme: String) async throws {
         let body = RequestBody.replayable { Passes(chunks: Self.chunks) }
         #expect(await send(body, scheme: scheme) == nil)

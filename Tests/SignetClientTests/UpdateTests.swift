@@ -10,7 +10,7 @@ import Testing
 @Suite struct UpdateTests {
     private static let timeout = ConfigurationKey<Duration, Public>("services.orders.timeout")
 
-    @Test func laterCallsAreMadeWithTheNewConfiguration() async throws {
+    @Test(.features("000-04")) func laterCallsAreMadeWithTheNewConfiguration() async throws {
         let host = try await OrdersHost.start()
         let other = try await OrdersHost.start(keyFile: host.keyFile)
         let system = try await Shop.system(for: host)
@@ -77,7 +77,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func callsUnderWayEndWithWhatTheyBeganWith() async throws {
+    @Test(.features("000-04")) func callsUnderWayEndWithWhatTheyBeganWith() async throws {
         let host = try await OrdersHost.start()
         let configurations = try (0..<2).map { number in
             try Shop.configuration(

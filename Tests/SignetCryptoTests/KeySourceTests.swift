@@ -16,7 +16,7 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    @Test func readsAFileThatOnlyItsOwnerMayRead() throws {
+    @Test(.features("003-22")) func readsAFileThatOnlyItsOwnerMayRead() throws {
         let path = try folder.write(Self.set, to: "keys")
         #expect(try KeySource(path).load().keys.map(\.id) == ["a"])
         #expect(try KeySource.file(path).load().source == path)

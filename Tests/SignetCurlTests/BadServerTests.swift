@@ -178,7 +178,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func endsACancelledCallAtOnce() async throws {
+    @Test(.features("001-06", "001-11", "004-07")) func endsACancelledCallAtOnce() async throws {
         let server = try await ScriptedServer("head(c)\ntime.sleep(60)")
         let engine = try engine()
         let port = server.port

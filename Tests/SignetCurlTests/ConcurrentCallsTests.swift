@@ -95,7 +95,7 @@ import Testing
     }
 
     /// libcurl is given a few hundred calls of one host; the others wait, and their time runs.
-    @Test func endsCallsThatWaitInLineInTime() async throws {
+    @Test(.features("001-10")) func endsCallsThatWaitInLineInTime() async throws {
         let server = try await ScriptedServer("head(c)\ntime.sleep(600)")
         var configuration = CurlEngine.Configuration()
         configuration.maximumConnectionsPerHost = 1

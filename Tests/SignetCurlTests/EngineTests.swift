@@ -12,7 +12,7 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    @Test(arguments: [false, true])
+    @Test(.features("002-34"), arguments: [false, true])
     func fetchesWithAPinOnAnyCertificateOfTheChain(overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
         let engine = try engine(http2: overHTTP2)
@@ -31,7 +31,9 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
+    @Test(
+        .features("000-23"),
+        arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
     func sendsExactlyWhatIsGiven(_ method: HTTPRequest.Method) async throws {
         let server = try await ScriptedServer(
             """
@@ -175,7 +177,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func carriesAThousandCallsAtOnce() async throws {
+    @Test(.features("002-26")) func carriesAThousandCallsAtOnce() async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
         for http2 in [true, false] {
             let engine = try engine(http2: http2)
@@ -198,7 +200,7 @@ import Testing
     }
 
     /// The upstream answers none before it has all: they are under way at once. nginx numbers connections.
-    @Test(arguments: [false, true])
+    @Test(.features("003-26", "004-01"), arguments: [false, true])
     func callsAtOnceShareOneConnectionOverHTTP2Alone(overHTTP2: Bool) async throws {
         let count = 32
         let upstream = try await ScriptedServer(

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    @Test(arguments: [false, true])
+    @Test(.features("003-25", "004-21"), arguments: [false, true])
     func refusesAnInterceptorWhoseAuthorityIsTrusted(overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         let interceptor = try await Interceptor(.host("https://localhost:\(host.port)"))

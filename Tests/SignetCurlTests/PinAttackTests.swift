@@ -156,7 +156,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func refusesOtherHostsAndDates() async throws {
+    @Test(.features("003-25")) func refusesOtherHostsAndDates() async throws {
         let other = try authority.issue(hosts: ["other.test"])
         let old = try authority.issue(from: "20200101000000Z", to: "20210101000000Z")
         let selfSigned = try authority.selfSigned()
@@ -209,7 +209,7 @@ import Testing
         #expect(!server.gotBytes)
     }
 
-    @Test func reportsWithoutRefusing() async throws {
+    @Test(.features("004-19")) func reportsWithoutRefusing() async throws {
         let server = try await OpenSSLServer(authority.identity)
         let engine = try engine()
         let (response, _) = try await engine.fetch(

@@ -13,7 +13,8 @@ import Testing
         "HTTP/1.1 200 OK\r\nX-Field: value\r\nContent-Length: 8\r\nConnection: close\r\n\r\nthe body"
 
     /// Straight, and through proxies whose own words are none of the host's.
-    @Test(arguments: ["", "http", "https", "socks5h"], [true, false])
+    @Test(
+        .features("000-55", "002-11"), arguments: ["", "http", "https", "socks5h"], [true, false])
     func countTheBytesOfRequestAndReply(_ kind: String, isSecure: Bool) async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await RouteServer(

@@ -1,4 +1,5 @@
 import SignetPinning
+import TestSupport
 import Testing
 
 private let a = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -110,7 +111,7 @@ private func host(_ text: String) throws -> HostName { try HostName.canonical(te
         #expect(report.refusal == nil && report.finding != nil && !report.isMatch)
     }
 
-    @Test func matchesAnyCertificateOfTheChain() throws {
+    @Test(.features("004-19")) func matchesAnyCertificateOfTheChain() throws {
         let chain = try [UInt8(9), 0, 7].map {
             SeenCertificate(subject: "CN=\($0)", pin: try Pin(bytes: Array($0..<($0 + 32))))
         }

@@ -31,7 +31,7 @@ struct ConnectionTests {
         #expect(try await three.decode(String.self) == "c")
     }
 
-    @Test func aThousandCallsAtOnceGetTheirOwnAnswers() async throws {
+    @Test(.features("002-26")) func aThousandCallsAtOnceGetTheirOwnAnswers() async throws {
         let (connection, peer) = HostilePeer.pair()
         let count = 1_000
         let echo = Task {

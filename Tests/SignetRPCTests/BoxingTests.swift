@@ -7,7 +7,7 @@ import Testing
 
 /// The requests that JSON-RPC calls become, and calls that are refused.
 struct BoxingTests {
-    @Test func aCallIsAPostOfOneObject() throws {
+    @Test(.features("004-10")) func aCallIsAPostOfOneObject() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(
             RPCCall(
@@ -48,7 +48,7 @@ struct BoxingTests {
         #expect(error?.code.name == "invalid-params")
     }
 
-    @Test func rule13ParametersOfTypes() throws {
+    @Test(.features("000-28")) func rule13ParametersOfTypes() throws {
         struct Named: Encodable { let a = 1 }
         #expect(try RPCParameters(encoding: Named()) == .object(["a": 1]))
         #expect(try RPCParameters(encoding: [1, 2]) == .array([1, 2]))

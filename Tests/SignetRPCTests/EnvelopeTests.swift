@@ -25,6 +25,7 @@ struct EnvelopeTests {
     }
 
     @Test(
+        .features("001-04"),
         arguments: [
             (200, #"{"code":1001,"message":"no tea","data":{"left":0}}"#, "1001"),
             (500, #"{"code":1001,"message":"no tea"}"#, "1001"), (200, #"{"code":-1}"#, "-1"),

@@ -73,7 +73,7 @@ struct ReplyTests {
         }
     }
 
-    @Test func rule11KeepsCodeMessageAndData() throws {
+    @Test(.features("004-11")) func rule11KeepsCodeMessageAndData() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
         let reply = RawResponse(
@@ -164,7 +164,7 @@ struct ReplyTests {
         }
     }
 
-    @Test func resultsDecode() throws {
+    @Test(.features("004-12")) func resultsDecode() throws {
         struct Order: Decodable { let id: Int64 }
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))

@@ -48,6 +48,7 @@ private final class Ending: Sendable {
     // MARK: Keys
 
     @Test(
+        .features("003-23"),
         arguments: [
             (-1, "no error", "key-not-yet-valid"), (0, "no error", "no error"),
             (99, "no error", "no error"), (100, "key-expired", "no error"),

@@ -27,7 +27,7 @@ import Testing
             fetched: json(fetched))
     }
 
-    @Test func laterInputsWinAndOriginsAreKept() throws {
+    @Test(.features("000-06", "000-09")) func laterInputsWinAndOriginsAreKept() throws {
         let merged = try merge(
             #"{"mode":"test","attempts":1,"host":"a.example","token":"d"}"#,
             launch: .texts(["attempts=2", "host=b.example"]),
@@ -184,7 +184,7 @@ import Testing
         #expect(!launch.message.contains("ZZZZZZ"))
     }
 
-    @Test func readsFilesAndNamesThoseItCannot() throws {
+    @Test(.features("000-06")) func readsFilesAndNamesThoseItCannot() throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(#"{"host":"a.example"}"#, to: "defaults.json", mode: 0o644)
         let merged = try GlobalConfiguration(schema: schema(Self.shop), defaults: .file(path))

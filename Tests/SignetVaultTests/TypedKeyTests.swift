@@ -89,7 +89,7 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
             ]))
     }
 
-    @Test func readsEachType() throws {
+    @Test(.features("000-10")) func readsEachType() throws {
         let view = configuration.public
         try view.require(
             .timeout, .host, .attempts, .attempts64, .ratio, .attemptsAsDouble, .live, .base,
@@ -153,7 +153,7 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
                 + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] } + [source])
     }
 
-    @Test func aSecretKeyInThePublicViewDoesNotCompile() async throws {
+    @Test(.features("000-10")) func aSecretKeyInThePublicViewDoesNotCompile() async throws {
         let secret = try await compile("Secret")
         #expect(secret.exit == 1)
         #expect(secret.stderr.contains("requires the types 'Public' and 'Secret' be equivalent"))

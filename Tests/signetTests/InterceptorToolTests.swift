@@ -5,7 +5,7 @@ import Testing
 
 /// The tool with mitmproxy as its proxy, whose CA it trusts.
 @Suite struct InterceptorToolTests {
-    @Test func anInterceptingProxyIsRefusedByThePin() async throws {
+    @Test(.features("004-21")) func anInterceptingProxyIsRefusedByThePin() async throws {
         let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start(
             directives:

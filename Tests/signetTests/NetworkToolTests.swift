@@ -191,7 +191,7 @@ import Testing
         #expect(try code(output) != nil)
     }
 
-    @Test func anInterruptEndsACallAtOnce() async throws {
+    @Test(.features("001-06")) func anInterruptEndsACallAtOnce() async throws {
         let silent = try await OpenSSLServer(authority.identity, answers: false)
         let child = try SignetTool.start(
             ["call", silent.url] + Self.create + [

@@ -5,7 +5,7 @@ import Testing
 
 /// Redirects of `signet call` and `signet send`.
 @Suite struct RedirectToolTests {
-    @Test func redirectsAreFollowedHandedBackOrRefused() async throws {
+    @Test(.features("002-11")) func redirectsAreFollowedHandedBackOrRefused() async throws {
         let authority = try TestAuthority.trusted.get()
         let clear = try await RouteServer(["/b": "200 OK\r\n\r\n1"])
         let host = try await RouteServer(

@@ -38,7 +38,7 @@ struct ParleyTests {
         try await server.stop()
     }
 
-    @Test func asksTellsAndIsRegretted() async throws {
+    @Test(.features("004-09", "004-15")) func asksTellsAndIsRegretted() async throws {
         try await withSystem { system in
             let told = try await system.call(RPCCall("kettle.on", isNotification: true), on: "tea")
             #expect(told.result == nil)
@@ -88,7 +88,7 @@ struct ParleyTests {
         #expect(error?.code == .invalidParameters)
     }
 
-    @Test func aConfigurationNamesTheAdapter() async throws {
+    @Test(.features("000-61")) func aConfigurationNamesTheAdapter() async throws {
         let schema = try Schema(parsing: Array(Self.schema.utf8))
         func start(_ name: String) async throws -> NetworkSystem {
             var options = NetworkSystem.Options()

@@ -1,0 +1,104 @@
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import TestSupport
+import Testing
+
+/// What an endpoint declares for its own calls, and what a call chooses for itself.
+@Suite struct EndpointOptionsTests {
+    private struct Marking: CallInterceptor {
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            var call = call
+            call.request.headerFields[.acceptLanguage] = "en"
+            var response = try await next(call)
+            response.body = Array("7".utf8)
+            return response
+        }
+    }
+
+    private struct Marked: RESTEndpoint {
+        typealias Success = Int
+        static let service: Service = "a"
+        static let verb: HTTPRequest.Method = .get
+        static let path: PathTemplate = "/x/{id}"
+        var id: Int
+        var limit: Int
+        var callOptions: CallOptions {
+            var options = CallOptions()
+            options.interceptors = [Marking()]
+            options.fields[.contentLanguage] = "de"
+            return options
+        }
+    }
+
+    private struct Plain: RESTEndpoint {
+        typealias Success = Int
+        static let service: Service = "a"
+        static let verb: HTTPRequest.Method = .get
+        static let path: PathTemplate = "/x"
+    }
+
+    @Test(.features("001-08", "001-09", "003-16"))
+    func oneEndpointAloneIsIntercepted() async throws {
+        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let system = try await Pipeline.system(engine)
+        #expect(try await system.send(Marked(id: 3, limit: 2)) == 7)
+        #expect(try await system.send(Plain()) == 1)
+        let (marked, plain) = (engine.requests[0].request, engine.requests[1].request)
+        #expect(marked.method == .get && marked.path == "/v1/x/3?limit=2")
+        #expect(marked.headerFields[.contentLanguage] == "de")
+        #expect(marked.headerFields[.acceptLanguage] == "en")
+        #expect(plain.headerFields[.acceptLanguage] == nil)
+        await system.shutdown()
+    }
+
+    @Test(.features("003-14")) func theLaunchPolicyIsTheEndpoints() async throws {
+        struct Refresh: Endpoint {
+            typealias Success = Int
+            static let service: Service = "a"
+            static let method: RPCMethod = "refresh"
+            var callOptions: CallOptions {
+                var options = CallOptions()
+                options.launch = .refuse
+                return options
+            }
+        }
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2)
+        let first = Task {
+            await Pipeline.code { () async throws(ClientError) in
+                try await system.send(Refresh())
+            }
+        }
+        #expect(try await eventually { engine.count == 1 })
+        let second = await Pipeline.code { () async throws(ClientError) in
+            try await system.send(Refresh())
+        }
+        #expect(second == .alreadyRunning && engine.count == 1)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        await system.shutdown()
+    }
+
+    @Test(.features("000-29", "002-02")) func eachCallChoosesHowItsResponseIsChecked() async throws
+    {
+        let body = #"{"code":5}"#
+        let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: body)]))
+        var strict = CallOptions()
+        strict.checks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
+        let given = strict
+        #expect(
+            await Pipeline.code { () async throws(ClientError) in
+                try await system.call(RESTRequest(.get, "/x"), on: "a", options: given)
+            } == .businessCode)
+        let unchecked = try await system.call(RESTRequest(.get, "/x"), on: "a")
+        #expect(unchecked.result?.value == ["code": 5])
+        // An exchange processes nothing.
+        let raw = try await system.exchange(
+            "a", method: .get, target: "/x", fields: [:], body: [], options: given)
+        #expect(raw.body == Array(body.utf8))
+        await system.shutdown()
+    }
+}
