@@ -17,7 +17,7 @@ import Testing
         return try await NetworkSystem.start(Settings.configuration(values), options: options)
     }
 
-    @Test(.enabled(if: RunMode.isSwitchable), arguments: RunMode.allCases)
+    @Test(.features("000-25"), .enabled(if: RunMode.isSwitchable), arguments: RunMode.allCases)
     func aDebugBuildRunsInTheModeThatIsSet(_ mode: RunMode) async throws {
         let system = try await Self.system(
             ["app.runMode": .string(mode.rawValue)], RecordingEngine())

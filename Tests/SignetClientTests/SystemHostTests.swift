@@ -39,7 +39,7 @@ import Testing
             failure: TransportError(.pinMismatch, "other", pinRefusal: refusal))
     }
 
-    @Test func urlRulesHoldForPinPoliciesAndReports() async throws {
+    @Test(.features("000-33")) func urlRulesHoldForPinPoliciesAndReports() async throws {
         let folder = try TemporaryDirectory()
         let engine = RecordingEngine(answers: [try Self.refused(), .init(status: 204, body: "")])
         var options = NetworkSystem.Options()

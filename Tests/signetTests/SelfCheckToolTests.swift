@@ -190,7 +190,6 @@ import Testing
     }
 
     @Test(
-        .features("000-25"),
         .enabled(if: SignetTool.release != nil, "swift build -c release --product signet"),
         arguments: [
             [:], ["DEBUG": "1", "SIGNET_RUN_MODE": "development", "APP_RUNMODE": "development"],
