@@ -121,6 +121,43 @@ import Testing
         await engine.shutdown()
     }
 
+    /// The only connection that the host may have is taken, so that all other calls wait.
+    @Test(.features("003-15", "004-02"))
+    func aCallThatIsCancelledInTheQueueOpensNoConnection() async throws {
+        let server = try await ScriptedServer(
+            """
+            print('CONNECTED', flush=True)
+            if b'/last' not in head(c): time.sleep(600)
+            c.sendall(b'HTTP/1.1 204 No Content\\r\\n\\r\\n')
+            """)
+        var configuration = CurlEngine.Configuration()
+        configuration.maximumConnectionsPerHost = 1
+        let engine = try CurlEngine(configuration)
+        let port = server.port
+        func start(_ path: String, timeout: Duration) -> Task<TransportError.Code?, Never> {
+            let head = get(port, path, host: "127.0.0.1", scheme: "http")
+            return Task { await engine.failure(EngineRequest(head, timeout: timeout))?.code }
+        }
+        func connections() -> Int {
+            server.server.stdout.split(separator: "\n").count { $0 == "CONNECTED" }
+        }
+        let first = start("/first", timeout: .seconds(300))
+        #expect(try await eventually { server.got.contains("/first") })
+        let before = connections()
+        let queued = (0..<40).map { _ in start("/queued", timeout: .seconds(300)) }
+        // After these ended, the calls before them were in the queue.
+        let late = (0..<40).map { _ in start("/queued", timeout: .seconds(1)) }
+        for call in late { #expect(await call.value == .timeout) }
+        for call in queued { call.cancel() }
+        for call in queued { #expect(await call.value == .cancelled) }
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        // Nothing is left in the queue before this one.
+        #expect(await start("/last", timeout: .seconds(300)).value == nil)
+        #expect(connections() == before + 1 && !server.got.contains("/queued"))
+        await engine.shutdown()
+    }
+
     // MARK: A crowd
 
     private struct End: Sendable {
