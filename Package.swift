@@ -43,6 +43,7 @@ let package = Package(
     products: [
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
+        .library(name: "SignetTesting", targets: ["SignetTesting"]),
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
         .library(name: "SignetVault", targets: ["SignetVault"]),
         .library(name: "SignetConfiguration", targets: ["SignetConfiguration"]),
@@ -154,6 +155,13 @@ let package = Package(
                 "SignetRPC", "SignetServiceDescription", "SignetSigning", "SignetSystem",
                 "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
+        // For the tests of programs that use Signet.
+        module(
+            "SignetTesting",
+            [
+                "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetTransport",
+                httpTypes,
+            ]),
         .executableTarget(
             name: "signet",
             dependencies: [
@@ -209,6 +217,12 @@ let package = Package(
                 "SignetPinning", "SignetRPC", "SignetServiceDescription", "SignetSigning",
                 "SignetSystem", "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
+        tests(
+            "SignetTesting",
+            [
+                "SignetClient", "SignetJSON", "SignetRPC", "SignetTesting", "SignetTransport",
+                httpTypes,
+            ], hasVectors: false),
         tests(
             "signet",
             [

@@ -20,6 +20,8 @@ extension NetworkSystem {
         public var adapters: [String: any PayloadAdapter] = [:]
         /// The largest body of a reply, in bytes.
         public var maximumResponseSize = 64 << 20
+        /// The options of all calls; those of services, endpoints and calls win.
+        public var callOptions = CallOptions()
         /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.
         ///
         /// Calls then say `Accept-Encoding`, before they are signed; `exchange` sends the fields it is given.
@@ -36,6 +38,12 @@ extension NetworkSystem {
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.
         package var clock: @Sendable () -> Int64 = { UnixTime.now() }
+        /// A random number in 0..<1, for the pauses between attempts.
+        package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+        /// Waits between attempts; throws if the task is cancelled.
+        package var sleep: @Sendable (Duration) async throws -> Void = {
+            try await Task.sleep(for: $0)
+        }
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
         /// False tries out what a build does that may not switch; true gives no build what it has not.
@@ -85,7 +93,7 @@ extension NetworkSystem.Options {
                 if configuration.mayShareItsHostsPins, pins[host] != nil { continue }
                 guard allowsUnpinnedServices else {
                     throw ClientError(
-                        .processing, .invalidService,
+                        .invalidService,
                         "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
@@ -104,7 +112,7 @@ extension NetworkSystem.Options {
             }
             return try PinPolicy(rules: rules)
         } catch {
-            throw ClientError(.processing, .invalidService, error.message)
+            throw ClientError(.invalidService, error.message)
         }
     }
 
@@ -136,7 +144,7 @@ extension NetworkSystem.Options {
 
     private static func conflict(over what: String, for host: HostName) -> ClientError {
         ClientError(
-            .processing, .invalidService,
+            .invalidService,
             "a service has \(what) for \(host.text) that the given policy does not enforce: give them in "
                 + "the policy alone, or in the services alone with policy: nil")
     }
@@ -151,7 +159,7 @@ extension NetworkSystem.Options {
             let host = try RequestURL(configuration.baseURL).origin.host
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
-                    .processing, .invalidService,
+                    .invalidService,
                     "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
                         + " \(host.text) trust different CAs"
                 )

@@ -86,7 +86,7 @@ extension NetworkSystem {
         while true {
             let (current, generation) = box.numbered
             let next = try make(current)
-            guard lifecycle.isRunning else { throw Self.notRunning }
+            guard calls.isRunning else { throw .notRunning }
             if box.replace(generation, with: next) {
                 if next.policy != current.policy { logFindings(of: next.policy) }
                 break

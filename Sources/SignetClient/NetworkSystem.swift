@@ -19,7 +19,11 @@ public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
 
-    let lifecycle = Lifecycle()
+    let calls = RunningCalls()
+    let launches = Launches()
+    let retryBudget = RetryBudget()
+    let credentials = CredentialStore()
+    let hub = EventHub()
     let engine: any HTTPEngine
     let box: SnapshotBox
     let options: Options
@@ -42,6 +46,7 @@ public final class NetworkSystem: Sendable {
         collectors: [PreparedCollector], updates: PinUpdates?
     ) {
         let box = SnapshotBox(snapshot)
+        let weakSystem = WeakSystem()
         self.engine = engine
         self.box = box
         self.updates = updates
@@ -49,14 +54,14 @@ public final class NetworkSystem: Sendable {
         if options.pinReports.logs { sinks.append(LogPinReportSink(logger: options.logger)) }
         for collector in collectors {
             sinks.append(
-                HTTPPinReportSink(
-                    target: collector, engine: engine, box: box, connectTo: options.connectTo))
+                HTTPPinReportSink(target: collector, box: box, system: weakSystem))
         }
         self.reporter = PinReporter(
             options.pinReports, sinks, logger: options.logger, clock: options.clock)
         self.options = options
         self.fetcher = fetcher
         self.history = Mutex(History(start: StartReport(snapshot.mode)))
+        weakSystem.object = self
     }
 
     // MARK: Start and end
@@ -135,102 +140,121 @@ public final class NetworkSystem: Sendable {
 
     /// Stops the system: takes no more calls, gives those under way some time, and ends the rest.
     ///
-    /// Returns when every call has ended; each that was cut short has thrown `not-running`.
-    ///
-    /// Pin reports that have not left get their own time (``PinReportOptions/flushTime``).
+    /// Returns after every call has ended; each that was cut short has thrown `not-running`, wherever it
+    /// waited. Pin reports that have not left get their own time after that
+    /// (``PinReportOptions/flushTime``).
     ///
     /// - Parameter gracePeriod: How long calls under way may go on.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
-        guard lifecycle.stop() else { return await lifecycle.waitUntilIdle() }
+        guard calls.stop() else { return await calls.waitUntilIdle() }
         updates?.stop()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.lifecycle.waitUntilIdle() }
-            group.addTask { try? await Task.sleep(for: gracePeriod) }
+            group.addTask { await self.calls.waitUntilIdle() }
+            group.addTask {
+                try? await Task.sleep(for: gracePeriod)
+                self.calls.end(with: .notRunning) { !$0.isInternal }
+            }
             await group.next()
-            await reporter.close()
-            await engine.shutdown()
+            await calls.waitUntilIdle()
             group.cancelAll()
         }
+        await reporter.close()
+        await engine.shutdown()
+        hub.finish()
     }
 
     // MARK: Calls
 
     /// Calls a remote procedure with typed parameters and a typed result.
     ///
-    /// - Throws: `ClientError`; its `kind` says whether no reply came, the status was wrong, the
-    ///   service said no, or the format was wrong on one side.
-    public func send<Call: Endpoint>(_ endpoint: Call) async throws(ClientError) -> Call.Success {
+    /// - Parameters:
+    ///   - endpoint: The procedure with its parameters.
+    ///   - options: The call's options, which win over the endpoint's.
+    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused, the
+    ///   response was malformed, or the cause is on this side.
+    public func send<Call: Endpoint>(
+        _ endpoint: Call, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
         let reply = try await call(
-            Call.service, RPCCall(Call.method, parameters: parameters), scenario: Call.scenario,
-            isRepeatable: Call.isRepeatable)
+            RPCCall(Call.method, parameters: parameters), on: Call.service,
+            options: endpoint.callOptions.merging(options))
         return try Self.success(of: reply, Call.success)
     }
 
     /// Calls a REST service with a typed representation and a typed result.
     ///
-    /// - Throws: `ClientError`, as `send(_:)` of an `Endpoint`.
+    /// - Parameters:
+    ///   - endpoint: The resource with its representation.
+    ///   - options: The call's options, which win over the endpoint's.
+    /// - Throws: `ClientError`, as `send(_:options:)` of an `Endpoint`.
     public func send<Call: RESTEndpoint>(
-        _ endpoint: Call
+        _ endpoint: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
         let (path, rest) = try Self.rpc { () throws(RPCError) in
             try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
         }
         let reply = try await call(
-            Call.service, RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest),
-            path: path.isEmpty ? nil : path,
-            scenario: Call.scenario, isRepeatable: Call.isRepeatable)
+            RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest), on: Call.service,
+            path: path.isEmpty ? nil : path, options: endpoint.callOptions.merging(options))
         return try Self.success(of: reply, Call.success)
     }
 
     /// Makes one call, or sends one notification, with JSON in and JSON out.
     ///
+    /// ```swift
+    /// func listOrders(with system: NetworkSystem) async throws -> JSONValue? {
+    ///     try await system.call(RPCCall("orders.list"), on: "orders").result?.value
+    /// }
+    /// ```
+    ///
     /// - Parameters:
-    ///   - service: The service that answers.
-    ///   - call: Method, parameters, and whether an answer is wanted; with REST the method is the
+    ///   - call: Method, parameters, and whether a response is expected; with REST the method is the
     ///     HTTP method.
+    ///   - service: The service that responds.
     ///   - path: What is added to the base URL's path, beginning with `/`; nil for nothing.
-    ///   - scenario: Whose limits hold; nil for the service's own.
-    ///   - isRepeatable: Whether the call does no harm where it reaches the server twice.
-    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
+    ///   - options: The call's options.
     /// - Throws: `ClientError`.
     public func call(
-        _ service: Service, _ call: RPCCall, path: String? = nil, scenario: Scenario? = nil,
-        isRepeatable: Bool = false, trace: CallTrace? = nil
+        _ call: RPCCall, on service: Service, path: String? = nil,
+        options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
-            var admission = admission
-            admission.rules.isRepeatable = isRepeatable
-            return try await self.complete(call, path: path, admission)
+        try await admitted(
+            CallTarget(service: service, method: call.method.name, options: options)
+        ) { admission throws(ClientError) in
+            try await self.launches.run(.procedure(call, path: path), for: admission) {
+                admission throws(ClientError) in
+                try await self.complete(call, path: path, for: admission)
+            }
         }
     }
 
     /// Makes several JSON-RPC 2.0 calls in one request.
     ///
-    /// Business codes (`responseChecks.…`) are not looked at. What happens on the way is written down in
-    /// `trace`, where one is given.
+    /// The options' checks are not asked: a batch tells what became of each call.
     ///
-    /// - Throws: `ClientError` where the whole batch fails; what became of each call stands in the
-    ///   result.
+    /// - Parameters:
+    ///   - calls: The calls.
+    ///   - service: The service that responds.
+    ///   - options: The options of the request.
+    /// - Throws: `ClientError` if the whole batch fails; what became of each call stands in the result.
     public func batch(
-        _ service: Service, _ calls: [RPCCall], scenario: Scenario? = nil, trace: CallTrace? = nil
+        _ calls: [RPCCall], on service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> BatchResponse {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
+        try await admitted(
+            CallTarget(service: service, method: "batch", options: options)
+        ) { admission throws(ClientError) in
             let service = admission.service
-            try admission.snapshot.urlRules.check(service.url)
             guard let adapter = service.adapter as? JSONRPCAdapter else {
-                throw ClientError(
-                    .processing, ClientError.Code(RPCError.Code.unsupportedCall.value),
-                    "only JSON-RPC 2.0 knows batches")
+                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 knows batches")
             }
             var full: [RPCCall] = []
             for call in calls { full.append(try service.joiningCommonParameters(call)) }
             let batch = full
             let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
-            let reply = try await self.attempt(
-                admission.freeze(boxed, at: service.url, decodes: self.options.decoding != nil),
-                for: admission)
+            let reply = try await self.send(
+                admission.request(boxed, at: service.url), for: admission)
             return try Self.rpc { () throws(RPCError) in
                 try adapter.unboxBatch(reply, to: boxed)
             }
@@ -240,50 +264,45 @@ public final class NetworkSystem: Sendable {
     /// Sends a request as it stands through signing and pins, without boxing.
     ///
     /// - Parameters:
-    ///   - service: The service whose base URL's origin, signing and timeout apply.
+    ///   - service: The service whose base URL's origin, signing and options apply.
     ///   - method: The HTTP method.
     ///   - target: Path and query as they are to be sent, beginning with `/`.
-    ///   - fields: The request's fields; Host is made from the base URL.
+    ///   - fields: The request's fields. They replace common fields of the same names; Host is made
+    ///     from the base URL.
     ///   - body: The body, byte for byte.
-    ///   - scenario: Whose limits hold; nil for the service's own.
-    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
-    /// - Returns: The reply, whatever its status.
-    /// - Throws: `ClientError` where no reply came.
+    ///   - options: The call's options.
+    /// - Returns: The response, whatever its status.
+    /// - Throws: `ClientError` if no response arrived.
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: [UInt8], scenario: Scenario? = nil, trace: CallTrace? = nil
+        body: [UInt8], options: CallOptions = CallOptions()
     ) async throws(ClientError) -> RawResponse {
         try await exchange(
             service, method: method, target: target, fields: fields, body: RequestBody(body),
-            scenario: scenario, trace: trace)
+            options: options)
     }
 
     /// Sends a request as it stands through signing and pins, with a body that may be a stream.
     ///
-    /// Where the service's requests are signed, a stream is read twice: once to know its digest, which the
+    /// If the service's requests are signed, a stream is read twice: once for its digest, which the
     /// signature covers, and once to send it, in constant memory. It must be replayable then (a file is),
-    /// and its last piece goes out only when all of it was what was signed. A stream that is read once is
-    /// never sent again, whatever the retry policy says.
+    /// and its last piece is sent only if all of it was what was signed. A stream that can be read once
+    /// is never sent again, whatever the retry policy says.
     ///
-    /// - Parameters: As `exchange(_:method:target:fields:body:scenario:)` with bytes.
-    /// - Returns: The reply, whatever its status.
+    /// - Parameters: As `exchange(_:method:target:fields:body:options:)` with bytes.
+    /// - Returns: The response, whatever its status.
     /// - Throws: `ClientError`; also `body-length`, `body-failed`, `body-changed` and
     ///   `body-not-replayable`.
     public func exchange(
         _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: RequestBody, scenario: Scenario? = nil, trace: CallTrace? = nil
+        body: RequestBody, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> RawResponse {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
-            var admission = admission
-            // Whoever gives the method knows what GET means; a boxed call loses its meaning with it.
-            admission.rules.redirects.changesMethod =
-                admission.service.configuration.redirects.changesMethod
+        let asked = CallTarget(
+            service: service, method: method.rawValue, options: options, isBoxed: false)
+        return try await admitted(asked) { admission throws(ClientError) in
             let url = try admission.service.url.at(target: target)
-            try admission.snapshot.urlRules.check(url)
-            let head = HTTPRequest(
-                method: method, scheme: url.scheme, authority: url.authority, path: url.target,
-                headerFields: fields)
-            return try await self.attempt(FrozenRequest(head: head, body: body), for: admission)
+            return try await self.send(
+                admission.request(method, to: url, fields: fields, body: body), for: admission)
         }
     }
 
@@ -300,8 +319,7 @@ public final class NetworkSystem: Sendable {
         of reply: UnboxedResponse, _ reform: (RPCResult) throws -> Value
     ) throws(ClientError) -> Value {
         guard let result = reply.result else {
-            throw ClientError(
-                .processing, .typeMismatch, "the reply has no result", status: reply.status)
+            throw ClientError(.typeMismatch, "the reply has no result", status: reply.status)
         }
         do {
             return try reform(result)
@@ -309,7 +327,7 @@ public final class NetworkSystem: Sendable {
             // Of an error that is not ours nothing is repeated: it may hold what the server sent.
             let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
             throw ClientError(
-                .processing, .typeMismatch, "the result is of another type: \(reason)",
+                .typeMismatch, "the result is of another type: \(reason)",
                 status: reply.status)
         }
     }
@@ -322,5 +340,19 @@ public final class NetworkSystem: Sendable {
         } catch {
             throw ClientError(error)
         }
+    }
+}
+
+/// A weak reference to a system, for parts of it that send calls through it.
+final class WeakSystem: Sendable {
+    private struct Reference {
+        weak var system: NetworkSystem?
+    }
+
+    private let reference = Mutex(Reference())
+
+    var object: NetworkSystem? {
+        get { reference.withLock { $0.system } }
+        set { reference.withLock { $0.system = newValue } }
     }
 }

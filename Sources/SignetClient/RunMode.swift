@@ -138,14 +138,14 @@ struct Simulation: Sendable {
     ///
     /// - Throws: `connect`, `timeout` or `cut-off`, each saying what simulates it.
     func act() throws(ClientError) {
-        if isOffline { throw Self.failure(.connect, "simulation.offline") }
-        if timesOut { throw Self.failure(.timeout, "simulation.timeout") }
+        if isOffline { throw Self.failure(.connect, key: "simulation.offline") }
+        if timesOut { throw Self.failure(.timeout, key: "simulation.timeout") }
         if failureRate > 0, Double.random(in: 0..<1) < failureRate {
-            throw Self.failure(.cutOff, "simulation.failure")
+            throw Self.failure(.cutOff, key: "simulation.failure")
         }
     }
 
-    private static func failure(_ code: ErrorCode, _ key: String) -> ClientError {
-        ClientError(.noReply, ClientError.Code(code), "simulated, as \(key) says; nothing was sent")
+    private static func failure(_ code: ClientError.Code, key: String) -> ClientError {
+        ClientError(code, "simulated, as \(key) says; nothing was sent")
     }
 }

@@ -17,8 +17,7 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
     public func dump() throws(ClientError) -> SealedDump {
         let (snapshot, number) = box.numbered
         guard let configuration = snapshot.configuration else {
-            throw ClientError(
-                .processing, .notConfigured, "the system was started without a configuration")
+            throw ClientError(.notConfigured, "the system was started without a configuration")
         }
         do {
             return try configuration.seal(

@@ -173,3 +173,25 @@ extension Base64 {
         return (halves & 0xff_ffff) &<< 24 | halves &>> 32
     }
 }
+
+// MARK: - Tests
+
+extension Base64 {
+    /// Encodes as a machine without wide registers does.
+    static func encodeInWords(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+        var text = [UInt8](repeating: 0, count: encodedCount(of: bytes.count, as: form))
+        unsafe text.withUnsafeMutableBufferPointer { target in
+            unsafe write(bytes.span, as: form, to: target, wide: false)
+        }
+        return text
+    }
+
+    /// Decodes text without padding as a machine without wide registers does.
+    static func decodeInWords(_ text: [UInt8], from form: Form) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
+        let isCanonical = unsafe bytes.withUnsafeMutableBufferPointer { target in
+            unsafe read(text.span, from: form, to: target, wide: false)
+        }
+        return isCanonical ? bytes : nil
+    }
+}

@@ -24,12 +24,13 @@ import Testing
                 "services.a.timeout": "7s", "timeouts.interactive": "2s", "timeouts.connect": 1,
                 "attempts.interactive": 3, "retry.firstPause": "1ms", "retry.longestPause": "1ms",
             ], engine)
-        _ = try await system.call("a", RPCCall("m"), scenario: "interactive")
+        _ = try await system.call(
+            RPCCall("m"), on: "a", options: CallOptions(scenario: "interactive"))
         #expect(
             engine.requests.map(\.timeout)
                 == Array(repeating: .seconds(2), count: 3))
         #expect(engine.requests[0].connectTimeout == .seconds(1))
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         #expect(engine.requests[3].timeout == .seconds(7))
         await system.shutdown()
     }
@@ -40,7 +41,8 @@ import Testing
         let system = try await Self.system(
             ["timeouts.interactive": "2s", "timeouts.connect": "1s"], engine)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"), scenario: Scenario(name))
+            try await system.call(
+                RPCCall("m"), on: "a", options: CallOptions(scenario: Scenario(name)))
         }
         #expect(error?.code == .unknownScenario)
         #expect(engine.count == 0)
@@ -68,9 +70,11 @@ import Testing
                 "retry.longestPause": "2ms",
             ], engine)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall(RPCMethod(method)), isRepeatable: isRepeatable)
+            try await system.call(
+                RPCCall(RPCMethod(method)), on: "a",
+                options: CallOptions(isIdempotent: isRepeatable ? true : nil))
         }
-        #expect(error?.kind == .status)
+        #expect(error?.kind == .refused)
         #expect(error?.status == status)
         #expect(engine.count == count)
         await system.shutdown()
@@ -82,11 +86,11 @@ import Testing
             [
                 "services.a.attempts": 9, "retry.firstPause": "1h", "retry.longestPause": "1h",
             ], engine)
-        let call = Task { try await system.call("a", RPCCall("m")) }
+        let call = Task { try await system.call(RPCCall("m"), on: "a") }
         #expect(try await eventually { engine.count == 1 })
-        await system.shutdown()
+        await system.shutdown(gracePeriod: .zero)
         let error = await #expect(throws: ClientError.self) { try await call.value }
-        #expect(error?.code.name == "connect")
+        #expect(error?.code == .notRunning)
         #expect(engine.count == 1)
     }
 
@@ -96,10 +100,11 @@ import Testing
             [
                 "services.a.attempts": 9, "retry.firstPause": "1h", "retry.longestPause": "1h",
             ], engine)
-        let call = Task { try await system.call("a", RPCCall("m")) }
+        let call = Task { try await system.call(RPCCall("m"), on: "a") }
         #expect(try await eventually { engine.count == 1 })
         call.cancel()
-        await #expect(throws: ClientError.self) { try await call.value }
+        let error = await #expect(throws: ClientError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
         await system.shutdown()
     }
 
@@ -118,11 +123,11 @@ import Testing
         let system = try await Self.system(
             ["responseChecks.codeField": "code", "responseChecks.goodCodes": [0, 200]], engine)
         do throws(ClientError) {
-            _ = try await system.call("a", RPCCall("m"))
+            _ = try await system.call(RPCCall("m"), on: "a")
             #expect(isGood)
         } catch {
             #expect(!isGood)
-            #expect(error.kind == .service)
+            #expect(error.kind == .refused)
             #expect(error.code == .businessCode)
             #expect(!error.message.contains("ZZZZZZ"))
         }
@@ -133,7 +138,7 @@ import Testing
         let engine = RecordingEngine()
         let system = try await Self.system(["responseChecks.maximumBytes": 16], engine)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == "reply-too-large")
         #expect(engine.requests[0].maximumBodySize == 16)
@@ -147,8 +152,9 @@ import Testing
                 "services.a.protocol": "rest", "services.a.commonParameters": ["v": 1, "w": 2],
                 "app.userAgent": "shop/1",
             ], engine)
-        _ = try await system.call("a", RPCCall("GET", parameters: .object(["w": 3])), path: "/x")
-        _ = try await system.call("a", RPCCall("GET"), path: "/x")
+        _ = try await system.call(
+            RPCCall("GET", parameters: .object(["w": 3])), on: "a", path: "/x")
+        _ = try await system.call(RPCCall("GET"), on: "a", path: "/x")
         #expect(
             engine.requests.map(\.request.path) == [
                 "/rpc/x?v=1&w=3", "/rpc/x?v=1&w=2",
@@ -156,7 +162,7 @@ import Testing
         )
         #expect(engine.requests[0].request.headerFields[.userAgent] == "shop/1")
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("POST", parameters: .array([1])))
+            try await system.call(RPCCall("POST", parameters: .array([1])), on: "a")
         }
         #expect(error?.code.name == "invalid-params")
         #expect(engine.count == 2)

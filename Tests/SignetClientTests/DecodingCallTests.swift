@@ -144,7 +144,7 @@ import Testing
         for decoding in [nil, ContentDecoding()] {
             let system = try await system(url + "/gzip", decoding, .jsonRPC2)
             // What becomes of it is not looked at: whatever it is asked, the server says the same.
-            _ = try? await system.call("a", RPCCall("m"))
+            _ = try? await system.call(RPCCall("m"), on: "a")
             await system.shutdown()
             let plain = try await self.system(url, decoding)
             let reply = try await fetch(plain, "/gzip").get()

@@ -58,17 +58,17 @@ import Testing
             services: [
                 "files": ServiceConfiguration(
                     baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest,
-                    timeout: .seconds(300))
+                    timeout: .seconds(300), attempts: 1)
             ], policy: .allowingAll())
         let folder = try TemporaryDirectory()
         var options = Download()
         options.maximumSize = path == "/grown" ? 120_000 : 200_000
         let cut = await #expect(throws: ClientError.self) {
-            try await system.download("files", target: path, to: folder.path("file"), options)
+            try await system.download("files", target: path, to: folder.path("file"), with: options)
         }
         #expect(cut?.code.name == "cut-off")
         let result = try await system.download(
-            "files", target: path, to: folder.path("file"), options)
+            "files", target: path, to: folder.path("file"), with: options)
         #expect(result.resumedFrom == 0 && result.status == 200)
         #expect(try folder.read("file") == wanted)
         #expect(try folder.contents() == ["file"])

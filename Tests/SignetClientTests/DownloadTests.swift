@@ -17,7 +17,7 @@ import Testing
         return try await NetworkSystem.start(
             services: [
                 Self.service: ServiceConfiguration(
-                    baseURL: url, payloadProtocol: .rest, timeout: .seconds(300))
+                    baseURL: url, payloadProtocol: .rest, timeout: .seconds(300), attempts: 1)
             ], policy: .allowingAll(), options: options)
     }
 
@@ -25,7 +25,7 @@ import Testing
         _ system: NetworkSystem, _ target: String, to path: String, _ options: Download = .init()
     ) async -> ClientError? {
         do throws(ClientError) {
-            _ = try await system.download(Self.service, target: target, to: path, options)
+            _ = try await system.download(Self.service, target: target, to: path, with: options)
             return nil
         } catch {
             return error
@@ -169,7 +169,8 @@ import Testing
         #expect(await failure(system, "/slip", to: target, options)?.code.name == "cut-off")
         #expect(await failure(system, "/slip", to: target, options)?.code.name == "wrong-digest")
         #expect(try folder.contents() == [])
-        let result = try await system.download(Self.service, target: "/slip", to: target, options)
+        let result = try await system.download(
+            Self.service, target: "/slip", to: target, with: options)
         #expect(result.isDigestChecked && result.resumedFrom == 0)
         #expect(try folder.read("file") == Self.whole)
         let attributes = try FileManager.default.attributesOfItem(atPath: target)
@@ -195,7 +196,7 @@ import Testing
         var fresh = Download()
         fresh.resumes = false
         #expect(
-            try await system.download(Self.service, target: "/good?x", to: target, fresh)
+            try await system.download(Self.service, target: "/good?x", to: target, with: fresh)
                 .resumedFrom == 0)
         #expect(!server.stdout.contains("90000"))
         // A part that others may write to, or a link, is refused.

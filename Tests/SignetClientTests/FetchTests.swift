@@ -236,12 +236,12 @@ import Testing
         let system = try await fixture.start()
         #expect(system.value("shop.name") == "lost")
         await #expect(throws: ClientError.self) {
-            try await system.call("settings", RPCCall("GET"), path: "/values")
+            try await system.call(RPCCall("GET"), on: "settings", path: "/values")
         }
         try fixture.serve(FetchFixture.good)
         try await system.refetch()
         #expect(system.value("shop.name") == "first")
-        _ = try await system.call("settings", RPCCall("GET"), path: "/values")
+        _ = try await system.call(RPCCall("GET"), on: "settings", path: "/values")
         await system.shutdown()
         try await fixture.startOnce()
         try await fixture.host.stop()

@@ -49,12 +49,11 @@ struct HostileReplyTests {
         do throws(ClientError) {
             if kind == "batch" {
                 let reply = try await system.batch(
-                    service,
-                    [RPCCall("a"), RPCCall("n", isNotification: true), RPCCall("b")])
+                    [RPCCall("a"), RPCCall("n", isNotification: true), RPCCall("b")], on: service)
                 return (reply.outcomes.compactMap(name), reply.warnings.map(\.code.name))
             }
             let reply = try await system.call(
-                service, RPCCall("a", isNotification: kind == "notification"))
+                RPCCall("a", isNotification: kind == "notification"), on: service)
             let text = reply.result.map { String(decoding: $0.bytes, as: UTF8.self) }
             return ([text ?? "notified"], reply.warnings.map(\.code.name))
         } catch {

@@ -36,7 +36,7 @@ import Testing
         let call = RPCCall(
             "orders.create", parameters: .object(["item": "tea", "quantity": 1]),
             isNotification: true)
-        #expect(try await system.call("orders", call).result == nil)
+        #expect(try await system.call(call, on: "orders").result == nil)
         await system.shutdown()
         try await host.stop()
     }
@@ -49,7 +49,7 @@ import Testing
             try await refused.send(CreateOrder(item: "tea", quantity: 2))
         }
         #expect(error?.code.name == "pin-mismatch")
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         #expect(error?.message.contains(rogue.root.pin) == true)
         #expect(error?.message.contains(try TestAuthority.trusted.get().leaf.pin) == true)
         await refused.shutdown()
@@ -80,9 +80,9 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("orders", RPCCall("orders.nothing"))
+            try await system.call(RPCCall("orders.nothing"), on: "orders")
         }
-        #expect(error?.kind == .service)
+        #expect(error?.kind == .refused)
         #expect(error?.serverError?.kind == .methodNotFound)
         await system.shutdown()
         try await host.stop()
@@ -180,7 +180,7 @@ import Testing
             try await system.send(CreateOrder(item: "tea", quantity: 2))
         }
         #expect(error?.code.name == "connect")
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         await system.shutdown()
     }
 
@@ -188,7 +188,7 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("nothing", RPCCall("orders.list"))
+            try await system.call(RPCCall("orders.list"), on: "nothing")
         }
         #expect(error?.code == .unknownService)
         await system.shutdown()
@@ -248,7 +248,7 @@ import Testing
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system(engine, policy: Self.policy(host))
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == code)
         #expect(engine.count == 0)
@@ -258,7 +258,7 @@ import Testing
     @Test func eachAttemptHasItsOwnSignature() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 2)
         let system = try await Self.system(engine, attempts: 3, policy: .allowingAll())
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         let requests = engine.requests
         #expect(requests.count == 3)
         #expect(Set(requests.map(\.bytes)).count == 1)
@@ -271,7 +271,7 @@ import Testing
         let engine = RecordingEngine(pins: true, failingFirst: 9)
         let system = try await Self.system(engine, attempts: 2, policy: .allowingAll())
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == "connect")
         #expect(engine.count == 2)

@@ -29,7 +29,7 @@ import Testing
         var bodies: [String] = []
         var failure: ClientError?
         do throws(ClientError) {
-            for try await page in system.pages("shop", request, by: paging) {
+            for try await page in system.pages(of: request, on: "shop", by: paging) {
                 bodies.append(page.result?.value.text ?? "")
             }
         } catch {
@@ -145,7 +145,7 @@ import Testing
             services: ["shop": service], policy: .allowingAll(), options: options)
         var failure: ClientError?
         do throws(ClientError) {
-            for try await _ in system.pages("shop", request, by: paging) {}
+            for try await _ in system.pages(of: request, on: "shop", by: paging) {}
         } catch {
             failure = error
         }

@@ -39,8 +39,7 @@ import Testing
             let reply = try await system.exchange(
                 "plain", method: .get, target: target, fields: [:], body: [])
             return reply.status == 200
-                ? nil
-                : ClientError(.status, ClientError.Code(.noAnswer("status")), "\(reply.status)")
+                ? nil : ClientError(.httpStatus, "\(reply.status)")
         } catch {
             return error
         }

@@ -35,7 +35,7 @@ import Testing
         options.engine = engine
         options.proxies = given
         let system = try await NetworkSystem.start(configuration, options: options)
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         await system.shutdown()
         return engine.requests.first?.proxy
     }

@@ -63,13 +63,13 @@ struct PythonServerTests {
             ], policy: .allowingAll())
 
         let text = JSONValue.string("é😀\u{0}\n")
-        let echoed = try await system.call("a", RPCCall("echo", parameters: .array([text])))
+        let echoed = try await system.call(RPCCall("echo", parameters: .array([text])), on: "a")
         #expect(echoed.result?.value == text)
         let named = try await system.call(
-            "a", RPCCall("add", parameters: .object(["b": 1, "a": 9_007_199_254_740_992])))
+            RPCCall("add", parameters: .object(["b": 1, "a": 9_007_199_254_740_992])), on: "a")
         #expect(named.result?.value == 9_007_199_254_740_993)
-        #expect(try await system.call("a", RPCCall("null")).result?.value == .null)
-        let note = try await system.call("a", RPCCall("null", isNotification: true))
+        #expect(try await system.call(RPCCall("null"), on: "a").result?.value == .null)
+        let note = try await system.call(RPCCall("null", isNotification: true), on: "a")
         #expect(note.result == nil)
         #expect(note.warnings.isEmpty)
 
@@ -78,7 +78,7 @@ struct PythonServerTests {
             (RPCCall("fail"), 4),
         ] as [(RPCCall, Int64)] {
             do throws(ClientError) {
-                _ = try await system.call("a", call)
+                _ = try await system.call(call, on: "a")
                 Issue.record("\(call.method) has a result")
             } catch {
                 #expect(error.code.name == "rpc-error")
@@ -87,11 +87,10 @@ struct PythonServerTests {
         }
 
         let batch = try await system.batch(
-            "a",
             [
                 RPCCall("add", parameters: .array([1, 2])), RPCCall("null", isNotification: true),
                 RPCCall("fail"), RPCCall("echo", parameters: .object(["text": "x"])),
-            ])
+            ], on: "a")
         #expect(batch.warnings.isEmpty)
         guard case .result(let sum) = batch.outcomes[0], case .notified = batch.outcomes[1],
             case .failure(let failure) = batch.outcomes[2],
@@ -132,14 +131,14 @@ struct PythonServerTests {
             services: ["one": service(.jsonRPC1), "two": service(.jsonRPC2)], policy: .allowingAll()
         )
         let values: [JSONValue] = ["é😀\n", 1.5, .null, ["a": []]]
-        let echoed = try await system.call("one", RPCCall("echo", parameters: .array(values)))
+        let echoed = try await system.call(RPCCall("echo", parameters: .array(values)), on: "one")
         #expect(echoed.result?.value == .array(values))
         #expect(echoed.warnings.isEmpty)
         let sum = try await system.call(
-            "one", RPCCall("add", parameters: .array([9_007_199_254_740_992, 1])))
+            RPCCall("add", parameters: .array([9_007_199_254_740_992, 1])), on: "one")
         #expect(sum.result?.value == 9_007_199_254_740_993)
-        #expect(try await system.call("one", RPCCall("null")).result?.value == .null)
-        let note = try await system.call("one", RPCCall("null", isNotification: true))
+        #expect(try await system.call(RPCCall("null"), on: "one").result?.value == .null)
+        let note = try await system.call(RPCCall("null", isNotification: true), on: "one")
         #expect(note.result == nil && note.warnings.isEmpty)
         for (call, code) in [
             (RPCCall("missing"), -32601), (RPCCall("add", parameters: .array([1])), -32602),
@@ -189,7 +188,7 @@ struct PythonServerTests {
         of service: Service, _ call: RPCCall, in system: NetworkSystem
     ) async -> ClientError? {
         do throws(ClientError) {
-            let reply = try await system.call(service, call)
+            let reply = try await system.call(call, on: service)
             Issue.record("\(service) has \(reply)")
             return nil
         } catch {
@@ -219,7 +218,7 @@ struct PythonServerTests {
                 group.addTask {
                     let text = JSONValue.string("\(service) \(number) é")
                     let reply = try await system.call(
-                        service, RPCCall("echo", parameters: .array([text, 1])))
+                        RPCCall("echo", parameters: .array([text, 1])), on: service)
                     #expect(reply.result?.value == .array([text, 1]))
                     #expect(reply.warnings.isEmpty)
                 }
@@ -227,8 +226,8 @@ struct PythonServerTests {
             try await group.waitForAll()
         }
         for service in ["old", "new"] as [Service] {
-            #expect(try await system.call(service, RPCCall("echo")).result?.value == [])
-            let note = try await system.call(service, RPCCall("echo", isNotification: true))
+            #expect(try await system.call(RPCCall("echo"), on: service).result?.value == [])
+            let note = try await system.call(RPCCall("echo", isNotification: true), on: service)
             #expect(note.result == nil && note.warnings.isEmpty)
         }
 

@@ -89,7 +89,7 @@ import Testing
             for (name, bad) in Self.cases.sorted(by: { $0.key < $1.key })
             where bad.code != "timeout" {
                 let error = await #expect(throws: ClientError.self, "\(name)") {
-                    try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                    try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
                 }
                 guard !bad.code.isEmpty else { continue }
                 #expect(error?.code.name == bad.code, "\(name): \(error?.message ?? "")")
@@ -103,7 +103,7 @@ import Testing
         try await withSystem(slow.mapValues(\.answer), timeout: .milliseconds(500)) { system in
             for name in slow.keys.sorted() {
                 let error = await #expect(throws: ClientError.self, "\(name)") {
-                    try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                    try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
                 }
                 #expect(error?.code.name == "timeout", "\(name): \(error?.message ?? "")")
             }
@@ -117,7 +117,7 @@ import Testing
         ]
         try await withSystem(answers, timeout: .seconds(120)) { system in
             for name in answers.keys {
-                let reply = try await system.call("bad", RESTRequest(.get, "/\(name)"))
+                let reply = try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
                 #expect(reply.result?.value == [1], "\(name)")
             }
         }
@@ -131,7 +131,7 @@ import Testing
         ]
         try await withSystem(answers, timeout: .seconds(120)) { system in
             let error = await #expect(throws: ClientError.self) {
-                try await system.call("bad", RESTRequest(.get, "/problem"))
+                try await system.call(RESTRequest(.get, "/problem"), on: "bad")
             }
             #expect(error?.problem?.type == "/probs/stock")
             let left = try error?.problem?.decode(Int.self, named: "left")
@@ -139,7 +139,7 @@ import Testing
             #expect(error.map { "\($0)".contains("No tea") && !"\($0)".contains("s3cr3t") } == true)
             struct Own: Decodable { var why: String }
             let own = await #expect(throws: ClientError.self) {
-                try await system.call("bad", RESTRequest(.get, "/own"))
+                try await system.call(RESTRequest(.get, "/own"), on: "bad")
             }
             #expect(own?.problem == nil)
             let why = try own?.decodeReply(Own.self).why

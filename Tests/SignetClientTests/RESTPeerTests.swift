@@ -41,7 +41,7 @@ import Testing
     private func value(_ request: RESTRequest, _ adapter: RESTAdapter = RESTAdapter()) async throws
         -> JSONValue
     {
-        let reply = try await withSystem(adapter) { try await $0.call("bin", request) }
+        let reply = try await withSystem(adapter) { try await $0.call(request, on: "bin") }
         return try #require(reply.result).value
     }
 
@@ -127,7 +127,8 @@ import Testing
                 .init(name: "two", fileName: "two.bin", content: RequestBody(Array("2".utf8))),
             ])
         let reply = try await withSystem {
-            try await $0.upload("bin", RESTRequest(.post, "/post", query: ["q": 1]), upload)
+            try await $0.upload(
+                upload, with: RESTRequest(.post, "/post", query: ["q": 1]), to: "bin")
         }
         let value = try #require(reply.result).value
         #expect(value["form"] == ["a": "b"] && value["args"] == ["q": "1"])
@@ -143,7 +144,8 @@ import Testing
         let request = RESTRequest(.put, "/put", query: ["q": 1], fields: [name: "mine"])
         let reply = try await withSystem {
             try await $0.upload(
-                "bin", request, .stream(length: 200, chunks), contentType: "application/x-own")
+                .stream(length: 200, chunks), contentType: "application/x-own", with: request,
+                to: "bin")
         }
         let value = try #require(reply.result).value
         #expect(
@@ -153,7 +155,7 @@ import Testing
         #expect(value["headers"]?["X-Own"] == "mine" && value["args"] == ["q": "1"])
         let error = await #expect(throws: ClientError.self) {
             try await withSystem {
-                try await $0.upload("bin", request, [1], contentType: "a/b\r\nX-Evil: 1")
+                try await $0.upload([1], contentType: "a/b\r\nX-Evil: 1", with: request, to: "bin")
             }
         }
         #expect(error?.code.name == "invalid-params")
@@ -162,7 +164,7 @@ import Testing
     @Test(arguments: [200, 204])
     func anEmptyBodyIsNull(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
-        let reply = try await withSystem { try await $0.call("bin", request) }
+        let reply = try await withSystem { try await $0.call(request, on: "bin") }
         #expect(reply.status == status)
         #expect(reply.result?.value == .null)
     }
@@ -171,9 +173,9 @@ import Testing
     func anotherStatusIsTold(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
         let error = await #expect(throws: ClientError.self) {
-            try await withSystem { try await $0.call("bin", request) }
+            try await withSystem { try await $0.call(request, on: "bin") }
         }
-        #expect(error?.kind == .status)
+        #expect(error?.kind == .refused)
         #expect(error?.status == status)
         // 418 comes with a picture, for those who know what to do with it.
         #expect((error?.replyBody.isEmpty == false) == (status == 418))

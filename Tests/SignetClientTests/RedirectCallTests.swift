@@ -43,7 +43,8 @@ import Testing
         do throws(ClientError) {
             return .success(
                 try await system.exchange(
-                    "a", method: method, target: target, fields: fields, body: body, trace: trace))
+                    "a", method: method, target: target, fields: fields, body: body,
+                    options: CallOptions(trace: trace)))
         } catch {
             return .failure(error)
         }
@@ -139,7 +140,7 @@ import Testing
             let engine = RecordingEngine(answers: [Self.found("/other", status: status), .init()])
             let system = try await Self.system(engine, .jsonRPC2)
             let error = await #expect(throws: ClientError.self) {
-                try await system.call("a", RPCCall("m"))
+                try await system.call(RPCCall("m"), on: "a")
             }
             #expect(error?.code.name == "redirect-refused" && error?.status == status)
             await system.shutdown()
@@ -147,7 +148,7 @@ import Testing
         }
         let engine = RecordingEngine(answers: [Self.found("/other", status: 308), .init()])
         let system = try await Self.system(engine, .jsonRPC2)
-        #expect(try await system.call("a", RPCCall("m")).result != nil)
+        #expect(try await system.call(RPCCall("m"), on: "a").result != nil)
         await system.shutdown()
         #expect(engine.requests[0].bytes == engine.requests[1].bytes)
     }

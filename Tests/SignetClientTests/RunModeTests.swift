@@ -49,7 +49,7 @@ import Testing
         #expect(system.mode == .production)
         #expect(system.startReport.ignored == values.memberNames)
         #expect(system.startReport.simulated.isEmpty)
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         let sent = try #require(engine.requests.first)
         #expect(sent.request.authority == "api.example.com")
         await system.shutdown()
@@ -64,7 +64,7 @@ import Testing
             ], engine)
         #expect(
             system.startReport.ignored == ["simulation.offline", "services.a.testBaseURL"])
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         #expect(engine.requests.first?.request.authority == "api.example.com")
         await system.shutdown()
     }
@@ -81,10 +81,10 @@ import Testing
         let engine = RecordingEngine()
         let system = try await Self.system(["app.runMode": "development", key: value], engine)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call("a", RPCCall("m"))
+            try await system.call(RPCCall("m"), on: "a")
         }
         #expect(error?.code.name == code)
-        #expect(error?.kind == .noReply)
+        #expect(error?.kind == .noResponse)
         #expect(error?.message.contains("simulat") == true)
         #expect(engine.count == 0)
         #expect(system.startReport.simulated.count == 1)
@@ -101,7 +101,7 @@ import Testing
                 "app.runMode": "staging", "services.a.testBaseURL": "https://test.example.com/",
                 "services.a.testPins": [.string(pin)],
             ], engine)
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         let sent = try #require(engine.requests.first)
         #expect(sent.request.authority == "test.example.com")
         #expect(sent.policy?.rules.map(\.pattern.description) == ["test.example.com"])

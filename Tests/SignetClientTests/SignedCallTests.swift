@@ -240,7 +240,7 @@ import Testing
         options.engine = engine
         let system = try await NetworkSystem.start(
             Settings.configuration(values), keys: Self.keys(), options: options)
-        _ = try await system.call("a", RPCCall("m"))
+        _ = try await system.call(RPCCall("m"), on: "a")
         await system.shutdown()
         #expect(
             engine.requests[0].request.headerFields[HTTPField.Name("Signature-Input")!]?

@@ -101,7 +101,7 @@ import Testing
             }
             let error = await send(body)
             #expect(["body-changed", "body-length"].contains(error?.code.name ?? ""), "\(second)")
-            #expect(error?.kind == .processing)
+            #expect(error?.kind == .local)
         }
         #expect(engine.taken.withLock { $0.allSatisfy { !$0.isWhole && $0.body.count < 3 } })
     }

@@ -203,7 +203,7 @@ import Testing
             // Fifteen beside the usual store wait for their replies.
             for _ in 0..<5 {
                 let error = try #require(try await group.next() ?? nil)
-                #expect(error.code == .trustStore)
+                #expect(error.code == .resources)
             }
             group.cancelAll()
             while let error = try await group.next() { #expect(error?.code == .cancelled) }

@@ -214,7 +214,7 @@ import Testing
             (["m", "--params", "null"], "invalid-params", "null"),
             (["m", "--params", "@/nothing"], "unreadable-file", "/nothing"),
             (["m", "--params", "@/dev/null"], "invalid-params", "/dev/null"),
-            (["m", "--params", "@"], "usage", "no file"),
+            (["m", "--params", "@"], "usage", "missing the name of the file"),
             (["m", "--params", "-"], "invalid-params", "JSON"),
             (["m", "--params", "-", "--description", "-"], "usage", "standard input"),
             (["m", "--batch", "f"], "usage", "one of them"),

@@ -76,7 +76,7 @@ import Testing
         arguments: [
             (["$leaf", "--format", "policy"], "--host HOST"),
             (["$leaf", "--format", "policy", "--host", "a.test:443"], "port"),
-            (["$leaf", "--format", "policy", "--host", ""], ""),
+            (["$leaf", "--format", "policy", "--host", ""], "the host is empty"),
             (["$leaf", "--format", "policy", "--host", "a.test", "--backup", "abc"], "--backup"),
             (
                 ["$leaf", "--format", "policy", "--host", "a.test", "--include-issuer"],

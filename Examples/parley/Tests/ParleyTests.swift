@@ -40,19 +40,19 @@ struct ParleyTests {
 
     @Test func asksTellsAndIsRegretted() async throws {
         try await withSystem { system in
-            let told = try await system.call("tea", RPCCall("kettle.on", isNotification: true))
+            let told = try await system.call(RPCCall("kettle.on", isNotification: true), on: "tea")
             #expect(told.result == nil)
             let order = try await system.send(Order(cups: 2))
             #expect(order == Order.Success(cups: 2, told: ["kettle.on"]))
             let regret = await #expect(throws: ClientError.self) {
                 try await system.send(Order(cups: 10))
             }
-            #expect(regret?.kind == .service)
+            #expect(regret?.kind == .refused)
             #expect(regret?.serverError?.textCode == "OUT_OF_TEA")
             #expect(regret?.serverError?.data == ["cups": 9])
             #expect(regret?.status == 409)
             let other = await #expect(throws: ClientError.self) {
-                try await system.call("tea", RPCCall("wrong.ticket"))
+                try await system.call(RPCCall("wrong.ticket"), on: "tea")
             }
             #expect(other?.code.name == "malformed-reply")
         }

@@ -12,11 +12,8 @@ public protocol Endpoint: Encodable, Sendable {
     static var service: Service { get }
     /// The procedure's name.
     static var method: RPCMethod { get }
-    /// The scenario whose limits hold for the call; nil for the service's own.
-    static var scenario: Scenario? { get }
-    /// Whether the call does no harm where it reaches the server twice, so that it may be tried again
-    /// after a status of `retry.statusCodes`.
-    static var isRepeatable: Bool { get }
+    /// The options of the endpoint's calls; those that a call is given win. Defaults to none.
+    var callOptions: CallOptions { get }
     /// Makes the value of a reply's result: decodes it, unless an endpoint does otherwise, with a model
     /// library of its own, say.
     ///
@@ -60,11 +57,8 @@ public protocol RESTEndpoint: Encodable, Sendable {
     static var path: PathTemplate { get }
     /// Whether the properties that the path names are also sent in the body or query. Defaults to `false`.
     static var repeatsPathProperties: Bool { get }
-    /// The scenario whose limits hold for the call; nil for the service's own.
-    static var scenario: Scenario? { get }
-    /// Whether the call, of a method that is not idempotent by itself, does no harm where it reaches the server twice, so that it may be tried again
-    /// after a status of `retry.statusCodes`.
-    static var isRepeatable: Bool { get }
+    /// The options of the endpoint's calls; those that a call is given win. Defaults to none.
+    var callOptions: CallOptions { get }
     /// Makes the value of a reply's result: decodes it, unless an endpoint does otherwise, with a model
     /// library of its own, say.
     ///
@@ -74,19 +68,15 @@ public protocol RESTEndpoint: Encodable, Sendable {
 }
 
 extension Endpoint {
-    /// No scenario: the service's own limits.
-    public static var scenario: Scenario? { nil }
-    /// No: a call is not known to do no harm twice.
-    public static var isRepeatable: Bool { false }
+    /// No options of the endpoint.
+    public var callOptions: CallOptions { CallOptions() }
 }
 
 extension RESTEndpoint {
     /// The properties that the path names are sent in the path alone.
     public static var repeatsPathProperties: Bool { false }
-    /// No scenario: the service's own limits.
-    public static var scenario: Scenario? { nil }
-    /// No: a call is not known to do no harm twice.
-    public static var isRepeatable: Bool { false }
+    /// No options of the endpoint.
+    public var callOptions: CallOptions { CallOptions() }
 }
 
 extension Endpoint where Success: Decodable {

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SignetTransport
 
 /// The URL of a service or a request.
@@ -9,6 +10,15 @@ extension WebURL {
     /// - Throws: `refused-url`, which says what is wrong, without user info.
     init(_ text: String) throws(ClientError) {
         self = try Self.refusing { () throws(TransportError) in try WebURL(parsing: text) }
+    }
+
+    /// The URL of a request.
+    ///
+    /// - Throws: `refused-url`, which says what is wrong, without user info.
+    init(of request: HTTPRequest) throws(ClientError) {
+        self = try Self.refusing { () throws(TransportError) in
+            try WebURL(request).replacing(target: request.path ?? "/")
+        }
     }
 
     /// `https` or `http`.
@@ -45,6 +55,6 @@ extension WebURL {
 
 extension ClientError {
     static func refusedURL(_ message: String) -> ClientError {
-        ClientError(.processing, .refusedURL, message)
+        ClientError(.refusedURL, message)
     }
 }

@@ -9,7 +9,7 @@ extension RequestBody {
     func digests(_ algorithms: Set<BodyDigest>) async throws(ClientError) -> BodyDigests {
         guard isReplayable else {
             throw ClientError(
-                .processing, ClientError.Code(TransportError.Code.bodyNotReplayable.value),
+                .bodyNotReplayable,
                 "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
                     + " stream that can be read again")
         }
@@ -23,9 +23,7 @@ extension RequestBody {
         } catch let error as SigningError {
             throw ClientError(error)
         } catch {
-            throw ClientError(
-                .processing, ClientError.Code(TransportError.Code.bodyFailed.value),
-                "it cannot be read")
+            throw ClientError(.bodyFailed, "it cannot be read")
         }
     }
 

@@ -22,8 +22,7 @@ struct URLRules: Sendable {
         func patterns(_ key: String) throws(ClientError) -> [String] {
             guard let value = configuration.value(named: key) else { return [] }
             guard let patterns = [String](value) else {
-                throw ClientError(
-                    .processing, .invalidService, "\(key) is no array of regular expressions")
+                throw ClientError(.invalidService, "\(key) is no array of regular expressions")
             }
             return patterns
         }
@@ -31,11 +30,14 @@ struct URLRules: Sendable {
             allowed: patterns("urlRules.allowed"), refused: patterns("urlRules.refused"))
     }
 
+    /// Whether every URL passes.
+    var isEmpty: Bool { allowed.isEmpty && refused.isEmpty }
+
     /// Checks a URL.
     ///
     /// - Throws: `refused-url`; the query is not repeated.
     func check(_ url: RequestURL) throws(ClientError) {
-        if allowed.isEmpty && refused.isEmpty { return }
+        if isEmpty { return }
         let text = "\(url.scheme)://\(url.authority)\(url.path)"
         let isAllowed = allowed.contains { $0.matches(text) }
         guard allowed.isEmpty || isAllowed else {
@@ -58,7 +60,7 @@ struct URLRules: Sendable {
                 compiled.append(try ValuePattern(pattern))
             } catch {
                 throw ClientError(
-                    .processing, .invalidService,
+                    .invalidService,
                     "\(key): pattern \(index + 1) is not a regular expression: \(error.reason)")
             }
         }

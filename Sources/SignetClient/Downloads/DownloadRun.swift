@@ -47,7 +47,7 @@ struct DownloadRun: ~Copyable {
         do throws(CryptoFailure) {
             return Base64.encode(try Digest.of(Array(address.utf8)), as: .url)
         } catch {
-            throw ClientError(.processing, ClientError.Code(.cryptoFailed), error.description)
+            throw ClientError(.cryptoFailed, error.description)
         }
     }
 
@@ -79,17 +79,6 @@ struct DownloadRun: ~Copyable {
 
     var offset: Int64 { part.size }
     var hasGrown: Bool { part.size > start }
-
-    /// The request for the resource, whatever is there of it.
-    var head: HTTPRequest {
-        var fields = options.fields
-        fields[.acceptEncoding] = "identity"
-        fields[.range] = nil
-        fields[.ifRange] = nil
-        return HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.authority, path: url.target,
-            headerFields: fields)
-    }
 
     /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
     /// if it goes where the bytes came from.
@@ -126,7 +115,7 @@ struct DownloadRun: ~Copyable {
         guard coding.lowercased() == "identity" || !(200..<300).contains(response.status.code)
         else {
             throw ClientError(
-                .processing, ClientError.Code(TransportError.Code.unsupportedEncoding.value),
+                .unsupportedEncoding,
                 "the server encodes a download that was asked for as it is")
         }
         switch response.status.code {
@@ -160,7 +149,7 @@ struct DownloadRun: ~Copyable {
         case 416 where asked: return try again()
         default:
             throw ClientError(
-                .status, ClientError.Code(RPCError.Code.httpStatus.value),
+                .httpStatus,
                 "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
                 status: response.status.code)
         }
@@ -202,7 +191,7 @@ struct DownloadRun: ~Copyable {
     private func demand(size: Int64) throws(ClientError) {
         guard size <= options.maximumSize else {
             throw ClientError(
-                .noReply, ClientError.Code(.responseTooLarge),
+                .responseTooLarge,
                 "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
         }
     }
@@ -272,7 +261,7 @@ struct DownloadRun: ~Copyable {
             let found = try sha256.finish()
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(
-                    .processing, .wrongDigest,
+                    .wrongDigest,
                     "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
                         + " \(Base64.encode(wanted, as: .standard))")
             }
@@ -289,7 +278,7 @@ struct DownloadRun: ~Copyable {
             } catch {
                 guard error.code == .digestMismatch else { return options.sha256 != nil }
                 throw ClientError(
-                    .processing, .wrongDigest,
+                    .wrongDigest,
                     "what came is not what the server's Repr-Digest says")
             }
         } catch let error as ClientError {
@@ -297,14 +286,14 @@ struct DownloadRun: ~Copyable {
         } catch let error as FileFailure {
             throw ClientError(error)
         } catch {
-            throw ClientError(.processing, ClientError.Code(.cryptoFailed), "\(error)")
+            throw ClientError(.cryptoFailed, "\(error)")
         }
     }
 
     private static let reprDigest: HTTPField.Name = HTTPField.Name("Repr-Digest") ?? .eTag
 
     static func malformed(_ message: String) -> ClientError {
-        ClientError(.noReply, ClientError.Code(.malformedResponse), message)
+        ClientError(.malformedResponse, message)
     }
 }
 
@@ -312,7 +301,6 @@ extension ClientError {
     /// A file that a download cannot be written to.
     fileprivate init(_ failure: FileFailure) {
         self.init(
-            .processing, Code(failure.kind == .busy ? .fileBusy : .unwritableFile),
-            failure.message)
+            failure.kind == .busy ? .fileBusy : .unwritableFile, failure.message)
     }
 }

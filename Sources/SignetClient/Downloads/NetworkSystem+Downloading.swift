@@ -1,6 +1,5 @@
-internal import Logging
-internal import SignetCrypto
-internal import SignetSigning
+internal import HTTPTypes
+internal import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
@@ -21,112 +20,112 @@ extension NetworkSystem {
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
     ///   - target: Path and query, beginning with `/`.
     ///   - path: The file; one that is there is replaced when the new one is whole.
-    ///   - options: Digest, limits, mode.
-    ///   - scenario: Whose limits hold; nil for the service's own. Its attempts go on where the one before was
-    ///     cut off.
-    ///   - trace: Where requests, redirects and timings are written down; nil for nowhere. Each request for
-    ///     the rest is an attempt.
+    ///   - download: Digest, limits, mode.
+    ///   - options: The call's options. An attempt continues where the one before it was cut off.
     /// - Throws: `ClientError`: `http-status` for a reply that is neither 200 nor 206, `malformed-reply` for
     ///   ranges that nobody asked for, `wrong-digest`, `file-busy` where another process fetches into the
     ///   same file, `unwritable-file`, and those of every call.
     public func download(
-        _ service: Service, target: String, to path: String, _ options: Download = Download(),
-        scenario: Scenario? = nil, trace: CallTrace? = nil
+        _ service: Service, target: String, to path: String, with download: Download = Download(),
+        options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Download.Result {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
-            var admission = admission
-            admission.rules.redirects.changesMethod =
-                admission.service.configuration.redirects.changesMethod
+        let asked = CallTarget(
+            service: service, method: HTTPRequest.Method.get.rawValue, options: options,
+            isBoxed: false)
+        return try await admitted(asked) { admission throws(ClientError) in
             let url = try admission.service.url.at(target: target)
-            try admission.snapshot.urlRules.check(url)
-            return try await self.fetch(url, to: path, options, admission)
+            let reader = try DownloadReader(of: url, into: path, options: download)
+            var fields = download.fields
+            fields[.acceptEncoding] = "identity"
+            fields[.range] = nil
+            fields[.ifRange] = nil
+            _ = try await self.send(
+                admission.request(.get, to: url, fields: fields, body: []), into: reader,
+                for: admission)
+            return try await reader.result()
         }
     }
+}
 
-    private func fetch(
-        _ url: RequestURL, to path: String, _ options: Download, _ admission: Admission
-    ) async throws(ClientError) -> Download.Result {
-        var run = try DownloadRun(url, path, options)
-        var attempt = 1
-        var hasRestarted = false
-        while true {
-            let opened = try await reply(to: &run, options, admission)
-            let response = opened.reply
-            var failure: ClientError?
-            var cut: TransportError?
-            var isWhole = false
-            do throws(ClientError) {
-                switch try run.begin(response.response) {
-                case .again:
-                    admission.trace?.add(opened.hop())
-                    guard !hasRestarted else {
-                        throw DownloadRun.malformed(
-                            "the server refuses the whole as it did the rest")
-                    }
-                    hasRestarted = true
-                    continue
-                case .body: break
+/// Reads the responses of one download into its file.
+private actor DownloadReader: ResponseReader {
+    nonisolated let limit: Int
+    private var run: DownloadRun?
+    private var hasRestarted = false
+    private var finished: Download.Result?
+
+    init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
+        // Of the whole, which may come in place of the rest.
+        limit = Int(max(options.maximumSize, 0))
+        run = try DownloadRun(url, path, options)
+    }
+
+    /// The outcome, after all has been read.
+    func result() throws(ClientError) -> Download.Result {
+        guard let finished else { throw DownloadRun.malformed("the download has no response") }
+        return finished
+    }
+
+    func prepare(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
+        guard let request = try run?.asking(request) else { throw Self.isOver }
+        return request
+    }
+
+    func read(
+        _ response: EngineResponse, answering method: HTTPRequest.Method
+    ) async throws(ClientError) -> ResponseReading {
+        do throws(ClientError) {
+            switch try run?.begin(response.response) {
+            case nil: throw Self.isOver
+            case .again:
+                guard !hasRestarted else {
+                    throw DownloadRun.malformed("the server refuses the whole as it did the rest")
                 }
-                do {
-                    for try await chunk in response.body { try run.take(chunk) }
-                    isWhole = try run.isWhole()
-                } catch let error as TransportError {
-                    cut = error
+                hasRestarted = true
+                return .unfinished
+            case .body: break
+            }
+            var cut = try await take(response.body)
+            if cut == nil {
+                do throws(TransportError) {
+                    guard try run?.isWhole() == true else { return .unfinished }
                 } catch {
-                    throw error as? ClientError ?? DownloadRun.malformed("\(error)")
+                    cut = error
                 }
-            } catch {
-                failure = error
             }
-            let code = failure?.code.name ?? cut?.code.name
-            admission.trace?.add(opened.hop(failure: code))
-            if failure == nil, cut == nil {
-                if isWhole { return try run.finish(response.response) }
-                continue  // less than was asked for, but some of it
+            if let cut {
+                run?.keep()
+                let continues =
+                    run?.hasGrown == true && (cut.code == .cutOff || cut.code == .timeout)
+                guard continues else { throw ClientError(cut) }
+                return .partial(ClientError(cut))
             }
-            run.keep()
-            if let failure { throw failure }
-            let isWorthwhile =
-                attempt < admission.rules.attempts && run.hasGrown
-                && (cut?.code == .cutOff || cut?.code == .timeout)
-            if let cut, !isWorthwhile { throw ClientError(cut) }
-            attempt += 1
-            logger.info("going on", metadata: ["from": "\(run.offset)"])
+        } catch {
+            run?.keep()
+            throw error
+        }
+        finished = try run.take()?.finish(response.response)
+        return .whole(
+            RawResponse(
+                status: response.response.status.code, fields: response.response.headerFields,
+                body: []))
+    }
+
+    /// Writes the body into the part.
+    ///
+    /// - Returns: What ended the body early.
+    private func take(_ body: ResponseBody) async throws(ClientError) -> TransportError? {
+        do {
+            for try await chunk in body { try run?.take(chunk) }
+            return nil
+        } catch let error as TransportError {
+            return error
+        } catch {
+            throw error as? ClientError ?? DownloadRun.malformed("\(error)")
         }
     }
 
-    /// Asks for what is missing, follows redirects, and returns when the header of the answer has come.
-    private func reply(
-        to run: inout DownloadRun, _ options: Download, _ admission: Admission
-    ) async throws(ClientError) -> OpenedReply {
-        var chain: RedirectChain
-        do throws(TransportError) {
-            chain = try RedirectChain(run.head, policy: admission.rules.redirects)
-        } catch {
-            throw ClientError(error)
-        }
-        var timeout = try admission.rules.timeLeft()
-        let end = ContinuousClock.now + timeout
-        admission.trace?.begin()
-        while true {
-            let request = FrozenRequest(head: try run.asking(chain.request), body: [])
-            let signer = chain.isWithinOrigin ? admission.service.signer : nil
-            let signed = try await signed(request, by: signer)
-            let opened = try await open(
-                signed, isSigned: signer != nil, for: admission, within: timeout,
-                // Of the whole, which may come in place of the rest.
-                limit: max(options.maximumSize, 0))
-            let redirect: Redirect?
-            do throws(ClientError) {
-                redirect = try follow(
-                    opened.reply.response, to: request, sentAs: signed, for: admission, &chain)
-            } catch {
-                admission.trace?.add(opened.hop())
-                throw error
-            }
-            guard redirect != nil else { return opened }
-            admission.trace?.add(opened.hop())
-            timeout = end - .now
-        }
+    private static var isOver: ClientError {
+        ClientError(.cancelled, "the download has ended")
     }
 }

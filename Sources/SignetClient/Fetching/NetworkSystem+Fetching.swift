@@ -80,8 +80,7 @@ extension NetworkSystem {
     @discardableResult
     public func refetch(now: Int64? = nil) async throws(ClientError) -> FetchReport {
         guard let fetcher else {
-            throw ClientError(
-                .processing, .notConfigured, "the system was started without a plan for fetching")
+            throw ClientError(.notConfigured, "the system was started without a plan for fetching")
         }
         let now = now ?? UnixTime.now()
         do throws(ClientError) {
@@ -164,7 +163,7 @@ extension NetworkSystem {
         guard fetcher.plan.otherwise == .proceed else {
             let rest = keeping.map { "\($0.code.name): \($0.message)" } ?? "the plan names no file"
             throw ClientError(
-                failure.kind, failure.code,
+                failure.code,
                 "the configuration was not fetched: \(failure.message); "
                     + "no last good values either (\(rest))",
                 status: failure.status, serverError: failure.serverError)
@@ -176,22 +175,20 @@ extension NetworkSystem {
     /// Makes the call and reads its result as fetched values.
     private func ask(_ fetcher: Fetcher) async throws(ClientError) -> GlobalConfiguration {
         let plan = fetcher.plan
-        let reply = try await admitted(plan.service, nil, in: fetcher.snapshot) {
-            admission throws(ClientError) in
-            var admission = admission
-            admission.rules.deadline = .now + plan.timeout
-            admission.rules.maximumResponseSize = min(
-                plan.maximumResponseSize, admission.rules.maximumResponseSize)
-            // Where values come from is the plan's to say, and no server's.
-            admission.rules.redirects.maximum = 0
-            // Asking for a configuration changes nothing.
-            admission.rules.isRepeatable = true
-            return try await self.complete(
-                RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path, admission)
+        var options = CallOptions(deadline: plan.timeout, isIdempotent: true)
+        options.maximumResponseSize = plan.maximumResponseSize
+        // Where values come from is the plan's to say, and no server's.
+        options.redirects = RedirectPolicy.none
+        let asked = CallTarget(
+            service: plan.service, method: plan.method.name, options: options,
+            snapshot: fetcher.snapshot)
+        let reply = try await admitted(asked) { admission throws(ClientError) in
+            try await self.complete(
+                RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
+                for: admission)
         }
         guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
-            throw ClientError(
-                .processing, .typeMismatch, "the reply holds no values", status: reply.status)
+            throw ClientError(.typeMismatch, "the reply holds no values", status: reply.status)
         }
         do {
             return try GlobalConfiguration(
@@ -264,7 +261,7 @@ extension Fetcher {
         _ options: NetworkSystem.Options
     ) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
-            ClientError(.processing, .invalidPlan, "the plan for fetching: \(what)")
+            ClientError(.invalidPlan, "the plan for fetching: \(what)")
         }
         guard plan.timeout > .zero, plan.maximumResponseSize > 0 else {
             throw invalid("timeout and maximumResponseSize must be above zero")

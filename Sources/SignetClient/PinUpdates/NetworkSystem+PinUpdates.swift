@@ -40,18 +40,27 @@ extension NetworkSystem {
     public func updatePins() async throws(ClientError) -> PinUpdateReport {
         guard let updates else {
             throw ClientError(
-                .processing, .notConfigured, "the system was started without a plan for pin updates"
+                .notConfigured,
+                "the system was started without a plan for pin updates"
             )
         }
-        guard lifecycle.admit() else { throw Self.notRunning }
-        defer { lifecycle.leave() }
+        guard calls.isRunning else { throw .notRunning }
         do throws(ClientError) {
-            let (bytes, chain) = try await askForPins(updates)
-            let new = try Self.pins { () throws(PinError) in
-                try updates.store.accept(bytes, now: self.options.clock())
+            let seen = SeenChain()
+            var options = CallOptions()
+            options.maximumResponseSize = SignedPinPolicy.maximumByteCount
+            options.attemptInterceptors = [seen]
+            let asked = CallTarget(
+                service: updates.target.name, method: HTTPRequest.Method.get.rawValue,
+                options: options, isBoxed: false, host: updates.target)
+            try await admitted(asked) { admission throws(ClientError) in
+                let bytes = try await self.askForPins(updates, for: admission)
+                let new = try Self.pins { () throws(PinError) in
+                    try updates.store.accept(bytes, now: self.options.clock())
+                }
+                let chain = await self.chainOfHost(updates, new, seen.chain)
+                try self.take(new, .fetched, updates, chain)
             }
-            let seen = await chainOfHost(updates, new, chain)
-            try take(new, .fetched, updates, seen)
         } catch {
             history.withLock { history in
                 var report = history.pinUpdate ?? PinUpdateReport()
@@ -99,7 +108,7 @@ extension NetworkSystem {
                 let pause = plan.pause(
                     afterFailures: failures, random: Double.random(in: 0..<1))
                 try? await Task.sleep(for: pause)
-                guard let self, self.lifecycle.isRunning, !Task.isCancelled else { return }
+                guard let self, self.calls.isRunning, !Task.isCancelled else { return }
                 _ = try? await self.updatePins()
             }
         }
@@ -107,45 +116,19 @@ extension NetworkSystem {
 
     // MARK: The steps
 
-    /// The document, and the verified chain of its host where pins were checked.
+    /// Asks for the document.
     private func askForPins(
-        _ updates: PinUpdates
-    ) async throws(ClientError) -> ([UInt8], [SeenCertificate]) {
-        let snapshot = box.snapshot
-        try snapshot.mode.simulation.act()
-        let policy = updates.plan.hostPolicy ?? snapshot.policy
-        if let policy, !engine.capabilities.pinsPublicKeys,
-            policy.decision(for: updates.host, isSecure: true, now: options.clock()).isPinned
-        {
+        _ updates: PinUpdates, for admission: Admission
+    ) async throws(ClientError) -> [UInt8] {
+        let response = try await send(
+            admission.request(.get, to: updates.url, fields: [:], body: []), for: admission)
+        guard response.status == 200 else {
             throw ClientError(
-                .processing, .engineCannotPin,
-                "the engine \(engine.capabilities.name) cannot check the pins of"
-                    + " \(updates.url.authority)")
+                .malformedResponse,
+                "\(updates.url.authority) answered \(response.status), wanted 200 and a"
+                    + " signed pin policy")
         }
-        var head = HTTPRequest(
-            method: .get, scheme: updates.url.scheme, authority: updates.url.authority,
-            path: updates.url.target)
-        if let userAgent = snapshot.settings.userAgent { head.headerFields[.userAgent] = userAgent }
-        var request = EngineRequest(head, policy: policy)
-        request.timeout = updates.plan.timeout
-        request.connectTimeout = updates.plan.timeout
-        request.maximumBodySize = SignedPinPolicy.maximumByteCount
-        request.connectTo = options.connectTo
-        do throws(TransportError) {
-            request.proxy = snapshot.proxies.proxy(for: try WebURL(head).origin)
-            let response = try await sendReporting(request)
-            let body = try await response.body.collect(limit: SignedPinPolicy.maximumByteCount)
-            let status = response.response.status.code
-            guard status == 200 else {
-                throw TransportError(
-                    .malformedResponse,
-                    "\(updates.url.authority) answered \(status), wanted 200 and a signed"
-                        + " pin policy")
-            }
-            return (body, response.peerChain)
-        } catch {
-            throw ClientError(error)
-        }
+        return response.body
     }
 
     /// The chain by which it is seen whether the new policy still reaches the document's host.
@@ -247,8 +230,21 @@ extension NetworkSystem {
             return try work()
         } catch {
             throw ClientError(
-                .processing, ClientError.Code(error.code.value), error.message,
+                ClientError.Code(error.code.value), error.message,
                 pinRefusal: error.refusal)
         }
+    }
+}
+
+/// Keeps the verified chain of the last response, if pins were checked.
+private final class SeenChain: AttemptInterceptor {
+    private let seen = Mutex<[SeenCertificate]>([])
+
+    var chain: [SeenCertificate] { seen.withLock { $0 } }
+
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+        let response = try await next(call)
+        seen.withLock { $0 = response.peerChain }
+        return response
     }
 }

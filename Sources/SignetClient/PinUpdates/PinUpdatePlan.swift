@@ -52,12 +52,14 @@ final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
     let url: RequestURL
     var host: HostName { url.origin.host }
+    /// The host as the pipeline calls it.
+    let target: SystemHost
     let store: PinUpdateStore
     private let task = LoopTask()
 
     init(_ plan: PinUpdatePlan) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
-            ClientError(.processing, .invalidPlan, "the plan for pin updates: \(what)")
+            ClientError(.invalidPlan, "the plan for pin updates: \(what)")
         }
         do throws(ClientError) {
             url = try RequestURL(plan.url)
@@ -69,6 +71,8 @@ final class PinUpdates: Sendable {
             throw invalid("its times are above zero")
         }
         self.plan = plan
+        target = try SystemHost(
+            "pin-updates", url: plan.url, timeout: plan.timeout, policy: plan.hostPolicy)
         store = PinUpdateStore(
             path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
     }

@@ -2,72 +2,72 @@ public import SignetRPC
 public import SignetTransport
 
 extension NetworkSystem {
-    /// Makes one REST request that says path, query and body by themselves.
+    /// Makes one REST request with a path, a query and a body of its own.
     ///
     /// - Parameters:
-    ///   - service: The service that answers; its adapter is one for REST.
     ///   - request: Method, path below the service's URL, query and body.
-    ///   - scenario: Whose limits hold; nil for the service's own.
-    ///   - isRepeatable: Whether the call does no harm where it reaches the server twice.
-    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
-    /// - Throws: `ClientError`; `unsupported-call` where the service is no REST service.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; `unsupported-call` if the service isn't a REST service.
     public func call(
-        _ service: Service, _ request: RESTRequest, scenario: Scenario? = nil,
-        isRepeatable: Bool = false, trace: CallTrace? = nil
+        _ request: RESTRequest, on service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
-            var admission = admission
-            admission.rules.isRepeatable = isRepeatable
-            let boxed = try admission.service.box(request)
-            return try await self.complete(boxed, at: admission.service.url, admission)
+        try await admitted(
+            CallTarget(service: service, method: request.method.rawValue, options: options)
+        ) { admission throws(ClientError) in
+            try await self.launches.run(.resource(request), for: admission) {
+                admission throws(ClientError) in
+                let boxed = try admission.service.box(request)
+                return try await self.complete(boxed, at: admission.service.url, for: admission)
+            }
         }
     }
 
     /// Sends fields and files as `multipart/form-data` (RFC 7578), files of any size in constant memory.
     ///
-    /// Where the service's requests are signed, each file is read twice, as with a stream of
-    /// `exchange(_:method:target:fields:body:scenario:trace:)`.
+    /// If the service's requests are signed, each file is read twice, as with a stream of
+    /// `exchange(_:method:target:fields:body:options:)`.
     ///
     /// - Parameters:
-    ///   - service: The service that answers; its adapter is one for REST.
-    ///   - request: Method, path and query; its body is not looked at.
     ///   - upload: Fields and files.
-    ///   - scenario: Whose limits hold; nil for the service's own.
-    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
-    /// - Throws: `ClientError`; also `invalid-params` for a name that cannot be said, `body-length`,
+    ///   - request: Method, path and query; its body is ignored.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; also `invalid-params` for a name that can't be expressed, `body-length`,
     ///   `body-failed`, `body-changed` and `body-not-replayable`.
     public func upload(
-        _ service: Service, _ request: RESTRequest, _ upload: MultipartUpload,
-        scenario: Scenario? = nil, trace: CallTrace? = nil
+        _ upload: MultipartUpload, with request: RESTRequest, to service: Service,
+        options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         let (contentType, body) = try Self.rpc { () throws(RPCError) in try upload.body() }
         return try await self.upload(
-            service, request, body, contentType: contentType, scenario: scenario, trace: trace)
+            body, contentType: contentType, with: request, to: service, options: options)
     }
 
     /// Sends bytes or a stream as they stand, of any size in constant memory.
     ///
     /// - Parameters:
-    ///   - service: The service that answers; its adapter is one for REST.
-    ///   - request: Method, path, query and fields; its body is not looked at.
-    ///   - body: What is sent; where requests are signed it is read twice.
-    ///   - contentType: What it is, a media type (RFC 9110, section 8.3.1).
-    ///   - scenario: Whose limits hold; nil for the service's own.
-    ///   - trace: Where attempts, redirects and timings are written down; nil for nowhere.
-    /// - Throws: `ClientError`; also `invalid-params` for what is no media type, `body-length`,
+    ///   - body: What is sent; if requests are signed it is read twice.
+    ///   - contentType: Its media type (RFC 9110, section 8.3.1).
+    ///   - request: Method, path, query and fields; its body is ignored.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; also `invalid-params` for an invalid media type, `body-length`,
     ///   `body-failed`, `body-changed` and `body-not-replayable`.
     public func upload(
-        _ service: Service, _ request: RESTRequest, _ body: RequestBody, contentType: String,
-        scenario: Scenario? = nil, trace: CallTrace? = nil
+        _ body: RequestBody, contentType: String, with request: RESTRequest, to service: Service,
+        options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
-        try await admitted(service, scenario, trace: trace) { admission throws(ClientError) in
+        try await admitted(
+            CallTarget(service: service, method: request.method.rawValue, options: options)
+        ) { admission throws(ClientError) in
             var request = request
             request.body = try Self.rpc { () throws(RPCError) in
                 try .bytes([], contentType: contentType)
             }
             let boxed = try admission.service.box(request)
             return try await self.complete(
-                boxed, streaming: body, at: admission.service.url, admission)
+                boxed, streaming: body, at: admission.service.url, for: admission)
         }
     }
 }
@@ -76,9 +76,7 @@ extension PreparedService {
     /// Boxes a request, where the service is one for REST.
     func box(_ request: RESTRequest) throws(ClientError) -> BoxedRequest {
         guard let adapter = adapter as? any RESTBoxing else {
-            throw ClientError(
-                .processing, ClientError.Code(RPCError.Code.unsupportedCall.value),
-                "the service's protocol knows no REST requests")
+            throw ClientError(.unsupportedCall, "the service's protocol knows no REST requests")
         }
         var request = request
         for (name, value) in configuration.commonParameters where request.query[name] == nil {

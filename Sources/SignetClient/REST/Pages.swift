@@ -10,7 +10,9 @@ extension NetworkSystem {
     /// struct Order: Decodable { var item: String }
     ///
     /// func printItems(with system: NetworkSystem) async throws {
-    ///     for try await page in system.pages("shop", RESTRequest(.get, "/orders"), by: .link()) {
+    ///     for try await page in system.pages(
+    ///         of: RESTRequest(.get, "/orders"), on: "shop", by: .link())
+    ///     {
     ///         for order in try page.result?.decode([Order].self) ?? [] { print(order.item) }
     ///     }
     /// }
@@ -20,14 +22,15 @@ extension NetworkSystem {
     /// than the limit is an error. So no server leads the program elsewhere, or keeps it for ever.
     ///
     /// - Parameters:
-    ///   - service: The service that answers; its adapter is one for REST.
-    ///   - request: The first page's request, with GET; with POST where the cursor stands in the body.
-    ///   - paging: How the list goes on.
-    ///   - scenario: Whose limits hold for each page; nil for the service's own.
+    ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - paging: How the list continues.
+    ///   - options: The options of each page's call.
     public func pages(
-        _ service: Service, _ request: RESTRequest, by paging: Paging, scenario: Scenario? = nil
+        of request: RESTRequest, on service: Service, by paging: Paging,
+        options: CallOptions = CallOptions()
     ) -> Pages {
-        Pages(system: self, service: service, request: request, paging: paging, scenario: scenario)
+        Pages(system: self, service: service, request: request, paging: paging, options: options)
     }
 }
 
@@ -42,7 +45,7 @@ public struct Pages: AsyncSequence, Sendable {
     fileprivate let service: Service
     fileprivate let request: RESTRequest
     fileprivate let paging: Paging
-    fileprivate let scenario: Scenario?
+    fileprivate let options: CallOptions
 
     /// Asks for page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -66,12 +69,12 @@ public struct Pages: AsyncSequence, Sendable {
             } else {
                 guard seen.insert(Array(step.name.utf8)).inserted else {
                     throw Pages.failure(
-                        .pagingLoop, "the list leads back to a page that was there before")
+                        .pagingLoop, message: "the list leads back to a page that was there before")
                 }
                 guard count < pages.paging.maximumPages else {
                     throw Pages.failure(
                         .tooManyPages,
-                        "the list goes on behind \(count) pages, which is the limit")
+                        message: "the list goes on behind \(count) pages, which is the limit")
                 }
             }
             let (reply, page, next) = try await pages.read(step)
@@ -115,7 +118,9 @@ extension Pages {
     fileprivate func read(
         _ step: PageStep
     ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
-        try await system.admitted(service, scenario) { admission throws(ClientError) in
+        let asked = CallTarget(
+            service: service, method: request.method.rawValue, options: options)
+        return try await system.admitted(asked) { admission throws(ClientError) in
             var request = request
             try NetworkSystem.rpc { () throws(RPCError) in
                 try paging.check(request)
@@ -133,7 +138,7 @@ extension Pages {
                 try base.appending(path: path)
             }
             let asked = try Self.webURL(url ?? base, boxed)
-            let reply = try await system.complete(boxed, at: base, admission)
+            let reply = try await system.complete(boxed, at: base, for: admission)
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { asked.target } else { "" }
             do throws(ClientError) {
@@ -165,16 +170,18 @@ extension Pages {
             next = try url.resolving(reference)
         } catch {
             throw Self.failure(
-                .pagingRefused, "the list's next page is no link to an http or https URL")
+                .pagingRefused, message: "the list's next page is no link to an http or https URL")
         }
         guard next.origin == url.origin else {
-            throw Self.failure(.pagingRefused, "the list's next page is of another origin")
+            throw Self.failure(.pagingRefused, message: "the list's next page is of another origin")
         }
         return .at(next)
     }
 
-    fileprivate static func failure(_ code: ClientError.Code, _ message: String) -> ClientError {
-        ClientError(.processing, code, message)
+    fileprivate static func failure(
+        _ code: ClientError.Code, message: String
+    ) -> ClientError {
+        ClientError(code, message)
     }
 
     private static func webURL(

@@ -93,8 +93,8 @@ public struct PinReportCounts: Sendable, Hashable {
 struct PreparedCollector: Sendable {
     let collector: PinReportCollector
     let url: RequestURL
-    /// The policy of `collector.pins`; nil if they are empty.
-    let policy: PinPolicy?
+    /// The collector as the pipeline calls it, with its own pins.
+    let host: SystemHost
 
     init(_ collector: PinReportCollector) throws(ClientError) {
         self.collector = collector
@@ -102,6 +102,7 @@ struct PreparedCollector: Sendable {
         guard url.scheme == "https" else {
             throw .refusedURL("the URL for pin reports must start with https://")
         }
+        let policy: PinPolicy?
         do throws(PinError) {
             policy =
                 collector.pins.isEmpty
@@ -110,5 +111,8 @@ struct PreparedCollector: Sendable {
         } catch {
             throw .refusedURL(error.message)
         }
+        host = try SystemHost(
+            "pin-reports", url: collector.url, timeout: collector.timeout, policy: policy,
+            isReport: true)
     }
 }

@@ -26,12 +26,11 @@ struct LogPinReportSink: PinReportSink {
     }
 }
 
-/// Sends reports to a collector through the system's engine, but past everything that reports.
+/// Sends reports to a collector through the system's pipeline. What becomes of them makes no report.
 struct HTTPPinReportSink: PinReportSink {
     let target: PreparedCollector
-    let engine: any HTTPEngine
     let box: SnapshotBox
-    let connectTo: [EngineRequest.ConnectTo]
+    let system: WeakSystem
 
     /// The most bytes of a collector's answer, which nobody reads.
     private static let answerLimit = 64 << 10
@@ -40,26 +39,26 @@ struct HTTPPinReportSink: PinReportSink {
 
     func receive(_ report: PinReport) async throws(PinError) {
         guard let body = target.collector.format.body(of: report) else { return }
-        guard !box.snapshot.mode.simulation.reachesNoHost else {
-            throw PinError(.reportFailed, "simulation.offline lets nothing out")
+        guard let system = system.object else {
+            throw PinError(.reportFailed, "the network system is gone")
         }
-        var head = HTTPRequest(
-            method: .post, scheme: target.url.scheme, authority: target.url.authority,
-            path: target.url.target)
-        head.headerFields[.contentType] = "application/json"
-        let policy = try policy()
-        var request = EngineRequest(head, body: body, policy: policy)
-        request.timeout = target.collector.timeout
-        request.connectTimeout = target.collector.timeout
-        request.maximumBodySize = Self.answerLimit
-        request.connectTo = connectTo
+        var host = target.host
+        host.policy = try policy()
+        var options = CallOptions()
+        options.maximumResponseSize = Self.answerLimit
+        let asked = CallTarget(
+            service: host.name, method: HTTPRequest.Method.post.rawValue, options: options,
+            isBoxed: false, host: host)
+        let url = target.url
         let status: Int
-        do throws(TransportError) {
-            request.proxy = box.snapshot.proxies.proxy(for: try WebURL(head).origin)
-            let response = try await engine.send(request)
-            status = response.response.status.code
-            // Read, so that the connection serves again.
-            _ = try? await response.body.collect(limit: Self.answerLimit)
+        do throws(ClientError) {
+            status = try await system.admitted(asked) { admission throws(ClientError) in
+                try await system.send(
+                    admission.request(
+                        .post, to: url, fields: [.contentType: "application/json"],
+                        body: RequestBody(body)), for: admission
+                ).status
+            }
         } catch {
             throw PinError(.reportFailed, "\(error.code.name): \(error.message)")
         }
@@ -70,11 +69,7 @@ struct HTTPPinReportSink: PinReportSink {
 
     /// The collector's own pins, or the policy's, under which unlisted hosts may be spoken to.
     private func policy() throws(PinError) -> PinPolicy {
-        let rules = (target.policy ?? box.snapshot.policy)?.rules ?? []
-        guard engine.capabilities.pinsPublicKeys || rules.isEmpty else {
-            throw PinError(
-                .reportFailed, "the engine \(engine.capabilities.name) cannot check pins")
-        }
-        return try PinPolicy(rules: rules, unlisted: .allow)
+        try PinPolicy(
+            rules: (target.host.policy ?? box.snapshot.policy)?.rules ?? [], unlisted: .allow)
     }
 }

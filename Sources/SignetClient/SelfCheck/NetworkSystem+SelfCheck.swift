@@ -24,10 +24,10 @@ extension NetworkSystem {
         var run = SelfCheckRun(now: now ?? UnixTime.now())
         let snapshot = box.snapshot
         run.report.add(
-            "system", "network system", lifecycle.isRunning ? .good : .bad,
-            lifecycle.isRunning
+            "system", "network system", calls.isRunning ? .good : .bad,
+            calls.isRunning
                 ? "takes calls; \(snapshot.services.count) services" : "is shut down",
-            remedy: lifecycle.isRunning ? nil : "start another")
+            remedy: calls.isRunning ? nil : "start another")
         run.checkPrimitives()
         run.report.add("libcurl", engine.capabilities.name, .good, "carries the calls")
         if let keys = snapshot.keys {

@@ -66,16 +66,13 @@ public struct SelfCheckProject: Sendable, Hashable {
             bytes = try PrivateFile.readTrusted(file, limit: 1 << 20)
         } catch {
             throw ClientError(
-                .processing,
-                error.kind == .permissions
-                    ? ClientError.Code(.usage("project-file-permissions")) : .unreadableFile,
+                error.kind == .permissions ? .projectFilePermissions : .unreadableFile,
                 error.message)
         }
         do throws(Invalid) {
             try self.init(parsing: bytes, folder: Self.folder(of: file))
         } catch {
-            throw ClientError(
-                .processing, ClientError.Code(.malformedInput), "\(file): \(error.problem)")
+            throw ClientError(.malformedInput, "\(file): \(error.problem)")
         }
     }
 

@@ -1,26 +1,17 @@
 internal import HTTPTypes
 internal import SignetBase
 internal import SignetJSON
-internal import SignetRPC
-internal import SignetTransport
 internal import SignetVault
 
-/// What a configuration says about calls to every service: limits of scenarios, repeating, checks.
+/// What a configuration says about calls to every service: limits of scenarios, retries, checks.
 struct CallSettings: Sendable {
-    private var connectTimeout: Duration?
-    private var timeouts: [Scenario: Duration] = [:]
-    private var attempts: [Scenario: Int] = [:]
-    private var maximumResponseSize: Int?
+    private var scenarios: [Scenario: CallOptions] = [:]
+    /// The options of all calls.
+    private(set) var options = CallOptions()
     let userAgent: String?
-    let retry: RetryPolicy
-    let checks: ResponseChecks
 
     /// The defaults, for services that are given as values.
-    init() {
-        userAgent = nil
-        retry = RetryPolicy()
-        checks = ResponseChecks()
-    }
+    init() { userAgent = nil }
 
     /// Reads the keys; the article ConfigurationKeys lists them.
     ///
@@ -34,9 +25,9 @@ struct CallSettings: Sendable {
             }
             // The one time limit that is no scenario's.
             if name == "connect" {
-                connectTimeout = timeout
+                options.connectTimeout = timeout
             } else {
-                timeouts[Scenario(name)] = timeout
+                scenarios[Scenario(name), default: CallOptions()].timeout = timeout
             }
         }
         for name in reader.names(after: "attempts.") {
@@ -44,90 +35,43 @@ struct CallSettings: Sendable {
             guard (1...10).contains(count) else {
                 throw reader.invalid("attempts.\(name)", "is not in 1...10")
             }
-            attempts[Scenario(name)] = count
+            scenarios[Scenario(name), default: CallOptions()].attempts = count
         }
         if let size = try reader.read("responseChecks.maximumBytes", Int.self) {
             guard size > 0 else {
                 throw reader.invalid("responseChecks.maximumBytes", "is not above zero")
             }
-            maximumResponseSize = size
+            options.maximumResponseSize = size
         }
         userAgent = try reader.read("app.userAgent", String.self)
         if let userAgent, !HTTPField.isValidValue(userAgent) {
             throw reader.invalid("app.userAgent", "is no value of an HTTP field")
         }
-        retry = try RetryPolicy(reader)
-        checks = try ResponseChecks(reader)
+        options.retry = try RetryPolicy(reader)
+        options.checks = try BusinessCodeCheck(reader).map { [$0] }
     }
 
-    /// The rules of one call; a scenario's own win over the service's.
+    /// The options of a scenario.
     ///
-    /// - Throws: `unknown-scenario` where the configuration says nothing of the scenario.
-    func rules(
-        of service: ServiceConfiguration, in scenario: Scenario?, maximumResponseSize limit: Int
-    ) throws(ClientError) -> CallRules {
-        var rules = CallRules(
-            timeout: service.timeout, attempts: service.attempts,
-            maximumResponseSize: min(limit, maximumResponseSize ?? limit), retry: retry,
-            redirects: service.redirects)
-        // A remote procedure's call is its body: as GET it would be another request.
-        if service.payloadProtocol != .rest { rules.redirects.changesMethod = false }
-        if let scenario {
-            let (timeout, count) = (timeouts[scenario], attempts[scenario])
-            guard timeout != nil || count != nil else {
-                throw ClientError(
-                    .processing, .unknownScenario,
-                    "the configuration has neither timeouts.\(scenario) nor attempts.\(scenario)")
-            }
-            rules.timeout = timeout ?? rules.timeout
-            rules.attempts = count ?? rules.attempts
-        }
-        rules.connectTimeout = connectTimeout
-        return rules
-    }
-}
-
-/// The limits of one call.
-struct CallRules: Sendable {
-    /// Of one attempt.
-    var timeout: Duration
-    var connectTimeout: Duration?
-    var attempts: Int
-    /// In bytes.
-    var maximumResponseSize: Int
-    var retry: RetryPolicy
-    var redirects: RedirectPolicy
-    /// Whether the call may reach the server twice.
-    var isRepeatable = false
-    /// The end of all attempts together.
-    var deadline: ContinuousClock.Instant?
-
-    /// The time that an attempt which begins now may take.
-    ///
-    /// - Throws: `timeout` where the deadline has passed.
-    func timeLeft() throws(ClientError) -> Duration {
-        guard let deadline else { return timeout }
-        let left = deadline - .now
-        guard left > .zero else {
+    /// - Throws: `unknown-scenario` if the configuration says nothing of the scenario.
+    func options(of scenario: Scenario) throws(ClientError) -> CallOptions {
+        guard let options = scenarios[scenario] else {
             throw ClientError(
-                .noReply, ClientError.Code(.timeout), "the time for all attempts has passed")
+                .unknownScenario,
+                "the configuration has neither timeouts.\(scenario) nor"
+                    + " attempts.\(scenario)")
         }
-        return min(timeout, left)
+        return options
     }
 }
 
-/// When a call is tried again, and after which pause.
-struct RetryPolicy: Sendable {
-    private var statusCodes: Set<Int> = []
-    private var firstPause = Duration.milliseconds(100)
-    private var longestPause = Duration.seconds(5)
-
-    /// Only what cannot have reached the server is tried again.
-    init() {}
-
+extension RetryPolicy {
     /// Reads `retry.statusCodes`, `retry.firstPause` and `retry.longestPause`.
     init(_ reader: SettingsReader) throws(ClientError) {
-        for code in try reader.read("retry.statusCodes", [JSONValue].self) ?? [] {
+        self.init()
+        let codes = try reader.read("retry.statusCodes", [JSONValue].self)
+        if codes != nil { statusCodes = [] }
+        for code in codes ?? [] {
             guard let status = code.number?.int64, (400...599).contains(status) else {
                 throw reader.invalid("retry.statusCodes", "holds what is no status of 400...599")
             }
@@ -140,72 +84,23 @@ struct RetryPolicy: Sendable {
             throw reader.invalid("retry.longestPause", "is below retry.firstPause")
         }
     }
-
-    /// The pause before the next attempt: doubled with each, and up to half of it at random, so
-    /// that many clients do not come back at once.
-    func pause(after attempt: Int) -> Duration {
-        let whole = min(longestPause, firstPause * (1 << min(attempt - 1, 16)))
-        return whole * Double.random(in: 0.5...1)
-    }
-
-    /// Whether a method does no more when it comes twice (RFC 9110, section 9.2.2).
-    static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-        [.get, .head, .options, .put, .delete].contains(method)
-    }
-
-    /// The pause that a reply is worth, or nil where it is final.
-    ///
-    /// A call that may have reached the server is repeated only where its HTTP method is idempotent
-    /// (RFC 9110, section 9.2.2) or the program says so. A server that asks for a longer pause than
-    /// the longest is not asked again.
-    func pause(
-        after attempt: Int, of request: HTTPRequest, isRepeatable: Bool, reply: RawResponse
-    ) -> Duration? {
-        guard statusCodes.contains(reply.status) else { return nil }
-        guard isRepeatable || Self.isIdempotent(request.method) else { return nil }
-        let pause = pause(after: attempt)
-        guard let text = reply.fields[.retryAfter] else { return pause }
-        guard let seconds = Int(text), seconds >= 0 else { return pause }
-        return .seconds(seconds) > longestPause ? nil : max(pause, .seconds(seconds))
-    }
 }
 
-/// Which replies that the protocol calls good are failures all the same.
-struct ResponseChecks: Sendable {
-    private var codePath: [String] = []
-    private var goodCodes: [JSONValue] = []
-
-    /// Nothing is checked.
-    init() {}
-
-    /// Reads `responseChecks.codeField` and `responseChecks.goodCodes`.
-    init(_ reader: SettingsReader) throws(ClientError) {
-        guard let path = try reader.read("responseChecks.codeField", String.self) else { return }
-        codePath = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard !codePath.contains("") else {
+extension BusinessCodeCheck {
+    /// Reads `responseChecks.codeField` and `responseChecks.goodCodes`; nil without the first one.
+    fileprivate init?(_ reader: SettingsReader) throws(ClientError) {
+        guard let field = try reader.read("responseChecks.codeField", String.self) else {
+            return nil
+        }
+        guard !field.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
             throw reader.invalid(
                 "responseChecks.codeField", "is no member's name, or names joined by points")
         }
-        goodCodes = try reader.read("responseChecks.goodCodes", [JSONValue].self) ?? []
-        guard !goodCodes.isEmpty else {
+        let codes = try reader.read("responseChecks.goodCodes", [JSONValue].self) ?? []
+        guard !codes.isEmpty else {
             throw reader.invalid(
                 "responseChecks.goodCodes", "lists nothing beside responseChecks.codeField")
         }
-    }
-
-    /// Step 12: a result whose business code is none of the good ones is the service's error. A
-    /// result without the code passes.
-    ///
-    /// - Throws: `business-code` of kind `service`.
-    func check(_ reply: UnboxedResponse) throws(ClientError) {
-        guard !codePath.isEmpty, let result = reply.result else { return }
-        var code: JSONValue? = result.value
-        for name in codePath { code = code?[name] }
-        guard let code, !goodCodes.contains(code) else { return }
-        let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
-        throw ClientError(
-            .service, .businessCode,
-            "the reply's \(codePath.joined(separator: "."))\(found) is none of responseChecks.goodCodes",
-            status: reply.status)
+        self.init(field: field, goodCodes: codes)
     }
 }

@@ -39,13 +39,13 @@ struct PreparedService: Sendable {
         }
         guard let keys else {
             throw ClientError(
-                .processing, .invalidService,
+                .invalidService,
                 "service \(service) signs with key \(signing.keyID), but no key set was given")
         }
         do {
             self.signer = try signing.signer(of: keys)
         } catch {
-            throw ClientError(error.kind, error.code, "service \(service): \(error.message)")
+            throw ClientError(error.code, "service \(service): \(error.message)")
         }
     }
 }
@@ -64,13 +64,13 @@ extension ServiceConfiguration.Signing {
             (options.settings, options.fieldTypes) = try scheme.split(settings)
             return try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options)
         } catch let error as KeyError {
-            throw ClientError(.processing, ClientError.Code(error.code.value), error.message)
+            throw ClientError(ClientError.Code(error.code.value), error.message)
         } catch let error as SigningError {
             throw ClientError(error)
         } catch let error as FileFailure {
-            throw ClientError(.processing, .unreadableFile, error.description)
+            throw ClientError(.unreadableFile, error.description)
         } catch {
-            throw ClientError(.processing, .invalidService, "it cannot sign")
+            throw ClientError(.invalidService, "it cannot sign")
         }
     }
 }
@@ -98,9 +98,7 @@ struct FrozenRequest: Sendable {
         } catch let error as ClientError {
             throw error
         } catch {
-            throw ClientError(
-                .processing, ClientError.Code(TransportError.Code.bodyFailed.value),
-                "it cannot be signed")
+            throw ClientError(.bodyFailed, "it cannot be signed")
         }
     }
 

@@ -44,12 +44,14 @@ public struct ServiceConfiguration: Sendable {
     /// How long one attempt may take, from the first name look-up to the last byte of the reply
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
-    /// How often a call is tried where no byte of it can have reached the server (integer
-    /// `services.NAME.attempts`, 1...10).
+    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`
+    /// says which calls are sent again. Defaults to 3.
     public var attempts: Int
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()
+    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`.
+    public var options = CallOptions()
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
 
@@ -57,7 +59,7 @@ public struct ServiceConfiguration: Sendable {
     public init(
         baseURL: String, payloadProtocol: PayloadProtocol, signing: Signing? = nil,
         pins: [Pin] = [], commonFields: HTTPFields = [:],
-        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 1
+        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 3
     ) {
         self.baseURL = baseURL
         self.payloadProtocol = payloadProtocol
@@ -71,6 +73,13 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
+    /// The options of the service's level.
+    var levelOptions: CallOptions {
+        var level = CallOptions()
+        (level.timeout, level.attempts, level.redirects) = (timeout, attempts, redirects)
+        return level.merging(options)
+    }
+
     /// Reads every service of a configuration.
     ///
     /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot. With

@@ -62,6 +62,6 @@ struct SettingsReader {
 
     /// The error of a key.
     func invalid(_ name: String, _ what: String) -> ClientError {
-        ClientError(.processing, code, "\(prefix)\(name) \(what)")
+        ClientError(code, "\(prefix)\(name) \(what)")
     }
 }

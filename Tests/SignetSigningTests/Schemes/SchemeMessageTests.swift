@@ -369,6 +369,6 @@ import Testing
         // In one choice only is as good as not at all.
         document["settings"] = ["all": ["enum": ["yes"]]]
         document["text"] = [["when": ["all": "yes"], "is": "{nonce}{body}"], ["is": "{body}"]]
-        #expect(try reasons()[0] == "missing-nonce")
+        #expect(try reasons()[0] == "unsupported-option")
     }
 }

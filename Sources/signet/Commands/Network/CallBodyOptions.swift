@@ -134,12 +134,15 @@ struct CallBodyOptions: ParsableArguments {
             case .bytes(let body):
                 var request = request
                 request.body = body
-                return try await system.call(service, request, trace: trace)
+                return try await system.call(
+                    request, on: service, options: .init(trace: trace))
             case .stream(let body, let contentType):
                 return try await system.upload(
-                    service, request, body, contentType: contentType, trace: trace)
+                    body, contentType: contentType, with: request, to: service,
+                    options: .init(trace: trace))
             case .upload(let upload):
-                return try await system.upload(service, request, upload, trace: trace)
+                return try await system.upload(
+                    upload, with: request, to: service, options: .init(trace: trace))
             }
         }
     }

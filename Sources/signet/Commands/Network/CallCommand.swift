@@ -94,7 +94,8 @@ struct CallCommand: AsyncParsableCommand {
             let (reply, more) = try await sent(given, describedBy: described, through: adapter()) {
                 system, service, described, trace in
                 let checked = try calls.map { try described?.checked($0) ?? $0 }
-                return try await system.batch(service, checked, trace: trace)
+                return try await system.batch(
+                    checked, on: service, options: .init(trace: trace))
             }
             return try tell(reply, with: more)
         }
@@ -106,7 +107,7 @@ struct CallCommand: AsyncParsableCommand {
         let (reply, more) = try await sent(given, describedBy: described, through: adapter) {
             system, service, described, trace in
             let call = description.discovers ? try self.call(given, describedBy: described) : call
-            return try await system.call(service, call, trace: trace)
+            return try await system.call(call, on: service, options: .init(trace: trace))
         }
         try tell(reply, with: more)
     }

@@ -64,20 +64,11 @@ struct CallDescriptionOptions: ParsableArguments {
     static func discover(
         _ service: Service, by system: NetworkSystem
     ) async throws -> ServiceDescription {
-        let reply = try await system.call("rpc.discover", of: service)
+        let reply = try await system.call(RPCCall("rpc.discover"), on: service)
         do {
             return try ServiceDescription(parsing: reply.result?.bytes ?? [])
         } catch {
             throw ToolError(.malformedResponse, error.message)
         }
-    }
-}
-
-extension NetworkSystem {
-    /// Calls a method without parameters.
-    fileprivate func call(
-        _ method: RPCMethod, of service: Service
-    ) async throws(ClientError) -> UnboxedResponse {
-        try await call(service, RPCCall(method))
     }
 }

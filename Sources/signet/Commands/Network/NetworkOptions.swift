@@ -157,13 +157,10 @@ struct CallOptions: ParsableArguments {
 }
 
 extension KeySet {
-    /// The set's only usable key that signs, if no `--key-id` names one.
+    /// The set's only key that signs, if no `--key-id` names one. An expired key counts: which key signs must
+    /// not change with the time.
     func onlySigningKey() throws(ToolError) -> Key {
-        let all = keys.filter { $0.kind != .vault && $0.isPrivate }
-        let now = UnixTime.now()
-        let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
-        // Signing names what is wrong with the only key.
-        let candidates = usable.isEmpty ? all : usable
+        let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
         guard let key = candidates.first, candidates.count == 1 else {
             let ids = candidates.map { "\"\(printable($0.id))\"" }.joined(separator: ", ")
             throw .usage(
@@ -187,7 +184,7 @@ func withNetworkSystem<Result>(
     let signer = try call.signing()
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
-        timeout: network.timeout)
+        timeout: network.timeout, attempts: 1)
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()

@@ -90,7 +90,7 @@ struct SendCommand: AsyncParsableCommand {
             ) { system, service in
                 try await system.exchange(
                     service, method: head.method, target: head.path ?? "/",
-                    fields: head.headerFields, body: body, trace: trace)
+                    fields: head.headerFields, body: body, options: .init(trace: trace))
             }
         }
         var object = describe(reply)
@@ -122,7 +122,8 @@ struct SendCommand: AsyncParsableCommand {
                 call: options
             ) { system, service in
                 try await system.download(
-                    service, target: head.path ?? "/", to: path, wanted, trace: trace)
+                    service, target: head.path ?? "/", to: path, with: wanted,
+                    options: .init(trace: trace))
             }
         }
         var object: JSONObject = [

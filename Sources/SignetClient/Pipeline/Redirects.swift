@@ -7,39 +7,53 @@ internal import SignetSigning
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// One attempt: the request, and those that redirects lead to, all within one time limit. Each is
-    /// signed anew as long as the call has not left its origin.
+    /// Stages 5b and 5c of one attempt: the request, and those that redirects lead to, all within one time
+    /// limit. Each is signed again while the call has not left its origin.
     ///
-    /// - Parameter chain: Begun with the request; keeps what was followed, also where an error ends it.
-    func exchange(
-        _ request: FrozenRequest, for admission: Admission, _ chain: inout RedirectChain
-    ) async throws(ClientError) -> RawResponse {
-        var request = request
+    /// - Returns: The final response, whose body has not been read.
+    func follow(
+        _ call: OutgoingCall, with reader: any ResponseReader, noting attempt: Attempt,
+        for admission: Admission
+    ) async throws(ClientError) -> EngineResponse {
+        attempt.endHop(in: admission.log)
+        var chain: RedirectChain
+        do throws(TransportError) {
+            chain = try RedirectChain(call.request, policy: admission.rules.redirects)
+        } catch {
+            throw ClientError(error)
+        }
+        var body = call.body
         var timeout = try admission.rules.timeLeft()
         let end = ContinuousClock.now + timeout
-        admission.trace?.begin()
         while true {
+            let request = FrozenRequest(head: try await reader.prepare(chain.request), body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
             let signed = try await signed(request, by: signer)
-            let reply = try await send(
-                signed, isSigned: signer != nil, for: admission, within: timeout)
+            let opened = try await open(
+                signed, isSigned: signer != nil, for: admission, within: timeout,
+                limit: reader.limit)
+            attempt.begin(opened, method: request.head.method)
             let redirect = try follow(
-                HTTPResponse(status: .init(code: reply.status), headerFields: reply.fields),
-                to: request, sentAs: signed, for: admission, &chain)
-            guard let redirect else { return reply }
-            request.head = chain.request
-            if !redirect.keepsBody { request.body = [] }
+                opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
+            guard let redirect else { return opened.reply }
+            attempt.noteRedirect()
+            // Read, so that the connection serves again; it says nothing.
+            _ = try? await opened.reply.body.collect(limit: Self.redirectLimit)
+            attempt.endHop(in: admission.log)
+            if !redirect.keepsBody { body = [] }
             timeout = end - .now
         }
     }
+
+    private static var redirectLimit: Int { 64 << 10 }
 
     /// The redirect that a reply is, where it is followed; nil where the reply is the answer.
     ///
     /// - Parameter signed: What became of the request before it was sent.
     /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.
-    func follow(
+    private func follow(
         _ response: HTTPResponse, to request: FrozenRequest, sentAs signed: FrozenRequest,
-        for admission: Admission, _ chain: inout RedirectChain
+        for admission: Admission, in chain: inout RedirectChain
     ) throws(ClientError) -> Redirect? {
         let redirect: Redirect?
         do throws(TransportError) {
@@ -47,14 +61,14 @@ extension NetworkSystem {
                 response,
                 body: request.body.length == 0
                     ? .none : request.body.isReplayable ? .replayable : .once,
-                pins: admission.snapshot.policy, now: UnixTime.now(),
+                pins: admission.policy, now: UnixTime.now(),
                 droppingParameters: signed.parametersAdded(to: request))
         } catch {
-            reportRefusedRedirect(error)
+            if admission.reportsPins { reportRefusedRedirect(error) }
             throw ClientError(error, status: response.status.code)
         }
         guard let redirect else { return nil }
-        admission.trace?.add(redirect)
+        admission.log.add(redirect)
         logger.debug(
             "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
         try admission.snapshot.urlRules.check(
@@ -62,7 +76,7 @@ extension NetworkSystem {
         return redirect
     }
 
-    func signed(
+    private func signed(
         _ request: FrozenRequest, by signer: MessageSigner?
     ) async throws(ClientError) -> FrozenRequest {
         guard let signer else { return request }
@@ -82,14 +96,5 @@ extension FrozenRequest {
         guard let path = head.path, let mark = path.firstIndex(of: "?") else { return [] }
         let pairs = path[path.index(after: mark)...].split(separator: "&")
         return Set(pairs.map { String($0.prefix { $0 != "=" }) })
-    }
-}
-
-extension ClientError {
-    /// Why a reply that redirects was not followed.
-    fileprivate init(_ error: TransportError, status: Int) {
-        self.init(
-            error.pinRefusal == nil ? .status : .noReply, Code(error.code.value), error.message,
-            status: status, pinRefusal: error.pinRefusal)
     }
 }

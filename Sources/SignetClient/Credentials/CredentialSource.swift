@@ -1,0 +1,61 @@
+public import HTTPTypes
+
+/// A credential: the fields that each request of a call carries, such as Authorization. It is never
+/// printed.
+public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The fields. They replace fields of the same names.
+    public let fields: HTTPFields
+
+    /// Creates a credential.
+    public init(fields: HTTPFields) { self.fields = fields }
+
+    /// Creates a credential with the field `Authorization: Bearer TOKEN` (RFC 6750).
+    public static func bearer(_ token: String) -> Credential {
+        Credential(fields: [.authorization: "Bearer \(token)"])
+    }
+
+    /// Without the fields' values.
+    public var description: String { "Credential(redacted)" }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Where the credentials of calls come from: asked before the first call, and again after a server has
+/// rejected a credential with the status 401.
+///
+/// The system asks once, however many calls wait, and keeps the credential for later calls of the same
+/// service and scope. A call whose credential was rejected is sent once more with a new one; a 401 to that
+/// is final. If the source fails, nothing is sent. A source may make calls through the same system: calls
+/// of the service and scope that are being refreshed carry no credential then.
+///
+/// ```swift
+/// struct SessionToken: CredentialSource {
+///     let system: NetworkSystem
+///     let scope: String  // the user
+///
+///     func credential(
+///         replacing old: Credential?, for call: CallIdentity
+///     ) async throws -> Credential {
+///         let reply = try await system.call(RPCCall("session.renew"), on: "login")
+///         return .bearer(reply.result?.value.string ?? "")
+///     }
+/// }
+/// ```
+public protocol CredentialSource: Sendable {
+    /// Whose credentials these are. Calls of different scopes never share a credential or a response.
+    var scope: String { get }
+
+    /// Returns a credential.
+    ///
+    /// - Parameters:
+    ///   - old: The credential that the server rejected; nil if there was none.
+    ///   - call: The call that asked first.
+    /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get the
+    ///   type's name, with the code `credential-failed`.
+    func credential(replacing old: Credential?, for call: CallIdentity) async throws -> Credential
+}
+
+extension CredentialSource {
+    /// The one scope of a program that acts for one user.
+    public var scope: String { "" }
+}

@@ -1,0 +1,165 @@
+package import SignetBase
+public import SignetJSON
+public import SignetRPC
+internal import SignetSigning
+package import SignetTransport
+internal import SignetVault
+
+/// An error of the network system: why a call has no value to return.
+///
+/// The message says what was found, what was expected and where. It never contains a key, a
+/// signature, a value of the configuration or the `data` of a remote error.
+///
+/// ```swift
+/// func printOrders(with system: NetworkSystem) async {
+///     do throws(ClientError) {
+///         print(try await system.call(RPCCall("orders.list"), on: "orders").status)
+///     } catch {
+///         switch error.kind {
+///         case .noResponse: print("no response")
+///         case .refused: print(error.message)
+///         case .malformed, .local: print(error.code)
+///         }
+///     }
+/// }
+/// ```
+public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The four kinds of failure. A code has one kind, wherever the failure is noticed.
+    public enum Kind: String, Sendable, Hashable {
+        /// No response, or only a part of one: name, connection, TLS, pins, timeout, cut off.
+        case noResponse = "no-response"
+        /// The server refused: a status that isn't 2xx, an RPC error or a business code.
+        case refused
+        /// The server sent what its protocol forbids, or too much.
+        case malformed
+        /// The program, its configuration or this machine is the cause, or the caller cancelled.
+        case local
+    }
+
+    /// The code of a failure, as the tool prints it.
+    ///
+    /// New codes may be added, so a `switch` needs a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        package let value: ErrorCode
+
+        package init(_ value: ErrorCode) { self.value = value }
+
+        /// The code in kebab-case, as in the tool's `--json` output.
+        public var name: String { value.name }
+
+        /// The kind of every failure with this code.
+        public var kind: Kind {
+            if Self.withoutResponse.contains(name) { return .noResponse }
+            if Self.ofRefusals.contains(name) { return .refused }
+            return Self.ofMalformedResponses.contains(name) ? .malformed : .local
+        }
+
+        /// The name.
+        public var description: String { name }
+
+        private static let withoutResponse: Set<String> = [
+            "name", "connect", "tls", "pin-mismatch", "unlisted-host", "policy-expired",
+            "cleartext-to-pinned-host", "timeout", "cut-off", "proxy", "proxy-refused",
+            "proxy-authentication",
+        ]
+        private static let ofRefusals: Set<String> = [
+            "rpc-error", "http-status", "business-code", "redirect-refused", "redirect-loop",
+            "too-many-redirects",
+        ]
+        private static let ofMalformedResponses: Set<String> = [
+            "malformed-reply", "reply-too-large", "unsupported-encoding", "batch-incomplete",
+            "type-mismatch", "wrong-digest", "paging-refused", "paging-loop", "too-many-pages",
+            "malformed-update", "update-expired", "update-not-yet-valid",
+        ]
+    }
+
+    /// The code.
+    public let code: Code
+    /// One line for people.
+    public let message: String
+    /// The HTTP status, if a response arrived.
+    public let status: Int?
+    /// The error that the service responded with, if it did.
+    public let serverError: RPCServerError?
+    /// The error's description in `application/problem+json` (RFC 9457), if the response has one.
+    public let problem: ProblemDetails?
+    /// The response's body if its status isn't 2xx and it isn't a response of the protocol. It is
+    /// never printed.
+    public let replyBody: [UInt8]
+    /// The details of a pin policy's refusal, if a policy refused the host.
+    public let pinRefusal: PinRefusal?
+    /// The call that failed; nil for an error of the system itself.
+    public private(set) var call: CallIdentity?
+    /// The call's URL without its query, if the call got that far.
+    public private(set) var url: String?
+    /// The number of the call's attempts; 0 if it failed before the first one.
+    public private(set) var attempts = 0
+
+    package init(
+        _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
+        problem: ProblemDetails? = nil, replyBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.serverError = serverError
+        self.problem = problem
+        self.replyBody = replyBody
+        self.pinRefusal = pinRefusal
+    }
+
+    /// The kind of the failure, which its code decides.
+    public var kind: Kind { code.kind }
+
+    /// Code and message.
+    public var description: String { "\(code.name): \(message)" }
+
+    /// Code, message, status, URL and attempts; not the response's body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code.name, "message": message, "status": status as Any, "url": url as Any,
+                "attempts": attempts,
+            ])
+    }
+
+    /// Decodes the body of an error response, for an API whose errors have a shape of their own.
+    ///
+    /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
+    public func decodeReply<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
+        try StrictJSONDecoder().decode(type, from: replyBody)
+    }
+
+    /// Returns the error with the call that it belongs to, unless it belongs to one already.
+    func of(_ call: CallIdentity, url: String?, attempts: Int) -> ClientError {
+        guard self.call == nil else { return self }
+        var error = self
+        (error.call, error.url, error.attempts) = (call, url, attempts)
+        return error
+    }
+
+    /// Whether the server can't have seen the call, so that a retry does nothing twice.
+    var neverReachedTheServer: Bool { [.name, .connect, .proxy].contains(code) }
+}
+
+extension ClientError {
+    init(_ error: VaultError) {
+        self.init(Code(error.code.value), error.message)
+    }
+
+    package init(_ error: TransportError, status: Int? = nil) {
+        self.init(
+            Code(error.code.value), error.message, status: status, pinRefusal: error.pinRefusal)
+    }
+
+    init(_ error: SigningError) {
+        self.init(Code(error.code.value), error.message)
+    }
+
+    package init(_ error: RPCError) {
+        self.init(
+            Code(error.code.value), error.message, status: error.status,
+            serverError: error.server, problem: error.problem, replyBody: error.body)
+    }
+}

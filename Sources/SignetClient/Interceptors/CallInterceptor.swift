@@ -1,0 +1,101 @@
+public import HTTPTypes
+public import SignetRPC
+public import SignetTransport
+
+/// A request on its way, as interceptors see it.
+public struct OutgoingCall: Sendable {
+    /// Which call it is.
+    public let identity: CallIdentity
+    /// The call's merged options.
+    public let options: CallOptions
+    /// The number of the attempt, from 1; nil around the whole call.
+    public let attempt: Int?
+    /// The method, URL and fields. The scheme and the host can't be changed.
+    public var request: HTTPRequest
+    /// The body. `isReplayable` says whether it can be sent again.
+    public var body: RequestBody
+
+    func with(attempt: Int) -> OutgoingCall {
+        OutgoingCall(
+            identity: identity, options: options, attempt: attempt, request: request, body: body)
+    }
+}
+
+/// Code that runs around a call, before its attempts.
+///
+/// An interceptor may change the request, change the response, look at errors, respond itself, or call
+/// `next` again if the body is replayable. Interceptors run in the order in which they are declared:
+/// those of the system first, then those of the service, the endpoint and the call.
+///
+/// The response's body is what the server sent, before it is unboxed. For a download it is empty, and
+/// only an own response (without `next`) is written to the file.
+///
+/// ```swift
+/// struct Timing: CallInterceptor {
+///     func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+///         let start = ContinuousClock.now
+///         defer { print(call.identity.method, ContinuousClock.now - start) }
+///         return try await next(call)
+///     }
+/// }
+/// ```
+public protocol CallInterceptor: Sendable {
+    /// Handles a call.
+    ///
+    /// - Throws: A `ClientError` is passed on. Of any other error the caller gets the type's name, with
+    ///   the code `interceptor-failed`.
+    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse
+}
+
+/// Code that runs around each attempt, before the attempt is signed.
+///
+/// It sees the response when the header has arrived, after redirects; the body can be read once.
+///
+/// ```swift
+/// struct RequestNumber: AttemptInterceptor {
+///     func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+///         var call = call
+///         call.request.headerFields[.init("X-Attempt")!] = "\(call.attempt ?? 0)"
+///         return try await next(call)
+///     }
+/// }
+/// ```
+public protocol AttemptInterceptor: Sendable {
+    /// Handles an attempt.
+    ///
+    /// - Throws: As `CallInterceptor.intercept(_:next:)`.
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse
+}
+
+/// The rest of the pipeline around a call: `try await next(call)`.
+public struct NextCall: Sendable {
+    private let step: NextStep<RawResponse>
+
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> RawResponse) {
+        step = NextStep(send)
+    }
+
+    /// Sends the call on.
+    ///
+    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read again;
+    ///   `refused-url` if the scheme or the host was changed.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
+        try await step(call)
+    }
+}
+
+/// The rest of the pipeline around an attempt: `try await next(call)`.
+public struct NextAttempt: Sendable {
+    private let step: NextStep<EngineResponse>
+
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse) {
+        step = NextStep(send)
+    }
+
+    /// Sends the attempt on.
+    ///
+    /// - Throws: As `NextCall.callAsFunction(_:)`.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
+        try await step(call)
+    }
+}

@@ -1,0 +1,119 @@
+public import HTTPTypes
+public import SignetTransport
+
+/// The settings of a call: of one call, or of all calls of an endpoint, a service or a system.
+///
+/// Options are merged in this order; the later one wins: the configuration,
+/// `NetworkSystem.Options.callOptions`, the service, the scenario, the endpoint, the call. A value that
+/// isn't set is inherited. `NetworkSystem.callOptions(for:merging:)` returns the merged options.
+///
+/// ```swift
+/// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
+/// options.deadline = .seconds(3)
+/// options.fields[.acceptLanguage] = "en"
+/// ```
+public struct CallOptions: Sendable {
+    /// The time for all work of the call: every attempt and pause, and interceptors. By default there is
+    /// no limit besides that of each attempt.
+    public var deadline: Duration?
+    /// The time for one attempt, from the name look-up to the response's last byte. Defaults to the
+    /// service's.
+    public var timeout: Duration?
+    /// The time for connecting, including TLS.
+    public var connectTimeout: Duration?
+    /// The maximum size of the response's body in bytes. The system's limit holds too.
+    public var maximumResponseSize: Int?
+    /// The maximum number of attempts, in 1...10.
+    public var attempts: Int?
+    /// Which responses are worth another attempt, and the pauses.
+    public var retry: RetryPolicy?
+    /// Whether the call may reach the server twice. By default the HTTP method decides (RFC 9110,
+    /// section 9.2.2).
+    public var isIdempotent: Bool?
+    /// Which redirects are followed.
+    public var redirects: RedirectPolicy?
+    /// Additional fields. They replace common fields of the same names; the fields that the adapter
+    /// makes, such as Content-Type, stay.
+    public var fields: HTTPFields = [:]
+    /// The scenario whose limits replace those of the service.
+    public var scenario: Scenario?
+    /// The rule for a call whose equal is running already. Defaults to `always`.
+    public var launch: LaunchPolicy?
+    /// Where the credentials of each attempt come from.
+    public var credentials: (any CredentialSource)?
+    /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
+    public var checks: [any ResponseCheck]?
+    /// Interceptors around the call. Those of the system come first, those of the call last.
+    public var interceptors: [any CallInterceptor] = []
+    /// Interceptors around each attempt, before it is signed.
+    public var attemptInterceptors: [any AttemptInterceptor] = []
+    /// Names to find and cancel calls by. All levels' tags together.
+    public var tags: Set<String> = []
+    /// Where attempts, redirects and timings are written down.
+    public var trace: CallTrace?
+    /// The owner, whose end cancels the call. Options hold it weakly.
+    public var owner: CallOwner? {
+        get { weakOwner?.object }
+        set { weakOwner = newValue.map { WeakOwner(object: $0) } }
+    }
+
+    var weakOwner: WeakOwner?
+
+    /// Creates options; what isn't given is inherited.
+    public init(
+        scenario: Scenario? = nil, deadline: Duration? = nil, isIdempotent: Bool? = nil,
+        tags: Set<String> = [], owner: CallOwner? = nil, trace: CallTrace? = nil
+    ) {
+        self.scenario = scenario
+        self.deadline = deadline
+        self.isIdempotent = isIdempotent
+        self.tags = tags
+        self.trace = trace
+        self.owner = owner
+    }
+
+    /// Returns these options with those of a later level, which win.
+    public func merging(_ later: CallOptions) -> CallOptions {
+        var merged = self
+        merged.deadline = later.deadline ?? deadline
+        merged.timeout = later.timeout ?? timeout
+        merged.connectTimeout = later.connectTimeout ?? connectTimeout
+        merged.maximumResponseSize = later.maximumResponseSize ?? maximumResponseSize
+        merged.attempts = later.attempts ?? attempts
+        merged.retry = later.retry ?? retry
+        merged.isIdempotent = later.isIdempotent ?? isIdempotent
+        merged.redirects = later.redirects ?? redirects
+        for field in later.fields { merged.fields[field.name] = nil }
+        merged.fields.append(contentsOf: later.fields)
+        merged.scenario = later.scenario ?? scenario
+        merged.launch = later.launch ?? launch
+        merged.credentials = later.credentials ?? credentials
+        merged.checks = later.checks ?? checks
+        merged.interceptors += later.interceptors
+        merged.attemptInterceptors += later.attemptInterceptors
+        merged.tags.formUnion(later.tags)
+        merged.trace = later.trace ?? trace
+        merged.weakOwner = later.weakOwner ?? weakOwner
+        return merged
+    }
+
+    /// Checks the values.
+    ///
+    /// - Throws: `invalid-options` that names the first wrong one.
+    func validate() throws(ClientError) {
+        func invalid(_ what: String) -> ClientError {
+            ClientError(.invalidOptions, "the call's options: \(what)")
+        }
+        for (name, duration) in [
+            ("deadline", deadline), ("timeout", timeout), ("connectTimeout", connectTimeout),
+        ] {
+            if let duration, duration <= .zero { throw invalid("\(name) is not above zero") }
+        }
+        if let attempts, !(1...10).contains(attempts) {
+            throw invalid("attempts is \(attempts), expected 1...10")
+        }
+        if let maximumResponseSize, maximumResponseSize < 1 {
+            throw invalid("maximumResponseSize is not above zero")
+        }
+    }
+}

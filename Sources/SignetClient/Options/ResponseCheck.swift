@@ -1,0 +1,51 @@
+public import SignetJSON
+public import SignetRPC
+
+/// A rule of a service about responses that its protocol calls successful.
+///
+/// ```swift
+/// struct NoEmptyList: ResponseCheck {
+///     func failure(in response: UnboxedResponse) -> String? {
+///         response.result?.value.array?.isEmpty == true ? "found an empty list" : nil
+///     }
+/// }
+/// ```
+public protocol ResponseCheck: Sendable {
+    /// Returns the reason why a response is a failure, or nil if it is good. The call then ends with
+    /// `business-code`; the reason becomes its message, so it must not contain secrets.
+    func failure(in response: UnboxedResponse) -> String?
+}
+
+/// A check of the code that an API writes into each result: any other than the good ones is a failure.
+/// A result without the code is good.
+///
+/// In a configuration, these are `responseChecks.codeField` and `responseChecks.goodCodes`.
+///
+/// ```swift
+/// var options = CallOptions()
+/// options.checks = [BusinessCodeCheck(field: "status.code", goodCodes: [0, 200])]
+/// ```
+public struct BusinessCodeCheck: ResponseCheck {
+    private let path: [String]
+    private let goodCodes: [JSONValue]
+
+    /// Creates a check.
+    ///
+    /// - Parameters:
+    ///   - field: The member's name, or names joined by dots.
+    ///   - goodCodes: The codes that aren't failures.
+    public init(field: String, goodCodes: [JSONValue]) {
+        path = field.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        self.goodCodes = goodCodes
+    }
+
+    /// Returns the code's name and, for a whole number, its value.
+    public func failure(in response: UnboxedResponse) -> String? {
+        guard let result = response.result else { return nil }
+        var code: JSONValue? = result.value
+        for name in path { code = code?[name] }
+        guard let code, !goodCodes.contains(code) else { return nil }
+        let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
+        return "the reply's \(path.joined(separator: "."))\(found) is none of the good codes"
+    }
+}

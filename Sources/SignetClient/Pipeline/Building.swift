@@ -1,0 +1,118 @@
+internal import HTTPTypes
+internal import SignetRPC
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// Stages 2 to 6 of a remote procedure's call.
+    func complete(
+        _ call: RPCCall, path: String?, for admission: Admission
+    ) async throws(ClientError) -> UnboxedResponse {
+        let service = admission.service
+        let call = try service.joiningCommonParameters(call)
+        let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
+        return try await complete(boxed, at: service.url(below: path), for: admission)
+    }
+
+    /// Stages 3 to 6 of a boxed request; its body may be a stream in place of its bytes.
+    func complete(
+        _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: RequestURL,
+        for admission: Admission
+    ) async throws(ClientError) -> UnboxedResponse {
+        var request = try admission.request(boxed, at: base)
+        if let body { request.body = body }
+        let raw = try await send(request, for: admission)
+        return try unboxed(raw, to: boxed, for: admission)
+    }
+
+    /// Stage 6: unboxes a response, and asks the service's own checks.
+    private func unboxed(
+        _ raw: RawResponse, to boxed: BoxedRequest, for admission: Admission
+    ) throws(ClientError) -> UnboxedResponse {
+        let response = try Self.rpc { () throws(RPCError) in
+            try admission.service.adapter.unbox(raw, to: boxed)
+        }
+        for check in admission.options.checks ?? [] {
+            guard let reason = check.failure(in: response) else { continue }
+            throw ClientError(.businessCode, reason, status: response.status)
+        }
+        return response
+    }
+}
+
+extension Admission {
+    /// Stage 3 of a boxed request: the URL, the common fields and the adapter's own.
+    func request(
+        _ boxed: BoxedRequest, at base: RequestURL
+    ) throws(ClientError) -> OutgoingCall {
+        let url =
+            try boxed.path.map { path throws(ClientError) in try base.appending(path: path) }
+            ?? base
+        return request(
+            boxed.method, to: url, target: boxed.target(joinedTo: url.target), fields: boxed.fields,
+            body: RequestBody(boxed.body), isBoxed: true)
+    }
+
+    /// Stage 3: joins the fields of the configuration, the service, the options and the request; of the
+    /// same name the later ones win.
+    ///
+    /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings that the
+    ///   system decodes, and sends one Cookie field.
+    func request(
+        _ method: HTTPRequest.Method, to url: RequestURL, target: String? = nil,
+        fields own: HTTPFields, body: RequestBody, isBoxed: Bool = false
+    ) -> OutgoingCall {
+        var fields = HTTPFields()
+        if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
+        for field in service.configuration.commonFields {
+            if field.name == .userAgent { fields[.userAgent] = nil }
+            fields.append(field)
+        }
+        for field in options.fields where field.name != .cookie { fields[field.name] = nil }
+        fields.append(contentsOf: options.fields)
+        let hasCookies = fields[.cookie] != nil
+        for field in own where field.name != .cookie { fields[field.name] = nil }
+        fields.append(contentsOf: own)
+        // The service's cookies and the call's own go out as one field (RFC 6265, section 5.4).
+        let cookies = fields[values: .cookie]
+        if cookies.count > 1, hasCookies || isBoxed {
+            fields[values: .cookie] = [cookies.joined(separator: "; ")]
+        }
+        if isBoxed, decodes, fields[.acceptEncoding] == nil {
+            fields[.acceptEncoding] = ContentDecoding.acceptEncoding
+        }
+        return OutgoingCall(
+            identity: identity, options: options, attempt: nil,
+            request: HTTPRequest(
+                method: method, scheme: url.scheme, authority: url.authority,
+                path: target ?? url.target, headerFields: fields),
+            body: body)
+    }
+}
+
+extension PreparedService {
+    /// Stage 2: the base URL, with a resource's path if one is given.
+    func url(below path: String?) throws(ClientError) -> RequestURL {
+        guard let path else { return url }
+        return try url.appending(path: path)
+    }
+
+    /// Stage 2: the call with the parameters that all calls of the service carry; its own win.
+    ///
+    /// - Throws: `invalid-params` for parameters by position, which common ones can't join.
+    func joiningCommonParameters(_ call: RPCCall) throws(ClientError) -> RPCCall {
+        let common = configuration.commonParameters
+        guard !common.isEmpty else { return call }
+        var joined = common
+        switch call.parameters {
+        case nil: break
+        case .object(let own): for (name, value) in own { joined[name] = value }
+        case .array:
+            throw ClientError(
+                .invalidParameters,
+                "parameters by position cannot be joined with commonParameters, which are"
+                    + " by name")
+        }
+        return RPCCall(
+            call.method, parameters: .object(joined), isNotification: call.isNotification)
+    }
+}

@@ -1,0 +1,107 @@
+internal import HTTPTypes
+internal import SignetRPC
+internal import Synchronization
+
+/// The rule for a call that begins while another one of the same identity is running.
+///
+/// Two calls have the same identity if service, method, path, parameters, additional fields and the
+/// credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
+/// `send`; batches, exchanges, uploads and downloads always run.
+///
+/// ```swift
+/// struct ListOrders: Endpoint {
+///     static let service: Service = "orders"
+///     static let method: RPCMethod = "orders.list"
+///     var callOptions: CallOptions {
+///         var options = CallOptions()
+///         options.launch = .join
+///         return options
+///     }
+///     typealias Success = [String]
+/// }
+/// ```
+public enum LaunchPolicy: Sendable, Hashable {
+    /// Both run. This is the default.
+    case always
+    /// The later call waits for the response of the running one. Cancelling one of them leaves the
+    /// others; the request is cancelled with the last one.
+    case join
+    /// The later call ends with `already-running`.
+    case refuse
+    /// The running call ends with `replaced`.
+    case replace
+}
+
+/// The identity of a call for its launch policy, made before boxing: ids differ each time.
+struct LaunchKey: Sendable, Hashable {
+    enum Request: Sendable, Hashable {
+        case procedure(RPCCall, path: String?)
+        case resource(RESTRequest)
+    }
+
+    let snapshot: ObjectIdentifier
+    let service: Service
+    let request: Request
+    let fields: HTTPFields
+    let scope: CredentialKey?
+
+    init(_ request: Request, for admission: Admission) {
+        snapshot = ObjectIdentifier(admission.snapshot)
+        service = admission.identity.service
+        self.request = request
+        fields = admission.options.fields
+        scope = admission.credentialKey
+    }
+}
+
+/// The running calls whose policy is to refuse or to replace, and the shared work of those that join.
+final class Launches: Sendable {
+    private let running = Mutex<[LaunchKey: RunningCall]>([:])
+    private let shared = SharedWork<LaunchKey, UnboxedResponse>()
+
+    /// The number of calls that wait for shared work.
+    var joinedCount: Int { shared.waitingCount }
+
+    /// Runs a call's work by its launch policy.
+    ///
+    /// - Throws: `already-running`; the work's error.
+    func run(
+        _ request: LaunchKey.Request, for admission: Admission,
+        work: @escaping @Sendable (Admission) async throws(ClientError) -> UnboxedResponse
+    ) async throws(ClientError) -> UnboxedResponse {
+        let policy = admission.options.launch ?? .always
+        guard policy != .always else { return try await work(admission) }
+        let key = LaunchKey(request, for: admission)
+        if policy == .join {
+            // Each caller has a deadline of its own; the work ends with the last of them.
+            var joint = admission
+            joint.rules.end = nil
+            let admission = joint
+            return try await shared.value(for: key) { () throws(ClientError) in
+                try await work(admission)
+            }
+        }
+        let earlier = running.withLock { running in
+            let earlier = running[key]
+            if earlier == nil || policy == .replace { running[key] = admission.call }
+            return earlier
+        }
+        if let earlier {
+            guard policy == .replace else {
+                throw ClientError(
+                    .alreadyRunning,
+                    "call \(earlier.identity.id) does the same and has not ended")
+            }
+            earlier.end(
+                ClientError(
+                    .replaced,
+                    "call \(admission.identity.id) does the same and replaced this one"))
+        }
+        defer {
+            running.withLock { running in
+                if running[key] === admission.call { running[key] = nil }
+            }
+        }
+        return try await work(admission)
+    }
+}

@@ -1,0 +1,88 @@
+internal import HTTPTypes
+internal import SignetBase
+internal import SignetRPC
+internal import SignetTransport
+internal import Synchronization
+
+// Everything that leaves the program goes through the stages of this file, in this order: typed calls,
+// batches, exchanges, uploads, downloads, pages, fetched values, signed pin policies and pin reports.
+//
+//  stage                      function                                   file
+//  1  admit                   admitted(_:work:)                          Pipeline/Admission.swift
+//  2  build and box           PreparedService, the adapter               the callers of send(_:at:…)
+//  3  freeze                  Admission.request(_:at:)                   Pipeline/Building.swift
+//  4  around the call         intercepted(_:by:send:), URL rules         Interceptors/Interception.swift
+//  5  attempts                attempts(_:into:for:)                      Pipeline/Attempts.swift
+//     5a around the attempt   intercepted(_:by:send:), URL rules         Interceptors/Interception.swift
+//     5b redirects, signing   follow(_:with:for:)                        Pipeline/Redirects.swift
+//     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
+//     5d response             ResponseReader                             Pipeline/ResponseReader.swift
+//  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
+//  7  log, error              admitted(_:work:)                          Pipeline/Admission.swift
+//
+// Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every stage gets.
+// The request is an OutgoingCall until it is signed, a FrozenRequest while it is signed, and an
+// EngineRequest when it leaves; Sending.swift alone makes one, and decides whether an engine may speak to
+// a host. The response is an EngineResponse until a ResponseReader has read it, then a RawResponse.
+
+extension NetworkSystem {
+    /// Sends a built request through stages 4 and 5.
+    ///
+    /// - Parameter reader: What reads the response; nil reads it into memory.
+    func send(
+        _ request: OutgoingCall, into reader: (any ResponseReader)? = nil, for admission: Admission
+    ) async throws(ClientError) -> RawResponse {
+        let reader =
+            reader ?? MemoryReader(system: self, limit: admission.rules.maximumResponseSize)
+        try check(request, for: admission)
+        admission.log.setURL(CallTrace.url(of: request.request))
+        let isSent = SentFlag()
+        let response = try await intercepted(request, by: admission.options.interceptors[...]) {
+            call throws(ClientError) in
+            isSent.raise()
+            return try await self.attempts(
+                self.unmoved(call, from: request, for: admission), into: reader, for: admission)
+        }
+        // An interceptor responded itself.
+        if !isSent.isRaised, !(reader is MemoryReader) {
+            let own = EngineResponse(
+                response: HTTPResponse(
+                    status: .init(code: response.status), headerFields: response.fields),
+                body: ResponseBody(bytes: response.body),
+                httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1))
+            _ = try await reader.prepare(request.request)
+            _ = try await reader.read(own, answering: request.request.method)
+        }
+        return response
+    }
+
+    /// Checks that an interceptor left scheme and host as they were, and checks the URL rules again.
+    func unmoved(
+        _ call: OutgoingCall, from original: OutgoingCall, for admission: Admission
+    ) throws(ClientError) -> OutgoingCall {
+        let (new, old) = (call.request, original.request)
+        guard new.scheme == old.scheme, new.authority == old.authority else {
+            throw .refusedURL("an interceptor changed the scheme or the host of the call")
+        }
+        if new.path != old.path {
+            _ = try RequestURL(of: new)
+            try check(call, for: admission)
+        }
+        return call
+    }
+
+    /// Checks the URL rules.
+    private func check(_ call: OutgoingCall, for admission: Admission) throws(ClientError) {
+        guard !admission.snapshot.urlRules.isEmpty else { return }
+        try admission.snapshot.urlRules.check(RequestURL(of: call.request))
+    }
+}
+
+/// Whether a call reached its attempts.
+private final class SentFlag: Sendable {
+    private let flag = Mutex(false)
+
+    var isRaised: Bool { flag.withLock { $0 } }
+
+    func raise() { flag.withLock { $0 = true } }
+}

@@ -1,0 +1,45 @@
+internal import HTTPTypes
+internal import SignetRPC
+internal import SignetTransport
+
+/// Reads the responses of one call, into memory or into a file.
+protocol ResponseReader: Sendable {
+    /// The maximum size of a response's body in bytes.
+    var limit: Int { get }
+
+    /// Changes the next request, if a part of the response is there already.
+    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest
+
+    /// Reads a response to its end.
+    func read(
+        _ response: EngineResponse, answering method: HTTPRequest.Method
+    ) async throws(ClientError) -> ResponseReading
+}
+
+/// The outcome of reading a response.
+enum ResponseReading: Sendable {
+    /// All of the response is there.
+    case whole(RawResponse)
+    /// The request has to be sent again at once, for the rest or from the beginning. No attempt failed.
+    case unfinished
+    /// A part is kept, and the next attempt continues there.
+    case partial(ClientError)
+}
+
+/// Reads responses into memory, and decodes content codings if the options allow it.
+struct MemoryReader: ResponseReader {
+    let system: NetworkSystem
+    let limit: Int
+
+    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
+
+    func read(
+        _ response: EngineResponse, answering method: HTTPRequest.Method
+    ) async throws(ClientError) -> ResponseReading {
+        do throws(TransportError) {
+            return .whole(try await system.collect(response, answering: method, limit: limit))
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import HTTPTypes
+internal import SignetBase
+internal import SignetCrypto
+internal import SignetPinning
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// Stage 5c: sends one request, and returns when its response's header has arrived.
+    ///
+    /// The reader of the body adds the request to the log; this function adds one without a response.
+    func open(
+        _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
+        within timeout: Duration, limit: Int
+    ) async throws(ClientError) -> OpenedReply {
+        let start = ContinuousClock.now
+        var hop = CallTrace.Hop(
+            method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
+        do throws(ClientError) {
+            guard !Task.isCancelled else { throw .cancelledByCaller }
+            try requireEngine(for: request.head, admission)
+            try admission.snapshot.mode.simulation.act()
+            guard timeout > .zero else {
+                throw ClientError(.timeout, "the time for the call has passed with its redirects")
+            }
+            let reply = try await handOver(request, for: admission, within: timeout, limit: limit)
+            hop.status = reply.response.status.code
+            hop.httpVersion = reply.httpVersion
+            return OpenedReply(reply: reply, hop: hop, start: start)
+        } catch {
+            hop.failure = error.code.name
+            hop.timings.total = .now - start
+            admission.log.add(hop)
+            throw error
+        }
+    }
+
+    /// Makes the engine's request and hands it to the engine.
+    private func handOver(
+        _ request: FrozenRequest, for admission: Admission, within timeout: Duration, limit: Int
+    ) async throws(ClientError) -> EngineResponse {
+        do throws(TransportError) {
+            var outgoing = EngineRequest(request.head, body: request.body)
+            outgoing.policy = admission.policy
+            outgoing.timeout = timeout
+            outgoing.connectTimeout = min(
+                timeout, admission.rules.connectTimeout ?? outgoing.connectTimeout)
+            outgoing.maximumBodySize = limit
+            outgoing.connectTo = options.connectTo
+            outgoing.proxy = admission.snapshot.proxies.proxy(
+                for: try WebURL(request.head).origin)
+            guard admission.reportsPins else { return try await engine.send(outgoing) }
+            return try await sendReporting(outgoing)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host that
+    /// the policy pins or refuses.
+    private func requireEngine(
+        for head: HTTPRequest, _ admission: Admission
+    ) throws(ClientError) {
+        guard let policy = admission.policy, !engine.capabilities.pinsPublicKeys else { return }
+        let origin: WebOrigin
+        do throws(TransportError) {
+            origin = try WebURL(head).origin
+        } catch {
+            throw ClientError(error)
+        }
+        let decision = policy.decision(
+            for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
+        if let error = decision.refusal {
+            if admission.reportsPins, let refusal = error.refusal {
+                report(refusal, error.code, at: origin)
+            }
+            throw ClientError(ClientError.Code(error.code.value), error.message)
+        }
+        guard !decision.isPinned else {
+            throw ClientError(
+                .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the pins of"
+                    + " \(origin.authority)")
+        }
+    }
+}
+
+/// A response whose header has arrived, and what is written down of it after its body.
+struct OpenedReply: Sendable {
+    let reply: EngineResponse
+    fileprivate var hop: CallTrace.Hop
+    fileprivate let start: ContinuousClock.Instant
+
+    /// The request's entry in the log, at the end of the body or where it was left.
+    func hop(failure: String? = nil) -> CallTrace.Hop {
+        var hop = hop
+        hop.timings = reply.finalTimings
+        if hop.timings.total == .zero { hop.timings.total = .now - start }
+        hop.failure = failure
+        return hop
+    }
+}
+
+extension CallTrace {
+    /// A request's URL without its query.
+    static func url(of head: HTTPRequest) -> String {
+        let path = (head.path ?? "/").prefix { $0 != "?" }
+        return "\(head.scheme ?? "https")://\(head.authority ?? "")\(path)"
+    }
+}

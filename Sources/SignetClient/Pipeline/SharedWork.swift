@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// Work that several callers wait for. It belongs to none of them: one that is cancelled leaves alone, and
+/// the work is cancelled after the last one has left.
+final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Flight {
+        let number: Int
+        var task: Task<Void, Never>?
+        var waiting: [Int: CheckedContinuation<Result<Value, ClientError>, Never>] = [:]
+    }
+
+    private struct State {
+        var flights: [Key: Flight] = [:]
+        var lastNumber = 0
+
+        mutating func nextNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of callers that wait.
+    var waitingCount: Int {
+        state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting.count } }
+    }
+
+    /// Returns the outcome of the work for a key: that of the running one, or of this one.
+    ///
+    /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
+    func value(
+        for key: Key, of work: @escaping @Sendable () async throws(ClientError) -> Value
+    ) async throws(ClientError) -> Value {
+        let waiter = state.withLock { $0.nextNumber() }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    guard !Task.isCancelled else { return true }
+                    if state.flights[key] == nil {
+                        let number = state.nextNumber()
+                        state.flights[key] = Flight(number: number)
+                        state.flights[key]?.task = Task {
+                            let result: Result<Value, ClientError>
+                            do throws(ClientError) {
+                                result = .success(try await work())
+                            } catch {
+                                result = .failure(error)
+                            }
+                            self.finish(key, flight: number, with: result)
+                        }
+                    }
+                    state.flights[key]?.waiting[waiter] = continuation
+                    return false
+                }
+                if isCancelled { continuation.resume(returning: .failure(.cancelledByCaller)) }
+            }
+        } onCancel: {
+            leave(key, waiter: waiter)
+        }
+        return try result.get()
+    }
+
+    private func finish(_ key: Key, flight: Int, with result: Result<Value, ClientError>) {
+        let waiting = state.withLock { state in
+            guard state.flights[key]?.number == flight else {
+                return [Int: CheckedContinuation<Result<Value, ClientError>, Never>]()
+            }
+            return state.flights.removeValue(forKey: key)?.waiting ?? [:]
+        }
+        for continuation in waiting.values { continuation.resume(returning: result) }
+    }
+
+    private func leave(_ key: Key, waiter: Int) {
+        let (continuation, task) = state.withLock { state in
+            let continuation = state.flights[key]?.waiting.removeValue(forKey: waiter)
+            guard continuation != nil, state.flights[key]?.waiting.isEmpty == true else {
+                return (continuation, Task<Void, Never>?.none)
+            }
+            return (continuation, state.flights.removeValue(forKey: key)?.task)
+        }
+        task?.cancel()
+        continuation?.resume(returning: .failure(.cancelledByCaller))
+    }
+}

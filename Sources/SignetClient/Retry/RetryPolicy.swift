@@ -1,0 +1,84 @@
+internal import HTTPTypes
+internal import SignetBase
+
+/// Which calls are worth another attempt, and the pauses before it.
+///
+/// A call that can't have reached the server (`name`, `connect`, `proxy`) is sent again whatever it is.
+/// After a status of the list, or a response that was cut off, only an idempotent call is
+/// (`CallOptions.isIdempotent`; else GET, HEAD, OPTIONS, PUT and DELETE). Each host has a budget: in an
+/// outage, calls end with their first failure after some hundred of them were sent again.
+///
+/// ```swift
+/// var options = CallOptions(isIdempotent: true)  // this POST may arrive twice
+/// options.attempts = 5
+/// options.retry = RetryPolicy()
+/// options.retry?.longestPause = .seconds(1)
+/// ```
+public struct RetryPolicy: Sendable, Hashable {
+    /// The statuses that are worth another attempt. Defaults to 429, 502, 503 and 504.
+    public var statusCodes: Set<Int> = [429, 502, 503, 504]
+    /// The longest pause after the first attempt; it doubles with each attempt. The pause is random,
+    /// between half of it and all of it. Defaults to 100 ms.
+    public var firstPause = Duration.milliseconds(100)
+    /// The longest pause. A server that asks for a longer one (`Retry-After`) isn't asked again.
+    /// Defaults to 5 s.
+    public var longestPause = Duration.seconds(5)
+
+    /// Creates the default policy.
+    public init() {}
+
+    /// Returns the pause before the next attempt.
+    ///
+    /// - Parameter random: In 0..<1.
+    func pause(after attempt: Int, random: Double) -> Duration {
+        let whole = min(longestPause, firstPause * (1 << min(attempt - 1, 16)))
+        return whole * (0.5 + min(max(random, 0), 1) / 2)
+    }
+
+    /// Whether a method does no more if it arrives twice (RFC 9110, section 9.2.2).
+    static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+        [.get, .head, .options, .put, .delete].contains(method)
+    }
+
+    /// Returns the pause that a response is worth, or nil if the response is final.
+    func pause(
+        after attempt: Int, response: HTTPResponse, now: Int64, random: Double
+    ) -> Duration? {
+        guard statusCodes.contains(response.status.code) else { return nil }
+        let pause = pause(after: attempt, random: random)
+        guard let wait = Self.wait(response, now: now) else { return pause }
+        return wait > longestPause ? nil : max(pause, wait)
+    }
+
+    /// Returns the time that a response asks to wait: seconds, or a date (RFC 9110, section 10.2.3) that is
+    /// read against the response's own Date. Nil if the field is missing or malformed.
+    static func wait(_ response: HTTPResponse, now: Int64) -> Duration? {
+        guard let text = response.headerFields[.retryAfter] else { return nil }
+        if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return Int64(text).map { .seconds($0) }
+        }
+        guard let date = seconds(ofHTTPDate: text) else { return nil }
+        let own = response.headerFields[.date].flatMap { seconds(ofHTTPDate: $0) }
+        return .seconds(max(0, date - (own ?? now)))
+    }
+
+    /// Reads the preferred form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func seconds(ofHTTPDate text: String) -> Int64? {
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0].utf8.count == 4, parts[0].last == ",", parts[5] == "GMT",
+            parts[1].utf8.count == 2, parts[3].utf8.count == 4, parts[4].utf8.count == 8,
+            let month = months.firstIndex(of: String(parts[2]))
+        else { return nil }
+        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        let time = parts[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard time.count == 3, time.allSatisfy({ $0.utf8.count == 2 }),
+            let day = UnixTime.parseDate("\(parts[3])-\(number)-\(parts[1])"),
+            let hours = Int64(time[0]), let minutes = Int64(time[1]), let seconds = Int64(time[2]),
+            (0..<24).contains(hours), (0..<60).contains(minutes), (0...60).contains(seconds)
+        else { return nil }
+        return day + hours * 3600 + minutes * 60 + seconds
+    }
+}

@@ -1,0 +1,24 @@
+public import SignetClient
+internal import SignetPinning
+
+extension NetworkSystem {
+    /// Starts a system whose requests go to a stub engine instead of the network.
+    ///
+    /// For a system with a configuration, set `NetworkSystem.Options.engine` to the stub engine.
+    ///
+    /// - Parameters:
+    ///   - services: The services of the program. They need no pins.
+    ///   - stub: The engine that responds.
+    ///   - keys: The keys that the services sign with.
+    ///   - options: The system's options; the stub replaces their engine.
+    /// - Throws: `ClientError` if a service can't work.
+    public static func start(
+        services: [Service: ServiceConfiguration], stub: StubEngine, keys: KeySet? = nil,
+        options: Options = Options()
+    ) async throws(ClientError) -> NetworkSystem {
+        var options = options
+        options.engine = stub
+        options.dangerous.allowUnpinnedServices()  // nothing leaves the process
+        return try await start(services: services, keys: keys, policy: nil, options: options)
+    }
+}

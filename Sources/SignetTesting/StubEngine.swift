@@ -1,0 +1,147 @@
+public import HTTPTypes
+internal import SignetJSON
+public import SignetTransport
+internal import Synchronization
+
+/// An engine without a network: it responds as a test says, and records what it was given.
+///
+/// The rest of the network system stays as it is: options, interceptors, adapters, signatures and retries.
+///
+/// ```swift
+/// import SignetClient
+///
+/// let services: [Service: ServiceConfiguration] = [
+///     "orders": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
+/// ]
+/// let stub = StubEngine()
+/// stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
+/// let system = try await NetworkSystem.start(services: services, stub: stub)
+/// let reply = try await system.call(RPCCall("orders.create"), on: "orders")
+/// precondition(reply.result?.value["id"] == 7)
+/// precondition(stub.requests.map(\.procedure) == ["orders.create"])
+/// ```
+///
+/// A request that no stub matches fails with `invalid-request`, and the message names the request.
+public final class StubEngine: HTTPEngine {
+    private struct Stub: Sendable {
+        let matcher: StubMatcher
+        let response: @Sendable (RecordedRequest) async throws(TransportError) -> StubResponse
+    }
+
+    private struct State {
+        var stubs: [Stub] = []
+        var requests: [RecordedRequest] = []
+        var isRunning = true
+    }
+
+    /// The engine's capabilities, which the initializer sets.
+    public let capabilities: EngineCapabilities
+    private let state = Mutex(State())
+
+    /// Creates an engine that responds to nothing yet.
+    ///
+    /// - Parameter pinsPublicKeys: Whether the engine claims to check pins. With `false`, calls to pinned
+    ///   hosts end with `engine-cannot-pin`, as with every engine that can't.
+    public init(pinsPublicKeys: Bool = true) {
+        capabilities = EngineCapabilities(
+            name: "stub", pinsPublicKeys: pinsPublicKeys, speaksHTTP2: false)
+    }
+
+    /// Responds to matching requests with canned responses, in their order; the last one is repeated.
+    ///
+    /// Of several stubs that match a request, the one that was added last responds.
+    public func respond(to matcher: StubMatcher = .any, with responses: StubResponse...) {
+        let rest = Mutex(responses[...])
+        respond(to: matcher) { _ throws(TransportError) in
+            let response = rest.withLock { $0.count > 1 ? $0.popFirst() : $0.first }
+            guard let response else {
+                throw TransportError(.invalidRequest, "the stub has no responses")
+            }
+            return response
+        }
+    }
+
+    /// Responds to matching requests with a computed response.
+    ///
+    /// ```swift
+    /// let stub = StubEngine()
+    /// stub.respond(to: .request(.get, path: "/echo")) { request in
+    ///     .status(200, body: Array((request.request.path ?? "").utf8))
+    /// }
+    /// ```
+    public func respond(
+        to matcher: StubMatcher = .any,
+        by response:
+            @escaping @Sendable (RecordedRequest) async throws(TransportError) ->
+            StubResponse
+    ) {
+        state.withLock { $0.stubs.append(Stub(matcher: matcher, response: response)) }
+    }
+
+    /// The requests that the engine was given, in their order. A JSON-RPC batch is one request for each of
+    /// its calls.
+    public var requests: [RecordedRequest] { state.withLock { $0.requests } }
+
+    /// Records a request and returns the response of its stub.
+    ///
+    /// - Throws: The stub's `TransportError`; `invalid-request` if no stub matches.
+    public func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        guard state.withLock({ $0.isRunning }) else {
+            throw TransportError(.notRunning, "the stub engine is shut down")
+        }
+        var reader = try request.body.makeReader()
+        var body: [UInt8] = []
+        while let chunk = try await reader.next() { body += chunk }
+        let calls = (try? JSONValue(parsing: body))?.array ?? []
+        guard calls.first?["method"]?.string != nil else {
+            let recorded = RecordedRequest(request: request.request, body: body)
+            return try await response(to: recorded).engineResponse(to: recorded)
+        }
+        var replies: [JSONValue] = []
+        for call in calls {
+            let recorded = RecordedRequest(request: request.request, body: call.serialized())
+            let response = try await response(to: recorded)
+            guard call["id"] != nil else { continue }
+            replies.append(try response.reply(to: recorded))
+        }
+        return StubResponse.engineResponse(
+            status: replies.isEmpty ? 204 : 200, fields: [.contentType: "application/json"],
+            body: replies.isEmpty ? [] : JSONValue.array(replies).serialized())
+    }
+
+    /// Refuses further requests with `not-running`.
+    public func shutdown() async { state.withLock { $0.isRunning = false } }
+
+    private func response(
+        to request: RecordedRequest
+    ) async throws(TransportError) -> StubResponse {
+        let stub = state.withLock { state in
+            state.requests.append(request)
+            return state.stubs.last { $0.matcher.matches(request) }
+        }
+        guard let stub else {
+            throw TransportError(.invalidRequest, "no stub responds to \(request.description)")
+        }
+        return try await stub.response(request)
+    }
+}
+
+/// A request that a stub engine was given.
+public struct RecordedRequest: Sendable, CustomStringConvertible {
+    /// The method, URL and fields, with the signature.
+    public let request: HTTPRequest
+    /// The body.
+    public let body: [UInt8]
+
+    /// The name of the remote procedure; nil if the body isn't a JSON-RPC call.
+    public var procedure: String? { json?["method"]?.string }
+    /// The path without the query.
+    public var path: String { String((request.path ?? "/").prefix { $0 != "?" }) }
+
+    var json: JSONValue? { try? JSONValue(parsing: body) }
+
+    /// The method and path, and the remote procedure if there is one.
+    public var description: String {
+        "\(request.method.rawValue) \(path)" + (procedure.map { " (\($0))" } ?? "")
+    }
+}

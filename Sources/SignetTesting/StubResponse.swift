@@ -1,0 +1,83 @@
+public import HTTPTypes
+public import SignetJSON
+public import SignetTransport
+
+/// A response of a stub.
+public struct StubResponse: Sendable {
+    private enum Content: Sendable {
+        case http(status: Int, fields: HTTPFields, body: [UInt8])
+        case result(JSONValue)
+        case error(code: Int64, message: String)
+        case failure(TransportError.Code)
+    }
+
+    private let content: Content
+
+    /// The result of a JSON-RPC call, with the call's id.
+    public static func result(_ value: JSONValue) -> StubResponse {
+        StubResponse(content: .result(value))
+    }
+
+    /// The error of a JSON-RPC call, with the call's id.
+    public static func rpcError(code: Int, message: String) -> StubResponse {
+        StubResponse(content: .error(code: Int64(code), message: message))
+    }
+
+    /// A JSON body.
+    public static func json(_ value: JSONValue, status: Int = 200) -> StubResponse {
+        .status(status, fields: [.contentType: "application/json"], body: value.serialized())
+    }
+
+    /// A status with fields and a body.
+    public static func status(
+        _ status: Int, fields: HTTPFields = [:], body: [UInt8] = []
+    ) -> StubResponse {
+        StubResponse(content: .http(status: status, fields: fields, body: body))
+    }
+
+    /// A failure of the transport, such as `connect` or `timeout`. It comes at once.
+    public static func failure(_ code: TransportError.Code) -> StubResponse {
+        StubResponse(content: .failure(code))
+    }
+
+    /// Returns what an engine returns for a request.
+    func engineResponse(to request: RecordedRequest) throws(TransportError) -> EngineResponse {
+        if case .http(let status, let fields, let body) = content {
+            return Self.engineResponse(status: status, fields: fields, body: body)
+        }
+        let reply = try reply(to: request).serialized()
+        let isNotification = request.json?["id"] == nil
+        return Self.engineResponse(
+            status: isNotification ? 204 : 200, fields: [.contentType: "application/json"],
+            body: isNotification ? [] : reply)
+    }
+
+    /// Returns the JSON-RPC response to a call.
+    func reply(to request: RecordedRequest) throws(TransportError) -> JSONValue {
+        let call = request.json
+        var reply: JSONObject = call?["jsonrpc"] == nil ? [:] : ["jsonrpc": "2.0"]
+        switch content {
+        case .failure(let code):
+            throw TransportError(code, "the stub fails with \(code.name)")
+        case .http:
+            throw TransportError(.invalidRequest, "a call of a batch needs a result or an error")
+        case .result(let value):
+            reply["result"] = value
+            if call?["jsonrpc"] == nil { reply["error"] = .null }
+        case .error(let code, let message):
+            if call?["jsonrpc"] == nil { reply["result"] = .null }
+            reply["error"] = ["code": .number(JSONNumber(code)), "message": .string(message)]
+        }
+        reply["id"] = call?["id"] ?? .null
+        return .object(reply)
+    }
+
+    static func engineResponse(
+        status: Int, fields: HTTPFields, body: [UInt8]
+    ) -> EngineResponse {
+        EngineResponse(
+            response: HTTPResponse(status: .init(code: status), headerFields: fields),
+            body: ResponseBody(bytes: body),
+            httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1))
+    }
+}

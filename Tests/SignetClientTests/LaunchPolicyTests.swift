@@ -1,0 +1,109 @@
+import HTTPTypes
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SignetClient
+
+@Suite struct LaunchPolicyTests {
+    private static func start(
+        _ system: NetworkSystem, _ policy: LaunchPolicy, query: JSONObject = [:],
+        change: (inout CallOptions) -> Void = { _ in }
+    ) -> Task<ClientError.Code?, Never> {
+        var options = CallOptions()
+        options.launch = policy
+        change(&options)
+        let given = options
+        return Task {
+            await Pipeline.code { () async throws(ClientError) in
+                try await system.call(
+                    RESTRequest(.get, "/x", query: query), on: "a", options: given)
+            }
+        }
+    }
+
+    @Test func tenThousandJoinedCallsMakeOneRequest() async throws {
+        let engine = WaitingEngine(isStubborn: true)
+        let system = try await Pipeline.system(engine)
+        let calls = (0..<10_000).map { _ in Self.start(system, .join) }
+        #expect(try await eventually { system.launches.joinedCount == 10_000 && engine.count == 1 })
+        // Cancelling one, the first too, leaves the others.
+        for call in calls[..<10] { call.cancel() }
+        for call in calls[..<10] { #expect(await call.value == .cancelled) }
+        engine.letGo()
+        for call in calls[10...] { #expect(await call.value == nil) }
+        #expect(engine.count == 1)
+        await system.shutdown()
+    }
+
+    @Test func theRequestEndsWithItsLastCaller() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let calls = (0..<3).map { _ in Self.start(system, .join) }
+        #expect(try await eventually { system.launches.joinedCount == 3 && engine.count == 1 })
+        for call in calls { call.cancel() }
+        for call in calls { #expect(await call.value == .cancelled) }
+        // The next one makes a request of its own.
+        let next = Self.start(system, .join)
+        #expect(try await eventually { engine.count == 2 })
+        next.cancel()
+        #expect(await next.value == .cancelled)
+        await system.shutdown()
+    }
+
+    @Test func differentCallsNeverJoin() async throws {
+        struct User: CredentialSource {
+            let scope: String
+            func credential(
+                replacing old: Credential?, for call: CallIdentity
+            ) async throws -> Credential { .bearer(scope) }
+        }
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let calls = [
+            Self.start(system, .join), Self.start(system, .join, query: ["a": 1]),
+            Self.start(system, .join) { $0.fields[.authorization] = "a" },
+            Self.start(system, .join) { $0.fields[.authorization] = "b" },
+            Self.start(system, .join) { $0.credentials = User(scope: "a") },
+            Self.start(system, .join) { $0.credentials = User(scope: "b") },
+            Self.start(system, .always),
+        ]
+        #expect(try await eventually { engine.count == calls.count })
+        await system.shutdown(gracePeriod: .zero)
+        for call in calls { #expect(await call.value == .notRunning) }
+    }
+
+    @Test func aSecondCallIsRefusedWhileTheFirstRuns() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let first = Self.start(system, .refuse)
+        #expect(try await eventually { engine.count == 1 })
+        #expect(await Self.start(system, .refuse).value == .alreadyRunning)
+        #expect(engine.count == 1)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        let next = Self.start(system, .refuse)
+        #expect(try await eventually { engine.count == 2 })
+        next.cancel()
+        _ = await next.value
+        await system.shutdown()
+    }
+
+    @Test func aLaterCallReplacesTheRunningOne() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let first = Self.start(system, .replace)
+        #expect(try await eventually { engine.count == 1 })
+        let second = Self.start(system, .replace)
+        #expect(await first.value == .replaced)
+        #expect(try await eventually { engine.count == 2 })
+        let third = Self.start(system, .replace)
+        #expect(await second.value == .replaced)
+        third.cancel()
+        #expect(await third.value == .cancelled)
+        await system.shutdown()
+    }
+}

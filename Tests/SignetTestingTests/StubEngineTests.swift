@@ -1,0 +1,131 @@
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetTesting
+import SignetTransport
+import Testing
+
+private struct CreateOrder: Endpoint {
+    static let service: Service = "orders"
+    static let method: RPCMethod = "orders.create"
+    var item: String
+    var quantity: Int
+
+    struct Success: Decodable, Sendable, Equatable {
+        var id: Int
+    }
+}
+
+@Suite struct StubEngineTests {
+    private let services: [Service: ServiceConfiguration] = [
+        "orders": ServiceConfiguration(
+            baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2, attempts: 1),
+        "old": ServiceConfiguration(
+            baseURL: "https://old.example.com/rpc", payloadProtocol: .jsonRPC1, attempts: 1),
+        "shop": ServiceConfiguration(
+            baseURL: "https://shop.example.com", payloadProtocol: .rest, attempts: 1),
+    ]
+
+    private func code(_ work: () async throws -> Void) async -> ClientError.Code? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return (error as? ClientError)?.code
+        }
+    }
+
+    @Test func aClientIsTestedInFiveLines() async throws {
+        let stub = StubEngine()
+        stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let order = try await system.send(CreateOrder(item: "tea", quantity: 2))
+        #expect(order.id == 7 && stub.requests.map(\.procedure) == ["orders.create"])
+        await system.shutdown()
+    }
+
+    @Test func matchesByParametersAndTheLastStubWins() async throws {
+        let stub = StubEngine()
+        stub.respond(to: .procedure("orders.create"), with: .result(["id": 1]))
+        stub.respond(
+            to: .procedure("orders.create", parameters: ["item": "tea"]), with: .result(["id": 2]))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        #expect(try await system.send(CreateOrder(item: "tea", quantity: 2)).id == 2)
+        #expect(try await system.send(CreateOrder(item: "cake", quantity: 2)).id == 1)
+        await system.shutdown()
+    }
+
+    @Test func respondsInOrderAndRepeatsTheLast() async throws {
+        let stub = StubEngine()
+        stub.respond(
+            to: .request(.get, path: "/orders"), with: .failure(.timeout), .status(404),
+            .json(["id": 7]))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let list = RESTRequest(.get, "/orders", query: ["limit": 2])
+        #expect(await code { _ = try await system.call(list, on: "shop") } == .timeout)
+        #expect(await code { _ = try await system.call(list, on: "shop") } == .httpStatus)
+        for _ in 0..<2 {
+            #expect(try await system.call(list, on: "shop").result?.value["id"] == 7)
+        }
+        #expect(stub.requests.count == 4 && stub.requests[0].path == "/orders")
+        #expect(stub.requests[0].request.path == "/orders?limit=2")
+        await system.shutdown()
+    }
+
+    @Test func computesResponses() async throws {
+        let stub = StubEngine()
+        stub.respond { request in .result(.string(request.procedure ?? "none")) }
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        for service in ["orders", "old"] as [Service] {
+            let reply = try await system.call(RPCCall("a.b"), on: service)
+            #expect(reply.result?.value == "a.b")
+        }
+        let batch = try await system.batch([RPCCall("a"), RPCCall("b")], on: "orders")
+        #expect(batch.outcomes.count == 2)
+        #expect(stub.requests.map(\.procedure) == ["a.b", "a.b", "a", "b"])
+        await system.shutdown()
+    }
+
+    @Test func aServersErrorIsTyped() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .rpcError(code: -32601, message: "no such procedure"))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call(RPCCall("a"), on: "orders")
+        }
+        #expect(error?.code == .rpcError && error?.serverError?.kind == .methodNotFound)
+        await system.shutdown()
+    }
+
+    @Test func aRequestWithoutAStubIsNamed() async throws {
+        let stub = StubEngine()
+        stub.respond(to: .procedure("other"), with: .result(1))
+        stub.respond(to: .request(.post, path: "/other"), with: .status(200))
+        stub.respond(to: .matching { $0.body.isEmpty }, with: .status(200))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call(RPCCall("orders.list"), on: "orders")
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message == "no stub responds to POST /rpc (orders.list)")
+        await system.shutdown()
+        #expect(await code { _ = try await system.call(RPCCall("a"), on: "orders") } == .notRunning)
+    }
+
+    @Test func anEngineThatCannotPinGetsNothingForAPinnedHost() async throws {
+        let stub = StubEngine(pinsPublicKeys: false)
+        stub.respond(with: .result(1))
+        var options = NetworkSystem.Options()
+        options.engine = stub
+        var service = try #require(services["orders"])
+        service.pins = [try Pin(bytes: [UInt8](repeating: 1, count: 32))]
+        let system = try await NetworkSystem.start(
+            services: ["orders": service], policy: nil, options: options)
+        #expect(
+            await code { _ = try await system.call(RPCCall("a"), on: "orders") } == .engineCannotPin
+        )
+        #expect(stub.requests.isEmpty)
+        await system.shutdown()
+    }
+}
