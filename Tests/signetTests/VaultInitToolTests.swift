@@ -1,3 +1,4 @@
+import Foundation
 import SignetJSON
 import TestSupport
 import Testing
@@ -236,6 +237,33 @@ import Testing
         #expect(output.text.contains(name))
         #expect(try folder.read(name) == Array("mine".utf8))
         #expect(try folder.contents() == ["config.toml", name].sorted())
+    }
+
+    @Test func twoRunsAtOnceDoNotTakeEachOthersFiles() async throws {
+        _ = try await signet(["keys", "new", "--type", "vault", "--id", "v", "--out", "keys"])
+        try folder.write("password = 'ZZZZZZ'", to: "config.toml")
+        for index in 1...10 {
+            let run = ["vault", "init", "config.toml", "--out", "out\(index)"] + Self.keys
+            async let first = signet(run)
+            async let second = signet(run)
+            let exits = try await [first.exit, second.exit].sorted()
+            #expect(exits == [0, 2])
+            let opened = try await signet(["vault", "open", "--project", "out\(index)/signet.json"])
+            #expect(opened.exit == 0, "\(opened.stderr)")
+        }
+    }
+
+    @Test func theProjectFindsTheKeysFromAFolderBehindALink() async throws {
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "real/deep"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.url.appending(path: "link").path(percentEncoded: false),
+            withDestinationPath: "real/deep")
+        try folder.write("a = 1", to: "config.toml")
+        let made = try await signet(["vault", "init", "config.toml", "--out", "link"] + Self.keys)
+        #expect(made.exit == 0, "\(made.stderr)")
+        let opened = try await signet(["vault", "open", "--project", "link/signet.json"])
+        #expect(opened.exit == 0, "\(opened.stderr)")
     }
 
     @Test func wrongUsageMakesNothing() async throws {
