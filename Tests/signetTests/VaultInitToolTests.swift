@@ -229,6 +229,27 @@ import Testing
         try expect(output, exit: 2, code: "malformed-input")
     }
 
+    @Test func aHostileNumberOfDotsIsNoCrash() async throws {
+        let name = [String](repeating: "a", count: 100_000).joined(separator: ".")
+        let part = [String](repeating: "a", count: 500).joined(separator: ".")
+        let nested = [String](repeating: "[\n{\(part) = ", count: 60).joined()
+        for text in ["\(name) = 1", "[\(name)]", "x = \(nested)", "x = '' #\n\(name) = 1"] {
+            let output = try await initialize("config.toml", text, Self.keys + ["--json"])
+            try expect(output, exit: 2, code: "malformed-input")
+        }
+        let dots = [String](repeating: ".", count: 300).joined()
+        let floats = [String](repeating: "1.5", count: 300).joined(separator: ", ")
+        let usable = """
+            a = "\(dots)\\"\(dots)" # \(dots)
+            b = '\(dots)\\'
+            c = \"""
+            "\(dots)""\"""
+            d = [ \(floats) ]
+            """
+        let output = try await initialize("config.toml", usable)
+        #expect(output.exit == 0, "\(output.stderr)")
+    }
+
     @Test(arguments: ["schema.json", "defaults.json", "signet.json", "signet.dump"])
     func nothingIsOverwritten(_ name: String) async throws {
         try folder.write("mine", to: name)
