@@ -99,7 +99,11 @@ public struct SelfCheckProject: Sendable, Hashable {
             try object[name].map { value throws(Invalid) in try Self.text(value, of: name) }
         }
         func path(_ name: String) throws(Invalid) -> String? {
-            try text(name).map { $0.hasPrefix("/") ? $0 : folder + $0 }
+            try text(name).map { path in
+                // Not standard input, as for a command.
+                if path == "-", folder.isEmpty { return "./-" }
+                return path.hasPrefix("/") ? path : folder + path
+            }
         }
         schema = try path("schema")
         defaults = try path("defaults")
