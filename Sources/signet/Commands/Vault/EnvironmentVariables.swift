@@ -75,7 +75,8 @@ struct EnvironmentVariables {
         "OPTARG", "OPTIND", "OPTERR", "POSIXLY_CORRECT", "PPID", "PROMPT_COMMAND", "PS0", "PS1",
         "PS2", "PS3", "PS4", "UID", "EUID", "GROUPS", "SHLVL", "TIMEFORMAT", "TMPDIR", "TERMINFO",
         "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOSTALIASES", "LOCALDOMAIN", "LOCPATH",
-        "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR", "_",
+        "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR",
+        "ZDOTDIR", "_",
     ]
     private static let reservedPrefixes = ["LD_", "DYLD_", "BASH_", "MALLOC_"]
 }
