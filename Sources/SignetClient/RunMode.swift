@@ -32,7 +32,7 @@ struct ModeSettings: Sendable {
     let mode: RunMode
     /// Whether the build may run in another.
     let isSwitchable: Bool
-    /// What is simulated; nothing in production.
+    /// The simulated failures; empty in production.
     let simulation: Simulation
     /// Keys that are set and would do something in another build or mode.
     let ignored: [String]

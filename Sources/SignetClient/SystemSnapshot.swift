@@ -7,7 +7,7 @@ internal import Synchronization
 /// All that calls need to know, prepared from one configuration and never changed: a call keeps the
 /// snapshot that it began with.
 final class SystemSnapshot: Sendable {
-    /// What it was made of; nil where services were given as values.
+    /// The source of the snapshot; nil if the program gave services as values.
     let configuration: GlobalConfiguration?
     let keys: KeySet?
     let services: [Service: PreparedService]
@@ -29,7 +29,7 @@ final class SystemSnapshot: Sendable {
     ///   - keys: The keys that services sign with.
     ///   - options: Trust and limits.
     ///   - wanted: The one service that is prepared; nil is all.
-    ///   - before: The snapshot before it, whose given policy goes on.
+    ///   - before: The snapshot before it, whose given policy stays in use.
     /// - Throws: `ClientError` that names the key which cannot be worked with.
     init(
         _ configuration: GlobalConfiguration, keys: KeySet?, options: NetworkSystem.Options,

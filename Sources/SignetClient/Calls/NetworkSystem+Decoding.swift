@@ -37,7 +37,8 @@ extension NetworkSystem {
         return RawResponse(status: status, fields: fields, body: body)
     }
 
-    /// A Content-Digest is one of what came, which nobody has any more once it is decoded.
+    /// Checks a response's Content-Digest before the body is decoded, because the digest covers the bytes as
+    /// they were received.
     private static func check(
         _ digests: BodyDigests, _ response: HTTPResponse
     ) throws(TransportError) {

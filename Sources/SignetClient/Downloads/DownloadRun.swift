@@ -59,7 +59,8 @@ struct DownloadRun: ~Copyable {
         }
     }
 
-    /// What is known of the bytes that are there, where they can be gone on from; else they go.
+    /// Returns the state of the bytes that an earlier run left if the download can continue after them.
+    /// Otherwise removes these bytes and returns nil.
     private static func prepare(
         _ part: inout PartFile, _ source: String, _ options: Download
     ) throws(ClientError) -> PartState? {
@@ -95,8 +96,9 @@ struct DownloadRun: ~Copyable {
         return request
     }
 
-    /// Origin and path; of the resource itself, its query too. That of a redirect is left out, for it may be
-    /// made anew each time, as signed ones are.
+    /// A digest of a request's origin and path, and of its query too if the request is for the resource
+    /// itself. The query of a redirect is left out because a server may make a new one each time, such as a
+    /// signed one.
     private func place(of request: HTTPRequest) throws(ClientError) -> String {
         let target = request.path ?? "/"
         let isSource =

@@ -191,8 +191,8 @@ extension NetworkSystem {
         }
     }
 
-    /// What a policy cuts off. It is taken all the same: who signs may mean it, and a key that was lost
-    /// must go whatever it carried.
+    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so: its signer
+    /// may intend that, and a lost key must be removed whatever depends on it.
     private func findings(
         _ new: VerifiedPinPolicy, _ updates: PinUpdates, _ chain: [SeenCertificate]
     ) -> [PinUpdateReport.Finding] {

@@ -14,7 +14,7 @@ public struct PinUpdateReport: Sendable, Hashable {
         case builtIn = "built-in"
     }
 
-    /// What somebody should look at.
+    /// A problem that an operator should look at.
     public struct Finding: Sendable, Hashable {
         /// In kebab-case: `update-host-refused`, `update-host-locked-out`, `service-refused`,
         /// `expires-soon`, `expired`.
@@ -39,7 +39,7 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var failure: FetchReport.Failure?
     /// Why the kept policy was not used at the start; nil where it was, or there was none.
     public internal(set) var keepingFailure: FetchReport.Failure?
-    /// What somebody should look at.
+    /// The problems that an operator should look at.
     public internal(set) var findings: [Finding] = []
 
     /// The report as JSON.

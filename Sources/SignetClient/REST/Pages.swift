@@ -18,8 +18,9 @@ extension NetworkSystem {
     /// }
     /// ```
     ///
-    /// A link may lead to the service's own origin alone, and to no page twice; a list that has more pages
-    /// than the limit is an error. So no server leads the program elsewhere, or keeps it for ever.
+    /// A link may lead only to the service's own origin, and only once to the same page. A list with more
+    /// pages than the limit is an error. So a server can't send the program to another host, and can't keep
+    /// it in an endless list.
     ///
     /// - Parameters:
     ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
@@ -38,7 +39,7 @@ extension NetworkSystem {
 public struct Pages: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = UnboxedResponse
-    /// What ends a list early.
+    /// The error that ends a list early.
     public typealias Failure = ClientError
 
     fileprivate let system: NetworkSystem
@@ -62,7 +63,7 @@ public struct Pages: AsyncSequence, Sendable {
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
         public mutating func next() async throws(ClientError) -> UnboxedResponse? {
             let now = upcoming
-            // A list that failed does not go on.
+            // A list ends after its first error.
             upcoming = .success(nil)
             guard let step = try now.get() else { return nil }
             if case .first = step {
@@ -103,7 +104,7 @@ private enum PageStep: Sendable {
     /// A string or a number, and the status of the reply that named it.
     case cursor(JSONValue, Int?)
 
-    /// What tells it from other pages.
+    /// A text that differs between any two pages.
     var name: String {
         switch self {
         case .first: ""

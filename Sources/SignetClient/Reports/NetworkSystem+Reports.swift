@@ -22,7 +22,7 @@ extension NetworkSystem {
         }
     }
 
-    /// What became of pin reports so far.
+    /// The numbers of pin reports so far, by outcome.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private func report(

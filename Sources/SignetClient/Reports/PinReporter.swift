@@ -44,7 +44,7 @@ final class PinReporter: Sendable {
         if let report { for queue in queues { queue.put(report) } }
     }
 
-    /// What became of all of them.
+    /// The numbers of reports of all collectors, by outcome.
     var counts: PinReportCounts {
         queues.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
     }
@@ -94,7 +94,7 @@ final class PinReportQueue: Sendable {
                 return
             }
             state.queue.append(report)
-            // Detached: a call's cancellation or priority is none of the report's.
+            // Detached, so that a call's cancellation and priority don't apply to the report.
             if state.worker == nil {
                 state.worker = Task.detached(priority: .utility) { await self.work() }
             }

@@ -7,7 +7,7 @@ internal import SignetVault
 
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
 ///
-/// Nothing is changed, and nothing of what is found in dumps and key files is told.
+/// The check changes nothing, and its report contains nothing from inside dumps and key files.
 /// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running system.
 public struct SelfCheck: Sendable {
     /// Where the files are.
@@ -116,7 +116,7 @@ public struct SelfCheck: Sendable {
         }
     }
 
-    /// What opens the project's dumps, for the versions that run.
+    /// Returns the keys that open the project's dumps, for the running versions.
     private func sealing(_ keys: KeySet?, _ run: inout SelfCheckRun) -> Sealing? {
         guard let appID = project.appID, let appVersion = project.appVersion else { return nil }
         let binding = VersionBinding(

@@ -1,6 +1,6 @@
 public import SignetJSON
 
-/// What a self-check found, line by line.
+/// The findings of a self-check, line by line.
 public struct SelfCheckReport: Sendable, Hashable {
     /// How a line stands.
     public enum Status: String, Sendable, Hashable {
@@ -16,16 +16,16 @@ public struct SelfCheckReport: Sendable, Hashable {
 
     /// One thing that was checked.
     public struct Line: Sendable, Hashable {
-        /// What it belongs to: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
+        /// The area of the check: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
         /// `mode`, `fetch`, `pins` or `hosts`.
         public var area: String
-        /// What was checked.
+        /// The thing that was checked.
         public var subject: String
         /// How it stands.
         public var status: Status
-        /// What was found; never a value of the configuration or a key.
+        /// The finding; never a value of the configuration or a key.
         public var detail: String
-        /// What to do about it; nil where nothing is to be done.
+        /// The next step for the user; nil if there is nothing to do.
         public var remedy: String?
     }
 

@@ -192,7 +192,7 @@ struct SelfCheckRun {
         }
     }
 
-    /// The hosts of services, with their ports, and the policy's exact hosts that are none of them.
+    /// Returns the hosts of services with their ports, and the policy's other exact hosts.
     static func authorities(
         _ services: some Sequence<ServiceConfiguration>, _ policy: PinPolicy
     ) -> [Authority] {

@@ -3,7 +3,7 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetVault
 
-/// What a configuration says about calls to every service: limits of scenarios, retries, checks.
+/// The settings in a configuration for calls to all services: limits of scenarios, retries, checks.
 struct CallSettings: Sendable {
     private var scenarios: [Scenario: CallOptions] = [:]
     /// The options of all calls.
@@ -23,7 +23,7 @@ struct CallSettings: Sendable {
             guard timeout > .zero else {
                 throw reader.invalid("timeouts.\(name)", "is not above zero")
             }
-            // The one time limit that is no scenario's.
+            // The only time limit that doesn't belong to a scenario.
             if name == "connect" {
                 options.connectTimeout = timeout
             } else {

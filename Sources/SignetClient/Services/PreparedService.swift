@@ -75,7 +75,7 @@ extension ServiceConfiguration.Signing {
     }
 }
 
-/// A request whose bytes are final but for its signature, which is made anew for each attempt.
+/// A request whose bytes are final except for its signature. Each attempt gets a new signature.
 struct FrozenRequest: Sendable {
     var head: HTTPRequest
     var body: RequestBody

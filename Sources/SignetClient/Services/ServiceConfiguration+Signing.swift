@@ -13,11 +13,11 @@ extension ServiceConfiguration {
         /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
         /// nil for the scheme's default.
         public var covered: [String]?
-        /// What the scheme must know besides, such as SigV4's `region` (object of strings
+        /// Further settings of the scheme, such as SigV4's `region` (object of strings
         /// `services.NAME.signing.settings`); for `rfc9421` the types of fields, as
         /// `"sf.FIELD":"dictionary"`.
         public var settings: [String: String]
-        /// What the signature is for (`rfc9421`; string `services.NAME.signing.tag`).
+        /// The purpose of the signature (`rfc9421`; string `services.NAME.signing.tag`).
         public var tag: String?
         /// Whether the scheme may sign with MD5 or SHA-1 (boolean
         /// `services.NAME.signing.insecureSchemeOk`).

@@ -6,7 +6,7 @@ public import SignetRPC
 public import SignetTransport
 internal import SignetVault
 
-/// What the network system knows of one service.
+/// The settings of one service.
 ///
 /// In a configuration these are the keys `services.NAME.baseURL` and so on; the member's comment names
 /// each key's type. Only `baseURL` and `protocol` are needed.
@@ -25,8 +25,8 @@ public struct ServiceConfiguration: Sendable {
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
-    /// What boxes and unboxes in place of `payloadProtocol`'s own adapter; in a configuration, the one of
-    /// `NetworkSystem.Options.adapters` that `services.NAME.protocol` names.
+    /// An adapter that makes requests and reads responses in place of the adapter of `payloadProtocol`. In a
+    /// configuration, `services.NAME.protocol` names one of `NetworkSystem.Options.adapters`.
     public var adapter: (any PayloadAdapter)?
     /// How requests are signed; nil for not at all.
     public var signing: Signing?

@@ -51,7 +51,7 @@ struct SettingsReader {
         return .seconds(seconds)
     }
 
-    /// What stands behind a prefix in the schema's keys, for keys that have a value.
+    /// Returns the schema's keys that begin with a prefix and have a value, without the prefix.
     func names(after prefix: String) -> [String] {
         configuration.schema.keys.compactMap { key in
             guard key.utf8.starts(with: prefix.utf8), configuration.value(named: key) != nil
