@@ -96,7 +96,7 @@ extension NetworkSystem.Options {
                 guard allowsUnpinnedServices else {
                     throw ClientError(
                         .invalidService,
-                        "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
+                        "services.\(Self.key("pins", forCDN: "cdnPins", of: service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
@@ -162,7 +162,7 @@ extension NetworkSystem.Options {
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .invalidService,
-                    "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
+                    "services.\(key("caFile", forCDN: "cdnCAFile", of: service)) and another service of"
                         + " \(host.text) trust different CAs"
                 )
             }
@@ -172,7 +172,7 @@ extension NetworkSystem.Options {
     }
 
     /// The key, behind `services.`, that a value of a service or of its content delivery is read from.
-    private static func key(_ own: String, _ ofCDN: String, of service: Service) -> String {
+    private static func key(_ own: String, forCDN ofCDN: String, of service: Service) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[1] == "cdn"
             ? "\(parts[0]).\(ofCDN)" : "\(service).\(own)"

@@ -57,7 +57,7 @@ public final class NetworkSystem: Sendable {
                 HTTPPinReportSink(target: collector, box: box, system: weakSystem))
         }
         self.reporter = PinReporter(
-            options.pinReports, sinks, logger: options.logger, clock: options.clock)
+            options.pinReports, sinks: sinks, logger: options.logger, clock: options.clock)
         self.options = options
         self.fetcher = fetcher
         self.history = Mutex(History(start: StartReport(snapshot.mode)))
@@ -78,7 +78,7 @@ public final class NetworkSystem: Sendable {
         _ configuration: GlobalConfiguration, keys: KeySet? = nil, options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(configuration, keys: keys, options: options)
-        let system = try started(snapshot, options)
+        let system = try started(snapshot, options: options)
         await system.beginPinUpdates()
         return system
     }
@@ -103,13 +103,13 @@ public final class NetworkSystem: Sendable {
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(
             services: services, keys: keys, policy: policy, options: options)
-        let system = try started(snapshot, options)
+        let system = try started(snapshot, options: options)
         await system.beginPinUpdates()
         return system
     }
 
     static func started(
-        _ snapshot: SystemSnapshot, _ options: Options, fetcher: Fetcher? = nil
+        _ snapshot: SystemSnapshot, options: Options, fetcher: Fetcher? = nil
     ) throws(ClientError) -> NetworkSystem {
         var collectors: [PreparedCollector] = []
         for collector in options.pinReports.collectors {

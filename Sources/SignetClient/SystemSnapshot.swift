@@ -48,7 +48,7 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys, options)
+        self.services = try Self.prepared(services, keys: keys, options: options)
         self.urlRules = try URLRules(configuration)
         self.settings = try CallSettings(configuration)
         if let given = options.proxies {
@@ -74,7 +74,7 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys, options)
+        self.services = try Self.prepared(services, keys: keys, options: options)
         self.urlRules = try URLRules()
         self.settings = CallSettings()
         self.proxies = options.proxies ?? .none
@@ -97,13 +97,14 @@ final class SystemSnapshot: Sendable {
     }
 
     private static func prepared(
-        _ services: [Service: ServiceConfiguration], _ keys: KeySet?,
-        _ options: NetworkSystem.Options
+        _ services: [Service: ServiceConfiguration], keys: KeySet?,
+        options: NetworkSystem.Options
     ) throws(ClientError) -> [Service: PreparedService] {
         var prepared: [Service: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
-                service, configuration, keys: keys, maximumResponseSize: options.maximumResponseSize
+                service, configuration: configuration, keys: keys,
+                maximumResponseSize: options.maximumResponseSize
             )
         }
         return prepared

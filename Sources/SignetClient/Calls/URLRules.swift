@@ -13,8 +13,8 @@ struct URLRules: Sendable {
     ///   - refused: None of these may be found anywhere in the URL, its query included.
     /// - Throws: `invalid-service` naming the pattern's place in its list.
     init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
-        self.allowed = try Self.compile(allowed, "urlRules.allowed")
-        self.refused = try Self.compile(refused, "urlRules.refused")
+        self.allowed = try Self.compile(allowed, key: "urlRules.allowed")
+        self.refused = try Self.compile(refused, key: "urlRules.refused")
     }
 
     /// Reads the arrays of strings `urlRules.allowed` and `urlRules.refused` of a configuration.
@@ -52,7 +52,7 @@ struct URLRules: Sendable {
     }
 
     private static func compile(
-        _ patterns: [String], _ key: String
+        _ patterns: [String], key: String
     ) throws(ClientError) -> [ValuePattern] {
         var compiled: [ValuePattern] = []
         for (index, pattern) in patterns.enumerated() {

@@ -58,7 +58,7 @@ private actor DownloadReader: ResponseReader {
     init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
         // Of the whole, which may come in place of the rest.
         limit = Int(max(options.maximumSize, 0))
-        run = try DownloadRun(url, path, options)
+        run = try DownloadRun(url, to: path, options: options)
     }
 
     /// The outcome, after all has been read.

@@ -52,8 +52,8 @@ extension NetworkSystem {
         } catch {
             throw ClientError(error)
         }
-        let fetcher = try Fetcher(plan, base, keys, options)
-        let system = try started(fetcher.snapshot, options, fetcher: fetcher)
+        let fetcher = try Fetcher(plan, base: base, keys: keys, options: options)
+        let system = try started(fetcher.snapshot, options: options, fetcher: fetcher)
         await system.beginPinUpdates()
         do throws(ClientError) {
             try await system.begin(base, now: now ?? UnixTime.now()) {
@@ -92,7 +92,9 @@ extension NetworkSystem {
                     base.fetching(values), keys: current.keys, options: self.options,
                     after: current)
             }
-            return keep(values, FetchReport(source: .fetched, askedAt: now), fetcher, now)
+            return keep(
+                values, report: FetchReport(source: .fetched, askedAt: now), fetcher: fetcher,
+                now: now)
         } catch {
             history.withLock { history in
                 history.fetch?.askedAt = now
@@ -134,7 +136,7 @@ extension NetworkSystem {
             let values = try await ask(fetcher)
             try take(values)
             let report = FetchReport(source: .fetched, askedAt: now)
-            return finishStart(keep(values, report, fetcher, now))
+            return finishStart(keep(values, report: report, fetcher: fetcher, now: now))
         } catch {
             // If the caller cancelled, don't fall back to the last good values.
             if Task.isCancelled || error.code.value == TransportError.Code.cancelled.value {
@@ -201,7 +203,7 @@ extension NetworkSystem {
 
     /// Keeps good values for the next start; where that fails the system runs all the same.
     private func keep(
-        _ values: GlobalConfiguration, _ report: FetchReport, _ fetcher: Fetcher, _ now: Int64
+        _ values: GlobalConfiguration, report: FetchReport, fetcher: Fetcher, now: Int64
     ) -> FetchReport {
         var report = report
         if let place = fetcher.plan.lastGood {
@@ -258,8 +260,8 @@ extension NetworkSystem {
 extension Fetcher {
     /// Prepares the one service that is asked, and the parameters.
     fileprivate init(
-        _ plan: FetchPlan, _ base: GlobalConfiguration, _ keys: KeySet?,
-        _ options: NetworkSystem.Options
+        _ plan: FetchPlan, base: GlobalConfiguration, keys: KeySet?,
+        options: NetworkSystem.Options
     ) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
             ClientError(.invalidPlan, "the plan for fetching: \(what)")

@@ -138,7 +138,7 @@ extension Pages {
             let url = try boxed.path.map { path throws(ClientError) in
                 try base.appending(path: path)
             }
-            let asked = try Self.webURL(url ?? base, boxed)
+            let asked = try Self.webURL(url ?? base, for: boxed)
             let reply = try await system.complete(boxed, at: base, for: admission)
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { asked.target } else { "" }
@@ -186,7 +186,7 @@ extension Pages {
     }
 
     private static func webURL(
-        _ url: RequestURL, _ boxed: BoxedRequest
+        _ url: RequestURL, for boxed: BoxedRequest
     ) throws(ClientError) -> WebURL {
         do throws(TransportError) {
             return try WebURL(

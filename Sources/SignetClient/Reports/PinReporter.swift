@@ -17,11 +17,11 @@ final class PinReporter: Sendable {
     private let flushTime: Duration
 
     init(
-        _ options: PinReportOptions, _ sinks: [any PinReportSink], logger: Logger,
+        _ options: PinReportOptions, sinks: [any PinReportSink], logger: Logger,
         clock: @escaping @Sendable () -> Int64
     ) {
         state = Mutex(State(limiter: PinReportRateLimiter(pause: options.repeatsAfter)))
-        queues = sinks.map { PinReportQueue($0, limit: options.queueLimit, logger) }
+        queues = sinks.map { PinReportQueue($0, limit: options.queueLimit, logger: logger) }
         flushTime = options.flushTime
         self.clock = clock
     }
@@ -78,7 +78,7 @@ final class PinReportQueue: Sendable {
     private let limit: Int
     private let logger: Logger
 
-    init(_ sink: any PinReportSink, limit: Int, _ logger: Logger) {
+    init(_ sink: any PinReportSink, limit: Int, logger: Logger) {
         self.sink = sink
         self.limit = max(limit, 1)
         self.logger = logger

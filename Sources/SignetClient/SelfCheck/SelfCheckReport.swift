@@ -49,7 +49,7 @@ public struct SelfCheckReport: Sendable, Hashable {
     }
 
     mutating func add(
-        _ area: String, _ subject: String, _ status: Status, _ detail: String,
+        area: String, subject: String, status: Status, detail: String,
         remedy: String? = nil
     ) {
         lines.append(

@@ -16,7 +16,7 @@ struct PreparedService: Sendable {
     ///
     /// - Throws: `ClientError`, naming the service.
     init(
-        _ service: Service, _ configuration: ServiceConfiguration, keys: KeySet?,
+        _ service: Service, configuration: ServiceConfiguration, keys: KeySet?,
         maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
