@@ -100,7 +100,8 @@ struct VaultEditCommand: ParsableCommand {
         }
         guard let merge, let current, !merge.conflicts.isEmpty else {
             try common.terminal.tell(
-                DumpDiff(from: before, to: DumpContents(opened)), of: target.file.path, opened)
+                DumpDiff(from: before, to: DumpContents(opened)), of: target.file.path,
+                opened: opened)
             return true
         }
         let names = merge.conflicts.map { quoted($0.name) }.joined(separator: ", ")
