@@ -171,7 +171,7 @@ extension NetworkSystem.Options {
         return authorities
     }
 
-    /// The key, behind `services.`, that a value of a service or of its content delivery is read from.
+    /// Returns the key of a setting of a service or of its content delivery, without `services.`.
     private static func key(_ own: String, forCDN ofCDN: String, of service: Service) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[1] == "cdn"

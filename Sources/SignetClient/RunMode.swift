@@ -62,7 +62,7 @@ struct ModeSettings: Sendable {
             if let name = try reader.read("app.runMode", as: String.self) {
                 guard let known = RunMode(rawValue: name) else {
                     let all = RunMode.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw reader.invalid("app.runMode", reason: "is none of \(all)")
+                    throw reader.invalid("app.runMode", reason: "is not one of \(all)")
                 }
                 mode = known
             }

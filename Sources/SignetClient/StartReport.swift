@@ -65,7 +65,7 @@ public struct FetchReport: Sendable, Hashable {
         public var sequence: Int64
         /// When these values were first kept (RFC 3339).
         public var sealedAt: String
-        /// The seconds since then; nil where the dump tells no time in UTC.
+        /// The seconds since then; nil if the dump's time isn't in UTC.
         public var age: Int64?
 
         var json: JSONValue {

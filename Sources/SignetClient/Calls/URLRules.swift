@@ -22,7 +22,7 @@ struct URLRules: Sendable {
         func patterns(_ key: String) throws(ClientError) -> [String] {
             guard let value = configuration.value(named: key) else { return [] }
             guard let patterns = [String](value) else {
-                throw ClientError(.invalidService, "\(key) is no array of regular expressions")
+                throw ClientError(.invalidService, "\(key) is not an array of regular expressions")
             }
             return patterns
         }

@@ -158,16 +158,16 @@ struct DownloadRun: ~Copyable {
         return .body
     }
 
-    /// Whether a part says of itself that it is of another than the bytes that are there: a server that does
-    /// not know If-Range sends one of what it has now.
+    /// Whether a part belongs to another version of the resource than the bytes on the disk. A server that
+    /// doesn't know If-Range sends a part of its current version.
     private func isOfAnother(_ fields: HTTPFields, total: Int64?) -> Bool {
         if let total, let known = state?.total, total != known { return true }
         if hasTag { return fields[.eTag] != nil && PartState.validator(fields) != state?.validator }
         return fields[.lastModified] != nil && fields[.lastModified] != state?.validator
     }
 
-    /// Whether a part can be told to be of the same, and to be the last one: it has the tag that the whole
-    /// had (RFC 9110, section 15.3.7), and somebody said how long the whole is.
+    /// Whether a part certainly belongs to the same version and is the last one: it has the same tag
+    /// (RFC 9110, section 15.3.7), and the length of the whole resource is known.
     private func isCertain(_ fields: HTTPFields, total: Int64?) -> Bool {
         (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
     }

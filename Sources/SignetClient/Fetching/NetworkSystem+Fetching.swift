@@ -29,7 +29,7 @@ extension NetworkSystem {
     /// start.
     ///
     /// - Parameters:
-    ///   - schema: What may be set, by whom and to what.
+    ///   - schema: The keys, their types, and the inputs that may set them.
     ///   - defaults: The values built into the program.
     ///   - launch: The values given when the program was started.
     ///   - plan: The service to ask, the place of the last good values, and the action if there are none.
@@ -201,7 +201,7 @@ extension NetworkSystem {
         }
     }
 
-    /// Keeps good values for the next start; where that fails the system runs all the same.
+    /// Keeps good values for the next start. If that fails, the system logs it and continues.
     private func keep(
         _ values: GlobalConfiguration, report: FetchReport, fetcher: Fetcher, now: Int64
     ) -> FetchReport {
@@ -272,7 +272,7 @@ extension Fetcher {
         var parameters = JSONObject()
         for name in plan.parameters {
             guard let rule = base.schema.rule(named: name), rule.isPublic else {
-                throw invalid("the parameter \(name) is no public key of the schema")
+                throw invalid("the parameter \(name) is not a public key of the schema")
             }
             if let value = base.publicValues[name] { parameters[name] = value }
         }

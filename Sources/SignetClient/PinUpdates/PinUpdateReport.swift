@@ -29,7 +29,8 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var source = Source.builtIn
     /// Its serial number; nil for the program's own.
     public internal(set) var serial: Int64?
-    /// When its time is over, in Unix seconds; it stays in use all the same until a newer one comes.
+    /// The expiration of the policy in Unix seconds. The policy stays in use after it, until a newer one is
+    /// fetched.
     public internal(set) var expires: Int64?
     /// When the web server was asked last, in Unix seconds.
     public internal(set) var askedAt: Int64?

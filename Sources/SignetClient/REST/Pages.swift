@@ -56,8 +56,8 @@ public struct Pages: AsyncSequence, Sendable {
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
 
-        /// The next page, or nil behind the last; what ends a list early comes behind all pages that were
-        /// read.
+        /// Returns the next page, or nil after the last one. An error that ends the list early is thrown after
+        /// all pages that were read.
         ///
         /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
@@ -75,7 +75,7 @@ public struct Pages: AsyncSequence, Sendable {
                 guard count < pages.paging.maximumPages else {
                     throw Pages.failure(
                         .tooManyPages,
-                        message: "the list goes on behind \(count) pages, which is the limit")
+                        message: "the list has more pages than the limit of \(count)")
                 }
             }
             let (reply, page, next) = try await pages.read(step)
@@ -85,7 +85,7 @@ public struct Pages: AsyncSequence, Sendable {
             return reply
         }
 
-        /// The next page, or nil behind the last.
+        /// Returns the next page, or nil after the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ClientError) -> UnboxedResponse? {
@@ -115,7 +115,7 @@ private enum PageStep: Sendable {
 }
 
 extension Pages {
-    /// Asks for a page; tells its own name too, and how the next one is asked for.
+    /// Asks for a page. Returns it with its name, and the step to the next page.
     fileprivate func read(
         _ step: PageStep
     ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
@@ -171,7 +171,8 @@ extension Pages {
             next = try url.resolving(reference)
         } catch {
             throw Self.failure(
-                .pagingRefused, message: "the list's next page is no link to an http or https URL")
+                .pagingRefused,
+                message: "the link to the list's next page is not an http or https URL")
         }
         guard next.origin == url.origin else {
             throw Self.failure(.pagingRefused, message: "the list's next page is of another origin")

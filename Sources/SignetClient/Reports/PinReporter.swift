@@ -3,7 +3,7 @@ internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
 
-/// Takes findings and refusals from calls, lets one of a kind through, and hands them to the sinks.
+/// Takes findings and refusals from calls, drops repeated ones, and passes the others to the sinks.
 final class PinReporter: Sendable {
     private struct State {
         var limiter: PinReportRateLimiter

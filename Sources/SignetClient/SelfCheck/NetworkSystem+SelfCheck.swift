@@ -87,7 +87,7 @@ extension NetworkSystem {
             run.report.add(
                 area: "dump", subject: "sealing", status: .bad,
                 detail: "\(error.code.name): \(error.message)",
-                remedy: "mend what the options seal with")
+                remedy: "fix the keys or the versions in the sealing option")
         }
     }
 

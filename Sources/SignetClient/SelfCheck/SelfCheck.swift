@@ -67,7 +67,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "libcurl", subject: "engine", status: .bad, detail: error.message,
-                remedy: "install libcurl4 (libcurl with OpenSSL), or mend the CA file")
+                remedy: "install libcurl4 (libcurl with OpenSSL), or fix the CA file")
             return nil
         }
     }
@@ -89,7 +89,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "keys", subject: "key set", status: .bad, detail: error.message,
-                remedy: "mend the file; signet keys new makes a fresh one")
+                remedy: "fix the file, or make a new one with signet keys new")
             return nil
         }
     }
@@ -109,7 +109,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "schema", subject: "schema", status: .bad, detail: error.message,
-                remedy: "mend the schema")
+                remedy: "fix the schema")
             return (nil, nil)
         }
         run.report.add(
@@ -123,7 +123,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "schema", subject: "defaults", status: .bad, detail: error.message,
-                remedy: "mend the defaults")
+                remedy: "fix the defaults")
             return (schema, nil)
         }
     }
@@ -141,7 +141,7 @@ public struct SelfCheck: Sendable {
             } catch {
                 run.report.add(
                     area: "keys", subject: "passphrase", status: .bad, detail: error.message,
-                    remedy: "mend its source")
+                    remedy: "fix the source of the passphrase")
                 return nil
             }
         }
@@ -198,7 +198,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "dump", subject: "schema", status: .bad, detail: error.message,
-                remedy: "seal the configuration anew under today's schema")
+                remedy: "seal the configuration again with the current schema")
             return nil
         }
     }
@@ -274,7 +274,7 @@ public struct SelfCheck: Sendable {
             run.report.add(
                 area: "configuration", subject: "services", status: .bad,
                 detail: "\(error.code.name): \(error.message)",
-                remedy: "mend the value, and seal the configuration anew")
+                remedy: "fix the value, and seal the configuration again")
             run.checkMode(ModeSettings())
             return Services()
         }
@@ -302,7 +302,7 @@ public struct SelfCheck: Sendable {
         }
         run.report.add(
             area: "pins", subject: "policy", status: .bad, detail: message,
-            remedy: "mend the policy")
+            remedy: "fix the policy")
         return nil
     }
 
@@ -327,7 +327,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "hosts", subject: "connectTo", status: .bad, detail: error.message,
-                remedy: "mend the project file")
+                remedy: "fix the project file")
             return
         }
         await run.checkHosts(

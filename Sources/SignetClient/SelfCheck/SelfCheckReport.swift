@@ -2,11 +2,11 @@ public import SignetJSON
 
 /// The findings of a self-check, line by line.
 public struct SelfCheckReport: Sendable, Hashable {
-    /// How a line stands.
+    /// The result of one check.
     public enum Status: String, Sendable, Hashable {
         /// As it should be.
         case good
-        /// It works today; somebody should look at it.
+        /// It works now, but an operator should look at it.
         case warning
         /// It does not work, or is not safe.
         case bad
@@ -21,7 +21,7 @@ public struct SelfCheckReport: Sendable, Hashable {
         public var area: String
         /// The thing that was checked.
         public var subject: String
-        /// How it stands.
+        /// The result of the check.
         public var status: Status
         /// The finding; never a value of the configuration or a key.
         public var detail: String

@@ -23,7 +23,8 @@ struct SelfCheckRun {
                 area: "crypto", subject: answer.name, status: answer.passed ? .good : .bad,
                 detail: answer.passed ? "gives the known answer" : "gives a wrong answer",
                 remedy: answer.passed
-                    ? nil : "do not use this machine's OpenSSL; reinstall libssl3 and try again")
+                    ? nil
+                    : "do not use this machine's OpenSSL; reinstall libssl3, then repeat the check")
         }
     }
 
@@ -144,7 +145,7 @@ struct SelfCheckRun {
             report.add(
                 area: "fetch", subject: "last fetch", status: .warning,
                 detail: "\(source); \(failure.code): \(failure.message)",
-                remedy: "mend the service that is asked, or what it answers")
+                remedy: "fix the service that is asked, or its responses")
         } else {
             report.add(area: "fetch", subject: "last fetch", status: .good, detail: source)
         }
@@ -152,7 +153,7 @@ struct SelfCheckRun {
             report.add(
                 area: "fetch", subject: "keeping", status: .warning,
                 detail: "\(failure.code): \(failure.message)",
-                remedy: "mend the file of last good values, or move it away")
+                remedy: "fix the file of last good values, or move it away")
         }
     }
 
@@ -185,18 +186,18 @@ struct SelfCheckRun {
                 report.add(
                     area: "hosts", subject: subject, status: .bad,
                     detail: seen.reason ?? "the certificate is not trusted",
-                    remedy: "mend the host's certificate, or the CA file")
+                    remedy: "fix the host's certificate, or the CA file")
                 return
             }
             let verdict = policy.verdict(for: authority.host, chain: seen.chain, now: now)
             if let refusal = verdict.refusal {
                 report.add(
                     area: "hosts", subject: subject, status: .bad, detail: refusal.message,
-                    remedy: "if the host's keys were changed by its owner, mend the policy")
+                    remedy: "if the host's owner changed its keys, update the policy")
             } else if let finding = verdict.finding {
                 report.add(
                     area: "hosts", subject: subject, status: .warning, detail: finding.message,
-                    remedy: "mend the policy")
+                    remedy: "fix the policy")
             } else {
                 report.add(
                     area: "hosts", subject: subject, status: .good,
@@ -208,7 +209,7 @@ struct SelfCheckRun {
             report.add(
                 area: "hosts", subject: subject, status: .bad, detail: error.message,
                 remedy: error.isOfProxy
-                    ? "mend the proxy, or what is said of it"
+                    ? "fix the proxy, or its settings"
                     : "look at the host with: signet pins show https://\(subject)")
         }
     }

@@ -45,7 +45,7 @@ struct CallSettings: Sendable {
         }
         userAgent = try reader.read("app.userAgent", as: String.self)
         if let userAgent, !HTTPField.isValidValue(userAgent) {
-            throw reader.invalid("app.userAgent", reason: "is no value of an HTTP field")
+            throw reader.invalid("app.userAgent", reason: "is not a valid value of an HTTP field")
         }
         options.retry = try RetryPolicy(reader)
         options.checks = try BusinessCodeCheck(reader).map { [$0] }
@@ -74,7 +74,8 @@ extension RetryPolicy {
         for code in codes ?? [] {
             guard let status = code.number?.int64, (400...599).contains(status) else {
                 throw reader.invalid(
-                    "retry.statusCodes", reason: "holds what is no status of 400...599")
+                    "retry.statusCodes",
+                    reason: "contains a value that is not a status in 400...599")
             }
             statusCodes.insert(Int(status))
         }
@@ -97,7 +98,8 @@ extension BusinessCodeCheck {
         }
         guard !field.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
             throw reader.invalid(
-                "responseChecks.codeField", reason: "is no member's name, or names joined by points"
+                "responseChecks.codeField",
+                reason: "is not the name of a member, or names joined by points"
             )
         }
         let codes = try reader.read("responseChecks.goodCodes", as: [JSONValue].self) ?? []

@@ -110,7 +110,8 @@ struct FrozenRequest: Sendable {
         var signed = self
         for field in result.addedFields {
             guard let field = field.httpField else {
-                throw SigningError(.malformedMessage, "a field of the signature is no HTTP field")
+                throw SigningError(
+                    .malformedMessage, "a field of the signature is not a valid HTTP field")
             }
             signed.head.headerFields.append(field)
         }

@@ -73,7 +73,8 @@ extension ServiceConfiguration.Signing {
             tag: try reader.read("signing.tag", as: String.self))
         for (name, value) in try reader.read("signing.settings", as: JSONObject.self) ?? [:] {
             guard let text = value.string else {
-                throw reader.invalid("signing.settings", reason: "holds what is no string")
+                throw reader.invalid(
+                    "signing.settings", reason: "contains a value that is not a string")
             }
             settings[name] = text
         }

@@ -87,10 +87,11 @@ extension ServiceConfiguration {
     ///
     /// - Parameters:
     ///   - configuration: Where the keys are.
-    ///   - usesTestServers: Whether `testBaseURL` and `testPins` take the place of `baseURL` and `pins`,
-    ///     which production never lets them.
+    ///   - usesTestServers: Whether `testBaseURL` and `testPins` replace `baseURL` and `pins`; never in
+    ///     production.
     ///   - only: The one service that is wanted; nil is all.
-    ///   - adapters: Those that a service's protocol may name beside ours; nil takes every name.
+    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil accepts every
+    ///     name.
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
     static func all(
         in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil,
@@ -130,7 +131,8 @@ extension ServiceConfiguration {
         let known = PayloadProtocol(rawValue: protocolName)
         guard known != nil || given != nil || adapters == nil else {
             let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
-            throw reader.invalid("protocol", reason: "is none of \(names.joined(separator: ", "))")
+            throw reader.invalid(
+                "protocol", reason: "is not one of \(names.joined(separator: ", "))")
         }
         // What is not REST keeps its method when it is redirected.
         let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
@@ -145,7 +147,7 @@ extension ServiceConfiguration {
         for (field, value) in try reader.read("commonFields", as: JSONObject.self) ?? [:] {
             guard let field = HTTPField.Name(field), let text = value.string,
                 HTTPField.isValidValue(text)
-            else { throw reader.invalid("commonFields", reason: "holds what is no HTTP field") }
+            else { throw reader.invalid("commonFields", reason: "contains an invalid HTTP field") }
             self.commonFields.append(HTTPField(name: field, value: text))
         }
         if let timeout = try reader.duration("timeout") {

@@ -47,7 +47,7 @@ struct SettingsReader {
             return duration
         }
         guard let seconds = try read(name, as: Double.self) else { return nil }
-        guard abs(seconds) < 1e9 else { throw invalid(name, reason: "is no number of seconds") }
+        guard abs(seconds) < 1e9 else { throw invalid(name, reason: "is not a number of seconds") }
         return .seconds(seconds)
     }
 

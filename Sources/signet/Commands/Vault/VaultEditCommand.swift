@@ -181,7 +181,7 @@ private struct Draft {
                 "what was saved is not JSON, line \(line): \(error.messageWithoutNames)")
         }
         guard let object = value.object else {
-            throw VaultError(.malformedInput, "what was saved is no JSON object KEY:VALUE")
+            throw VaultError(.malformedInput, "the saved text is not a JSON object KEY:VALUE")
         }
         return base.replacing(with: object, schema: schema)
     }
