@@ -27,7 +27,7 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var keyID: String?
     /// The source of the passphrase that opens the dump in the place of the key set.
     public var passphrase: String?
-    /// The file of the highest sequences seen, which tells a dump that was put back.
+    /// The file of the highest sequences seen, by which the check recognises an older dump that was put back.
     public var state: String?
     /// The sealed dump of the last good fetched values.
     public var lastGood: String?

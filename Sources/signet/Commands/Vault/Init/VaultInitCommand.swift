@@ -93,7 +93,7 @@ struct VaultInitCommand: ParsableCommand {
             files.removeAll()
             throw error
         }
-        try tell(guessed, files, madeKeys: madeKeys)
+        try tell(guessed, files: files, madeKeys: madeKeys)
     }
 
     private func read() throws -> JSONObject {
@@ -131,7 +131,7 @@ struct VaultInitCommand: ParsableCommand {
     }
 
     private func tell(
-        _ guessed: GuessedSchema, _ files: NewFiles, madeKeys: Bool
+        _ guessed: GuessedSchema, files: NewFiles, madeKeys: Bool
     ) throws(ToolError) {
         var table = Table("KEY", "TYPE", "VISIBILITY", "GUESSED FROM")
         var keys: [JSONValue] = []
