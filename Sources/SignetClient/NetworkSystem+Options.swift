@@ -6,14 +6,15 @@ public import SignetRPC
 public import SignetTransport
 
 extension NetworkSystem {
-    /// What a program may choose about a network system.
+    /// The options of a network system.
     public struct Options: Sendable {
         /// A PEM file of the CAs that are trusted in place of the system's.
         public var caFile: String?
         /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the URL.
         public var connectTo: [EngineRequest.ConnectTo] = []
-        /// The proxies of all calls; nil is what the configuration says (`proxy.…`), which is none unless it
-        /// names one. The environment is asked only by who puts `ProxyRules(environment:)` here.
+        /// The proxies of all calls. If nil, the system uses the configuration's proxies (`proxy.…`), or no
+        /// proxy if the configuration has none. The system reads no environment variables; for those, set
+        /// `ProxyRules(environment:)`.
         public var proxies: ProxyRules?
         /// Protocols of the program's own, by the names that `services.NAME.protocol` may have beside ours,
         /// which cannot be replaced.
@@ -22,15 +23,16 @@ extension NetworkSystem {
         public var maximumResponseSize = 64 << 20
         /// The options of all calls; those of services, endpoints and calls win.
         public var callOptions = CallOptions()
-        /// How far content codings of replies are undone; nil asks for none and hands bodies over as they came.
+        /// The limits for decoding compressed replies. If nil, the system asks for no content coding and
+        /// returns bodies as they were received.
         ///
-        /// Calls then say `Accept-Encoding`, before they are signed; `exchange` sends the fields it is given.
-        /// What came is checked against the reply's Content-Digest before it is decoded, and of a decoded
-        /// reply the fields Content-Encoding and Content-Length are taken away.
+        /// If set, calls send `Accept-Encoding`, which is added before they are signed; `exchange` sends only
+        /// the fields that it is given. The received bytes are checked against the reply's Content-Digest
+        /// before they are decoded. A decoded reply has no Content-Encoding and Content-Length fields.
         public var decoding: ContentDecoding?
-        /// What ``NetworkSystem/monitor`` seals the configuration with; nil where nobody monitors.
+        /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no monitoring.
         public var sealing: Sealing?
-        /// Where the system tells what it does; no value, key or body is ever told.
+        /// The logger of the system. The system never logs a value, key or body.
         public var logger = Logger(label: "signet.client")
         /// Where reports of pins that did not match go; the log alone by default.
         public var pinReports = PinReportOptions()
@@ -94,7 +96,7 @@ extension NetworkSystem.Options {
                 guard allowsUnpinnedServices else {
                     throw ClientError(
                         .invalidService,
-                        "services.\(Self.key("pins", "cdnPins", of: service)) has no value, and a service without pins is "
+                        "services.\(Self.key("pins", forCDN: "cdnPins", of: service)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
@@ -160,7 +162,7 @@ extension NetworkSystem.Options {
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .invalidService,
-                    "services.\(key("caFile", "cdnCAFile", of: service)) and another service of"
+                    "services.\(key("caFile", forCDN: "cdnCAFile", of: service)) and another service of"
                         + " \(host.text) trust different CAs"
                 )
             }
@@ -169,8 +171,8 @@ extension NetworkSystem.Options {
         return authorities
     }
 
-    /// The key, behind `services.`, that a value of a service or of its content delivery is read from.
-    private static func key(_ own: String, _ ofCDN: String, of service: Service) -> String {
+    /// Returns the key of a setting of a service or of its content delivery, without `services.`.
+    private static func key(_ own: String, forCDN ofCDN: String, of service: Service) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts[1] == "cdn"
             ? "\(parts[0]).\(ofCDN)" : "\(service).\(own)"

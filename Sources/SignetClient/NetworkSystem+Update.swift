@@ -51,7 +51,7 @@ extension NetworkSystem {
     /// Follows a configuration that changes: takes its current snapshot and each later one, until
     /// the task is cancelled or a snapshot comes after the system was shut down.
     ///
-    /// A snapshot that cannot work is logged and passed over; the system goes on with what it has.
+    /// If the system can't work with a snapshot, it logs the reason and keeps its current configuration.
     public func follow(_ live: LiveConfiguration) async {
         for await configuration in live.snapshots {
             do throws(ClientError) {
@@ -65,7 +65,7 @@ extension NetworkSystem {
         }
     }
 
-    /// Warns of what `signet pins lint` finds in a policy that works, and will hurt some day.
+    /// Logs the warnings of `signet pins lint`: parts of a policy that work now and may cause failures later.
     func logFindings(of policy: PinPolicy?) {
         guard let policy,
             let findings = try? PinLint.findings(of: policy.serialized(), now: UnixTime.now())

@@ -57,7 +57,7 @@ public final class NetworkSystem: Sendable {
                 HTTPPinReportSink(target: collector, box: box, system: weakSystem))
         }
         self.reporter = PinReporter(
-            options.pinReports, sinks, logger: options.logger, clock: options.clock)
+            options.pinReports, sinks: sinks, logger: options.logger, clock: options.clock)
         self.options = options
         self.fetcher = fetcher
         self.history = Mutex(History(start: StartReport(snapshot.mode)))
@@ -69,16 +69,16 @@ public final class NetworkSystem: Sendable {
     /// Starts a system with the services, URL rules, limits and pins of a configuration.
     ///
     /// - Parameters:
-    ///   - configuration: What is read of it stands in the article <doc:ConfigurationKeys>.
+    ///   - configuration: The configuration; <doc:ConfigurationKeys> lists the keys that are read.
     ///   - keys: The keys that the services sign with.
     ///   - options: Trust, limits and the weak choices.
-    /// - Throws: `ClientError` where a service cannot work: a pattern or URL that is none, a service
-    ///   without pins, an unknown or expired key; or where libcurl cannot be used.
+    /// - Throws: `ClientError` if a service can't work (an invalid pattern or URL, a service without pins, an
+    ///   unknown or expired key), or if libcurl can't be used.
     public static func start(
         _ configuration: GlobalConfiguration, keys: KeySet? = nil, options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(configuration, keys: keys, options: options)
-        let system = try started(snapshot, options)
+        let system = try started(snapshot, options: options)
         await system.beginPinUpdates()
         return system
     }
@@ -103,13 +103,13 @@ public final class NetworkSystem: Sendable {
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(
             services: services, keys: keys, policy: policy, options: options)
-        let system = try started(snapshot, options)
+        let system = try started(snapshot, options: options)
         await system.beginPinUpdates()
         return system
     }
 
     static func started(
-        _ snapshot: SystemSnapshot, _ options: Options, fetcher: Fetcher? = nil
+        _ snapshot: SystemSnapshot, options: Options, fetcher: Fetcher? = nil
     ) throws(ClientError) -> NetworkSystem {
         var collectors: [PreparedCollector] = []
         for collector in options.pinReports.collectors {
@@ -144,7 +144,7 @@ public final class NetworkSystem: Sendable {
     /// waited. Pin reports that have not left get their own time after that
     /// (``PinReportOptions/flushTime``).
     ///
-    /// - Parameter gracePeriod: How long calls under way may go on.
+    /// - Parameter gracePeriod: The maximum time that running calls have to end.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
         guard calls.stop() else { return await calls.waitUntilIdle() }
         updates?.stop()
@@ -232,13 +232,13 @@ public final class NetworkSystem: Sendable {
 
     /// Makes several JSON-RPC 2.0 calls in one request.
     ///
-    /// The options' checks are not asked: a batch tells what became of each call.
+    /// The response checks of the options don't run, because the result has the outcome of each call.
     ///
     /// - Parameters:
     ///   - calls: The calls.
     ///   - service: The service that responds.
     ///   - options: The options of the request.
-    /// - Throws: `ClientError` if the whole batch fails; what became of each call stands in the result.
+    /// - Throws: `ClientError` if the whole batch fails. An error of a single call is part of the result.
     public func batch(
         _ calls: [RPCCall], on service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> BatchResponse {
@@ -261,7 +261,7 @@ public final class NetworkSystem: Sendable {
         }
     }
 
-    /// Sends a request as it stands through signing and pins, without boxing.
+    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are checked.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and options apply.
@@ -282,7 +282,7 @@ public final class NetworkSystem: Sendable {
             options: options)
     }
 
-    /// Sends a request as it stands through signing and pins, with a body that may be a stream.
+    /// Signs and sends a request unchanged, with a body that may be a stream; the server's pins are checked.
     ///
     /// If the service's requests are signed, a stream is read twice: once for its digest, which the
     /// signature covers, and once to send it, in constant memory. It must be replayable then (a file is),

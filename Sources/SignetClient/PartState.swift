@@ -3,7 +3,8 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// What is noted of a part: of which URL it is, and by what the server would know it again.
+/// The notes about a partial download: the digest of its URL, and the validator by which the server recognises
+/// the resource.
 struct PartState: Sendable, Hashable {
     /// SHA-256 of method and URL, so that no query is written down.
     var source: String
@@ -81,7 +82,7 @@ enum HTTPDate {
     }
 }
 
-/// What a Content-Range says (RFC 9110, section 14.4).
+/// The contents of a Content-Range field (RFC 9110, section 14.4).
 struct ContentRange: Hashable {
     /// Nil in the reply to a range that cannot be had (416).
     var range: ClosedRange<Int64>?

@@ -32,7 +32,7 @@ struct ModeSettings: Sendable {
     let mode: RunMode
     /// Whether the build may run in another.
     let isSwitchable: Bool
-    /// What is simulated; nothing in production.
+    /// The simulated failures; empty in production.
     let simulation: Simulation
     /// Keys that are set and would do something in another build or mode.
     let ignored: [String]
@@ -59,10 +59,10 @@ struct ModeSettings: Sendable {
         var mode = RunMode.production
         var ignored: [String] = []
         if isSwitchable {
-            if let name = try reader.read("app.runMode", String.self) {
+            if let name = try reader.read("app.runMode", as: String.self) {
                 guard let known = RunMode(rawValue: name) else {
                     let all = RunMode.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw reader.invalid("app.runMode", "is none of \(all)")
+                    throw reader.invalid("app.runMode", reason: "is not one of \(all)")
                 }
                 mode = known
             }
@@ -111,13 +111,13 @@ struct Simulation: Sendable {
     ///
     /// - Throws: `invalid-configuration`, naming the key.
     init(_ reader: SettingsReader) throws(ClientError) {
-        isOffline = try reader.read("simulation.offline", Bool.self) ?? false
-        timesOut = try reader.read("simulation.timeout", Bool.self) ?? false
-        failureRate = try reader.read("simulation.failureRate", Double.self) ?? 0
+        isOffline = try reader.read("simulation.offline", as: Bool.self) ?? false
+        timesOut = try reader.read("simulation.timeout", as: Bool.self) ?? false
+        failureRate = try reader.read("simulation.failureRate", as: Double.self) ?? 0
         guard (0...1).contains(failureRate) else {
-            throw reader.invalid("simulation.failureRate", "is not in 0...1")
+            throw reader.invalid("simulation.failureRate", reason: "is not in 0...1")
         }
-        if try reader.read("simulation.failure", Bool.self) == true { failureRate = 1 }
+        if try reader.read("simulation.failure", as: Bool.self) == true { failureRate = 1 }
     }
 
     /// The keys that have an effect.

@@ -11,9 +11,9 @@ public struct StartReport: Sendable, Hashable, CustomStringConvertible {
     public internal(set) var ignored: [String]
     /// Keys of simulations that take effect.
     public internal(set) var simulated: [String]
-    /// What became of the fetch; nil where none was planned.
+    /// The outcome of the fetch; nil if no fetch was planned.
     public internal(set) var fetch: FetchReport?
-    /// What became of the first look for a signed pin policy; nil where none was planned.
+    /// The outcome of the first update of the signed pin policy; nil if no updates were planned.
     public internal(set) var pinUpdate: PinUpdateReport?
 
     /// The report as JSON.
@@ -32,7 +32,7 @@ public struct StartReport: Sendable, Hashable, CustomStringConvertible {
     public var description: String { JSONValue.object(json).text }
 }
 
-/// What became of asking for fetched values.
+/// The outcome of a fetch of values.
 public struct FetchReport: Sendable, Hashable {
     /// Where the fetched values came from that the system runs with.
     public enum Source: String, Sendable, Hashable {
@@ -65,7 +65,7 @@ public struct FetchReport: Sendable, Hashable {
         public var sequence: Int64
         /// When these values were first kept (RFC 3339).
         public var sealedAt: String
-        /// The seconds since then; nil where the dump tells no time in UTC.
+        /// The seconds since then; nil if the dump's time isn't in UTC.
         public var age: Int64?
 
         var json: JSONValue {

@@ -7,7 +7,7 @@ public import SignetVault
 public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
     let box: SnapshotBox
     let sealing: Sealing
-    /// Not the system itself, which whoever only looks must not keep alive.
+    /// A closure instead of the system, so that a monitor doesn't keep the system alive.
     let pins: @Sendable () -> (PinUpdateReport?, PinReportCounts)?
 
     /// Seals the configuration that new calls are made with.
@@ -31,7 +31,7 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
     /// How it stands with signed pin policies; nil where none are planned, or the system is gone.
     public var pinUpdate: PinUpdateReport? { pins()?.0 }
 
-    /// What became of pin reports; nil where the system is gone.
+    /// The numbers of pin reports, by outcome; nil if the system no longer exists.
     public var pinReports: PinReportCounts? { pins()?.1 }
 
     /// Only that it is one.
@@ -41,7 +41,7 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
 }
 
 extension NetworkSystem {
-    /// What monitoring gets; nil where the options name nothing to seal with.
+    /// The access for monitoring; nil if the options have no `sealing`.
     public var monitor: SystemMonitor? {
         options.sealing.map { sealing in
             SystemMonitor(box: box, sealing: sealing) { [weak self] in

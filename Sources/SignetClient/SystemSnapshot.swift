@@ -7,7 +7,7 @@ internal import Synchronization
 /// All that calls need to know, prepared from one configuration and never changed: a call keeps the
 /// snapshot that it began with.
 final class SystemSnapshot: Sendable {
-    /// What it was made of; nil where services were given as values.
+    /// The source of the snapshot; nil if the program gave services as values.
     let configuration: GlobalConfiguration?
     let keys: KeySet?
     let services: [Service: PreparedService]
@@ -29,7 +29,7 @@ final class SystemSnapshot: Sendable {
     ///   - keys: The keys that services sign with.
     ///   - options: Trust and limits.
     ///   - wanted: The one service that is prepared; nil is all.
-    ///   - before: The snapshot before it, whose given policy goes on.
+    ///   - before: The snapshot before it, whose given policy stays in use.
     /// - Throws: `ClientError` that names the key which cannot be worked with.
     init(
         _ configuration: GlobalConfiguration, keys: KeySet?, options: NetworkSystem.Options,
@@ -48,7 +48,7 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys, options)
+        self.services = try Self.prepared(services, keys: keys, options: options)
         self.urlRules = try URLRules(configuration)
         self.settings = try CallSettings(configuration)
         if let given = options.proxies {
@@ -74,7 +74,7 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys, options)
+        self.services = try Self.prepared(services, keys: keys, options: options)
         self.urlRules = try URLRules()
         self.settings = CallSettings()
         self.proxies = options.proxies ?? .none
@@ -97,13 +97,14 @@ final class SystemSnapshot: Sendable {
     }
 
     private static func prepared(
-        _ services: [Service: ServiceConfiguration], _ keys: KeySet?,
-        _ options: NetworkSystem.Options
+        _ services: [Service: ServiceConfiguration], keys: KeySet?,
+        options: NetworkSystem.Options
     ) throws(ClientError) -> [Service: PreparedService] {
         var prepared: [Service: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
-                service, configuration, keys: keys, maximumResponseSize: options.maximumResponseSize
+                service, configuration: configuration, keys: keys,
+                maximumResponseSize: options.maximumResponseSize
             )
         }
         return prepared

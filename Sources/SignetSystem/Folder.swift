@@ -13,6 +13,13 @@ package enum Folder {
         return unsafe String(cString: path)
     }
 
+    /// Returns the absolute path of an existing folder without links, `.` and `..`, or nil.
+    package static func resolved(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
     /// Returns whether anything exists at a path, even a broken link.
     package static func exists(_ path: String) -> Bool {
         var status = stat()

@@ -162,15 +162,36 @@ private struct SecretName {
         guard let last = parts.last else { return false }
         switch type {
         case .boolean, .duration: return false
-        case .integer, .number: return last.last.map(Self.words.contains) ?? false
+        // A limit of tokens is a number too, so the plural says nothing.
+        case .integer, .number:
+            guard let word = last.last else { return false }
+            return Self.isSecretWord(word, orPlural: false) || Self.isSecretLastWord(word)
+                || word == "pin" || word == "key" && endsWithKey
         default:
-            return last.contains(where: Self.isSecretWord) || endsWithKey
+            return last.contains { Self.isSecretWord($0) } || endsWithKey
+                || last.last.map(Self.isSecretLastWord) ?? false
                 || parts.dropLast().contains { $0.count == 1 && Self.isSecretWord($0[0]) }
         }
     }
 
-    private static func isSecretWord(_ word: String) -> Bool {
-        words.contains(word) || word.hasSuffix("s") && words.contains(String(word.dropLast()))
+    /// Returns whether a word means a secret, also with a number after it (`password2`) or with a
+    /// word before it that nothing separates (`pgpassword`).
+    private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
+        let word = withoutNumber(word)
+        return endings.contains(where: word.hasSuffix)
+            || orPlural && word.hasSuffix("s")
+                && isSecretWord(String(word.dropLast()), orPlural: false)
+    }
+
+    /// Returns whether a word means a secret if it is the last one: `auth` does, and `auth.url` is
+    /// an address.
+    private static func isSecretLastWord(_ word: String) -> Bool {
+        let word = withoutNumber(word)
+        return lastWords.contains(word) || word.hasSuffix("pass")
+    }
+
+    private static func withoutNumber(_ word: String) -> String {
+        String(word.reversed().drop(while: \.isNumber).reversed())
     }
 
     /// Whether the name ends with the word "key" of something that isn't published.
@@ -180,9 +201,13 @@ private struct SecretName {
         return words.dropLast().last.map { !Self.publicKeyKinds.contains($0) } ?? true
     }
 
-    private static let words: Set<String> = [
-        "password", "passwd", "pwd", "passphrase", "secret", "token", "credential", "apikey",
-        "privatekey", "secretkey", "accesskey", "dsn",
+    /// Words that mean a secret, at the end of a longer word too.
+    private static let endings = [
+        "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential",
+        "apikey", "privatekey", "secretkey", "accesskey", "dsn",
+    ]
+    private static let lastWords: Set<String> = [
+        "auth", "bearer", "cookie", "jwt", "otp", "private", "pw", "salt",
     ]
     private static let publicKeyKinds: Set<String> = [
         "public", "sort", "primary", "foreign", "partition", "routing", "cache", "index", "map",

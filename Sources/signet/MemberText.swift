@@ -22,7 +22,7 @@ struct MemberText: Sendable {
         text += value
     }
 
-    /// Ends the object and returns it, with a newline behind it if it is a line of its own.
+    /// Ends the object and returns it, followed by a newline if it is a line of its own.
     mutating func close(isLine: Bool = true) -> [UInt8] {
         text += (isLine ? "}\n" : "}").utf8
         return text

@@ -31,7 +31,7 @@ struct Terminal: Sendable {
             && Environment["TERM"] != "dumb"
     }
 
-    /// Prints a result: with `--json` the object, else the text as it stands.
+    /// Prints a result: with `--json` the object, else the text unchanged.
     ///
     /// - Throws: `ToolError` where the output was cut short.
     func result(_ object: @autoclosure () -> JSONObject, text: @autoclosure () -> [UInt8])
@@ -40,7 +40,7 @@ struct Terminal: Sendable {
         try write(json ? JSONValue.object(object()).serialized() + [0x0A] : text())
     }
 
-    /// Prints a JSON Schema as it stands; it is one JSON object in itself.
+    /// Prints a JSON Schema unchanged; it is itself one JSON object.
     func result(documentSchema text: String) throws {
         let bytes = Array((text + "\n").utf8)
         let object = try JSONValue(parsing: bytes).object ?? [:]
@@ -81,8 +81,8 @@ struct Terminal: Sendable {
             Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
     }
 
-    /// Prints a text of several lines on standard error as it stands, for a person to read or to
-    /// compare; control characters but the newline are escaped.
+    /// Prints several lines on standard error, for a person to read or to compare; control characters
+    /// except the newline are escaped.
     func show(_ lines: [String]) {
         let text = lines.map { Terminal.printable($0) + "\n" }.joined()
         _ = StandardStreams.write(Array(text.utf8), to: .standardError)

@@ -34,6 +34,9 @@ import Testing
         ("database.password", #""x""#), ("DB_PASSWORD", #""x""#), ("apiKey", #""x""#),
         ("api-key", #""x""#), ("partner.token", #""x""#), ("secrets.a", #""x""#),
         ("signing.key", #""x""#), ("password", "12345"), ("tokens", #"["a","b"]"#),
+        ("db.pass", #""x""#), ("DB_PASSWORD2", #""x""#), ("PGPASSWORD", #""x""#),
+        ("smtppass", #""x""#), ("accesstoken", #""x""#), ("redis.auth", #""x""#),
+        ("session_cookie", #""x""#), ("api.key", "12345678"), ("pin", "1234"), ("passcode", "1234"),
         ("dsn", "null"), ("a", #""ghp_ZZZZZZ0123456789abcdefABCDEF01234567""#),
         ("a", #""postgres://user:pass@db.example.com/x""#),
         ("a", #"["-----BEGIN PRIVATE\u0020KEY-----\nMHcC\n-----END PRIVATE\u0020KEY-----"]"#),
@@ -48,7 +51,8 @@ import Testing
     @Test(arguments: [
         ("public.key", #""x""#), ("publicKey", #""x""#), ("max.tokens", "5"),
         ("token.timeout", #""5s""#), ("requires.password", "true"), ("sort.key", #""x""#),
-        ("monkey", #""x""#),
+        ("monkey", #""x""#), ("auth.url", #""x""#), ("jwt.issuer", #""x""#), ("max.keys", "5"),
+        ("cookie_domain", #""x""#), ("passenger", #""x""#), ("pins", "2"),
         ("pin", #""sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=""#),
     ])
     func looksPublic(_ name: String, _ value: String) throws {

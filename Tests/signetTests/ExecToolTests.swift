@@ -126,6 +126,7 @@ import Testing
         ),
         (#"{"path":{"type":"string"}}"#, #"{"path":"/"}"#, "reserved-name"),
         (#"{"ifs":{"type":"string"}}"#, #"{"ifs":"/"}"#, "reserved-name"),
+        (#"{"zdotdir":{"type":"string"}}"#, #"{"zdotdir":"/"}"#, "reserved-name"),
         (#"{"ld.preload":{"type":"string"}}"#, #"{"ld.preload":"/"}"#, "reserved-name"),
         (#"{"1st":{"type":"string"}}"#, #"{"1st":"/"}"#, "unusable-name"),
         (#"{"a":{"type":"string"}}"#, #"{"a":"b\u0000c"}"#, "zero-byte"),

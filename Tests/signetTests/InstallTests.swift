@@ -61,6 +61,10 @@ import Testing
         #expect(try Array(installed().keys) == ["share/man/man1/signet-other.1"])
     }
 
+    @Test func anEmptyNameIsNotTheRootFolder() async throws {
+        #expect(try await SignetTool.run(["manual", ""]).exit == 2)
+    }
+
     @Test func manualPagesAreWellFormedAndWhole() async throws {
         try FileManager.default.createDirectory(
             atPath: folder.path("man"), withIntermediateDirectories: false)

@@ -35,6 +35,16 @@ import Testing
             directory: folder.url.appending(path: subfolder))
     }
 
+    @Test func aDashIsAFileOfTheFolder() async throws {
+        var project = Self.project
+        project["dump"] = "-"
+        try write(project)
+        #expect(try await signet("vault", "get", "orders.host").exit == 2)
+        try folder.write(folder.read("dump"), to: "-")
+        let output = try await signet("vault", "get", "orders.host")
+        #expect(output.text == "orders.example.com\n", "\(output.stderr)")
+    }
+
     @Test func aKeyAloneIsEnough() async throws {
         let output = try await signet("vault", "get", "orders.host")
         #expect(output.text == "orders.example.com\n", "\(output.stderr)")

@@ -50,6 +50,22 @@ import Testing
         #expect(try await seal(["--replace"]).exit == 0)
     }
 
+    @Test func valuesThatCouldNotBeReadAgainReplaceNothing() async throws {
+        let before = try vault.folder.read("dump")
+        try vault.folder.write(
+            HandVault.schema.replacing(
+                #""keys":{"#, with: #""keys":{"deep":{"type":"array","setBy":["launch"]},"#),
+            to: "schema.json")
+        func nested(_ depth: Int) -> [String] {
+            let brackets = [String](repeating: "[", count: depth).joined()
+            return ["--launch", "deep=" + brackets + brackets.replacing("[", with: "]"), "--json"]
+        }
+        try expect(try await seal(nested(511)), exit: 2, code: "malformed-input")
+        #expect(try vault.folder.read("dump") == before)
+        #expect(try await seal(nested(510)).exit == 0)
+        #expect(try await vault.inside()["values"]?["deep"] != nil)
+    }
+
     @Test func aDumpThatDoesNotOpenIsRefusedWithItsOwnCode() async throws {
         let before = try vault.folder.read("dump")
         _ = try await vault.run(["keys", "new", "--type", "vault", "--id", "v1", "--out", "k2"])

@@ -1,3 +1,4 @@
+import Foundation
 import SignetJSON
 import TestSupport
 import Testing
@@ -228,6 +229,27 @@ import Testing
         try expect(output, exit: 2, code: "malformed-input")
     }
 
+    @Test func aHostileNumberOfDotsIsNoCrash() async throws {
+        let name = [String](repeating: "a", count: 100_000).joined(separator: ".")
+        let part = [String](repeating: "a", count: 500).joined(separator: ".")
+        let nested = [String](repeating: "[\n{\(part) = ", count: 60).joined()
+        for text in ["\(name) = 1", "[\(name)]", "x = \(nested)", "x = '' #\n\(name) = 1"] {
+            let output = try await initialize("config.toml", text, Self.keys + ["--json"])
+            try expect(output, exit: 2, code: "malformed-input")
+        }
+        let dots = [String](repeating: ".", count: 300).joined()
+        let floats = [String](repeating: "1.5", count: 300).joined(separator: ", ")
+        let usable = """
+            a = "\(dots)\\"\(dots)" # \(dots)
+            b = '\(dots)\\'
+            c = \"""
+            "\(dots)""\"""
+            d = [ \(floats) ]
+            """
+        let output = try await initialize("config.toml", usable)
+        #expect(output.exit == 0, "\(output.stderr)")
+    }
+
     @Test(arguments: ["schema.json", "defaults.json", "signet.json", "signet.dump"])
     func nothingIsOverwritten(_ name: String) async throws {
         try folder.write("mine", to: name)
@@ -236,6 +258,33 @@ import Testing
         #expect(output.text.contains(name))
         #expect(try folder.read(name) == Array("mine".utf8))
         #expect(try folder.contents() == ["config.toml", name].sorted())
+    }
+
+    @Test func twoRunsAtOnceDoNotTakeEachOthersFiles() async throws {
+        _ = try await signet(["keys", "new", "--type", "vault", "--id", "v", "--out", "keys"])
+        try folder.write("password = 'ZZZZZZ'", to: "config.toml")
+        for index in 1...10 {
+            let run = ["vault", "init", "config.toml", "--out", "out\(index)"] + Self.keys
+            async let first = signet(run)
+            async let second = signet(run)
+            let exits = try await [first.exit, second.exit].sorted()
+            #expect(exits == [0, 2])
+            let opened = try await signet(["vault", "open", "--project", "out\(index)/signet.json"])
+            #expect(opened.exit == 0, "\(opened.stderr)")
+        }
+    }
+
+    @Test func theProjectFindsTheKeysFromAFolderBehindALink() async throws {
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "real/deep"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.url.appending(path: "link").path(percentEncoded: false),
+            withDestinationPath: "real/deep")
+        try folder.write("a = 1", to: "config.toml")
+        let made = try await signet(["vault", "init", "config.toml", "--out", "link"] + Self.keys)
+        #expect(made.exit == 0, "\(made.stderr)")
+        let opened = try await signet(["vault", "open", "--project", "link/signet.json"])
+        #expect(opened.exit == 0, "\(opened.stderr)")
     }
 
     @Test func wrongUsageMakesNothing() async throws {

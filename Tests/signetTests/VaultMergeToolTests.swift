@@ -295,7 +295,7 @@ import Testing
         #expect(try vault.folder.read("dump") == ours)
         #expect(try await git(["status", "--porcelain"]).text == "UU dump\n")
         #expect(try filesWithCanary() == [])
-        // Settled as the README says.
+        // Settled as the guide says.
         for (stage, name) in [("1", "base"), ("3", "theirs")] {
             try vault.folder.write(try await git(["show", ":\(stage):dump"]).stdout, to: name)
         }

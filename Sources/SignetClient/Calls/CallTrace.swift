@@ -2,12 +2,12 @@ public import HTTPTypes
 public import SignetTransport
 internal import Synchronization
 
-/// What happened on a call's way: every attempt, every redirect, and how long each part took.
+/// A record of one call: every attempt, every redirect, and how long each part took.
 ///
-/// Given to a call, it is filled while the call runs, and tells also of a call that failed. It holds no
-/// field, body, query or user info.
+/// A program gives a trace to a call, and the call fills it while it runs, even if the call fails. A trace
+/// contains no field, body, query or user info.
 public final class CallTrace: Sendable {
-    /// One request and what came of it.
+    /// One request and its outcome.
     public struct Hop: Sendable, Hashable {
         /// The method.
         public var method: HTTPRequest.Method
@@ -38,7 +38,7 @@ public final class CallTrace: Sendable {
     /// Makes an empty trace.
     public init() {}
 
-    /// What happened so far.
+    /// The attempts so far.
     public var attempts: [Attempt] { kept.withLock { $0 } }
 
     func begin() { kept.withLock { $0.append(Attempt()) } }

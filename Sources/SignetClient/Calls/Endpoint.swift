@@ -6,7 +6,7 @@ public import SignetRPC
 /// The value's own `Encodable` form is the parameters, by name. The service decides where the
 /// call goes, how it is signed and which pins hold.
 public protocol Endpoint: Encodable, Sendable {
-    /// What a call gives.
+    /// The type of a call's result.
     associatedtype Success: Sendable
     /// The service that answers.
     static var service: Service { get }
@@ -44,7 +44,7 @@ public protocol Endpoint: Encodable, Sendable {
 /// }
 /// ```
 public protocol RESTEndpoint: Encodable, Sendable {
-    /// What a call gives.
+    /// The type of a call's result.
     associatedtype Success: Sendable
     /// The service that answers.
     static var service: Service { get }

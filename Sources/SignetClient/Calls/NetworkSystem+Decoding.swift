@@ -31,15 +31,16 @@ extension NetworkSystem {
         guard let digests = try? digester.take()?.finish() else {
             throw TransportError(.resources, "the reply could not be digested")
         }
-        try Self.check(digests, response.response)
+        try Self.check(digests, of: response.response)
         fields[.contentEncoding] = nil
         fields[.contentLength] = nil
         return RawResponse(status: status, fields: fields, body: body)
     }
 
-    /// A Content-Digest is one of what came, which nobody has any more once it is decoded.
+    /// Checks a response's Content-Digest before the body is decoded, because the digest covers the bytes as
+    /// they were received.
     private static func check(
-        _ digests: BodyDigests, _ response: HTTPResponse
+        _ digests: BodyDigests, of response: HTTPResponse
     ) throws(TransportError) {
         guard var message = try? SignableMessage(response: response) else { return }
         message.setBody(digests)

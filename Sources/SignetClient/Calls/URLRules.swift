@@ -13,8 +13,8 @@ struct URLRules: Sendable {
     ///   - refused: None of these may be found anywhere in the URL, its query included.
     /// - Throws: `invalid-service` naming the pattern's place in its list.
     init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
-        self.allowed = try Self.compile(allowed, "urlRules.allowed")
-        self.refused = try Self.compile(refused, "urlRules.refused")
+        self.allowed = try Self.compile(allowed, key: "urlRules.allowed")
+        self.refused = try Self.compile(refused, key: "urlRules.refused")
     }
 
     /// Reads the arrays of strings `urlRules.allowed` and `urlRules.refused` of a configuration.
@@ -22,7 +22,7 @@ struct URLRules: Sendable {
         func patterns(_ key: String) throws(ClientError) -> [String] {
             guard let value = configuration.value(named: key) else { return [] }
             guard let patterns = [String](value) else {
-                throw ClientError(.invalidService, "\(key) is no array of regular expressions")
+                throw ClientError(.invalidService, "\(key) is not an array of regular expressions")
             }
             return patterns
         }
@@ -52,7 +52,7 @@ struct URLRules: Sendable {
     }
 
     private static func compile(
-        _ patterns: [String], _ key: String
+        _ patterns: [String], key: String
     ) throws(ClientError) -> [ValuePattern] {
         var compiled: [ValuePattern] = []
         for (index, pattern) in patterns.enumerated() {

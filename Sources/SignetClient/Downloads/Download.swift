@@ -4,7 +4,7 @@ public struct Download: Sendable, Hashable {
     public var fields: HTTPFields = [:]
     /// Whether what an earlier run left is gone on from, where the server still has the same.
     public var resumes = true
-    /// The SHA-256 that the whole must have, 32 bytes; nil where nobody knows.
+    /// The SHA-256 that the whole file must have, 32 bytes; nil if the caller doesn't know it.
     public var sha256: [UInt8]?
     /// The most bytes of the file.
     public var maximumSize: Int64 = 64 << 30
@@ -14,7 +14,7 @@ public struct Download: Sendable, Hashable {
     /// Makes the standard choice: resuming, mode 0600, at most 64 GiB.
     public init() {}
 
-    /// What became of a download.
+    /// The outcome of a download.
     public struct Result: Sendable, Hashable {
         /// The status of the last reply, 200 or 206.
         public let status: Int

@@ -25,10 +25,10 @@ struct DownloadRun: ~Copyable {
     private var start: Int64 = 0
     private var end: Int64?
 
-    init(_ url: RequestURL, _ path: String, _ options: Download) throws(ClientError) {
+    init(_ url: RequestURL, to path: String, options: Download) throws(ClientError) {
         let source = try Self.source(of: url)
         var part = try Self.part(for: path)
-        let state = try Self.prepare(&part, source, options)
+        let state = try Self.prepare(&part, source: source, options: options)
         self.url = url
         self.options = options
         self.source = source
@@ -59,9 +59,10 @@ struct DownloadRun: ~Copyable {
         }
     }
 
-    /// What is known of the bytes that are there, where they can be gone on from; else they go.
+    /// Returns the state of the bytes that an earlier run left if the download can continue after them.
+    /// Otherwise removes these bytes and returns nil.
     private static func prepare(
-        _ part: inout PartFile, _ source: String, _ options: Download
+        _ part: inout PartFile, source: String, options: Download
     ) throws(ClientError) -> PartState? {
         let state = PartState(part.state())
         let isUsable =
@@ -95,8 +96,9 @@ struct DownloadRun: ~Copyable {
         return request
     }
 
-    /// Origin and path; of the resource itself, its query too. That of a redirect is left out, for it may be
-    /// made anew each time, as signed ones are.
+    /// A digest of a request's origin and path, and of its query too if the request is for the resource
+    /// itself. The query of a redirect is left out because a server may make a new one each time, such as a
+    /// signed one.
     private func place(of request: HTTPRequest) throws(ClientError) -> String {
         let target = request.path ?? "/"
         let isSource =
@@ -132,13 +134,13 @@ struct DownloadRun: ~Copyable {
             guard let range = ContentRange(text), let bytes = range.range else {
                 throw Self.malformed("the part that came (206) has no Content-Range of bytes")
             }
-            if isOfAnother(fields, range.total) { return try again() }
+            if isOfAnother(fields, total: range.total) { return try again() }
             guard bytes.lowerBound == part.size else {
                 throw Self.malformed(
                     "the part that came (206) begins at byte \(bytes.lowerBound), wanted \(part.size)"
                 )
             }
-            guard isCertain(fields, range.total) else { return try again() }
+            guard isCertain(fields, total: range.total) else { return try again() }
             if let total = range.total {
                 try demand(size: total)
                 state?.total = total
@@ -156,17 +158,17 @@ struct DownloadRun: ~Copyable {
         return .body
     }
 
-    /// Whether a part says of itself that it is of another than the bytes that are there: a server that does
-    /// not know If-Range sends one of what it has now.
-    private func isOfAnother(_ fields: HTTPFields, _ total: Int64?) -> Bool {
+    /// Whether a part belongs to another version of the resource than the bytes on the disk. A server that
+    /// doesn't know If-Range sends a part of its current version.
+    private func isOfAnother(_ fields: HTTPFields, total: Int64?) -> Bool {
         if let total, let known = state?.total, total != known { return true }
         if hasTag { return fields[.eTag] != nil && PartState.validator(fields) != state?.validator }
         return fields[.lastModified] != nil && fields[.lastModified] != state?.validator
     }
 
-    /// Whether a part can be told to be of the same, and to be the last one: it has the tag that the whole
-    /// had (RFC 9110, section 15.3.7), and somebody said how long the whole is.
-    private func isCertain(_ fields: HTTPFields, _ total: Int64?) -> Bool {
+    /// Whether a part certainly belongs to the same version and is the last one: it has the same tag
+    /// (RFC 9110, section 15.3.7), and the length of the whole resource is known.
+    private func isCertain(_ fields: HTTPFields, total: Int64?) -> Bool {
         (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
     }
 
@@ -230,7 +232,7 @@ struct DownloadRun: ~Copyable {
         let part = part
         let isChecked: Bool
         do throws(ClientError) {
-            isChecked = try Self.check(part, response, options)
+            isChecked = try Self.check(part, against: response, options: options)
         } catch {
             if error.code == .wrongDigest { part.discard() }
             throw error
@@ -247,7 +249,7 @@ struct DownloadRun: ~Copyable {
 
     /// Compares the digests that are known with what is on the disk.
     private static func check(
-        _ part: borrowing PartFile, _ response: HTTPResponse, _ options: Download
+        _ part: borrowing PartFile, against response: HTTPResponse, options: Download
     ) throws(ClientError) -> Bool {
         let told = response.headerFields[values: reprDigest]
         guard options.sha256 != nil || !told.isEmpty else { return false }

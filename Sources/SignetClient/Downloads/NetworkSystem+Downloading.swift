@@ -5,16 +5,17 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Fetches a resource into a file, which gets its name when it is whole.
     ///
-    /// What came lies beside the file, private to the user. A run that is cut off, or finds the disk full,
-    /// leaves it, and the next one asks for the rest: with `Range` and `If-Range`, so that a server whose
-    /// resource has changed sends the whole again, and all begins anew. Each request is signed by itself and
-    /// its server's keys are judged, as any other. A digest, the caller's or the server's Repr-Digest, is
-    /// computed over what is on the disk before the file gets its name; one that does not fit removes the
-    /// part.
+    /// The received bytes are kept in a second file in the same folder, which only the user can read. If the
+    /// connection breaks or the disk is full, that file stays, and the next run asks for the rest with
+    /// `Range` and `If-Range`. If the resource has changed, the server sends all of it, and the download
+    /// starts from the beginning. Each request is signed and its server is checked against the pins, like
+    /// any other request. If the caller gives a digest or the server sends a Repr-Digest, the digest of the
+    /// bytes on the disk is compared with it before the file gets its name. A wrong digest removes the
+    /// received bytes.
     ///
-    /// Redirects are followed by the service's `RedirectPolicy`, as those of calls. The rest is asked for
-    /// only where the bytes that are there came from: led to another origin or path, a download begins anew,
-    /// for an entity tag means nothing elsewhere.
+    /// Redirects are followed by the service's `RedirectPolicy`, like those of calls. The rest is asked for
+    /// only from the origin and path that the received bytes came from. If a redirect leads elsewhere, the
+    /// download starts from the beginning, because an entity tag is valid only for its own URL.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
@@ -23,7 +24,7 @@ extension NetworkSystem {
     ///   - download: Digest, limits, mode.
     ///   - options: The call's options. An attempt continues where the one before it was cut off.
     /// - Throws: `ClientError`: `http-status` for a reply that is neither 200 nor 206, `malformed-reply` for
-    ///   ranges that nobody asked for, `wrong-digest`, `file-busy` where another process fetches into the
+    ///   ranges that weren't asked for, `wrong-digest`, `file-busy` where another process fetches into the
     ///   same file, `unwritable-file`, and those of every call.
     public func download(
         _ service: Service, target: String, to path: String, with download: Download = Download(),
@@ -57,7 +58,7 @@ private actor DownloadReader: ResponseReader {
     init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
         // Of the whole, which may come in place of the rest.
         limit = Int(max(options.maximumSize, 0))
-        run = try DownloadRun(url, path, options)
+        run = try DownloadRun(url, to: path, options: options)
     }
 
     /// The outcome, after all has been read.

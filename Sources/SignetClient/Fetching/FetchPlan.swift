@@ -8,7 +8,7 @@ public import SignetVault
 /// ones come from, how that request is signed or which pins hold for it: a wrong value, once fetched,
 /// cannot lock a client out of its correction.
 public struct FetchPlan: Sendable {
-    /// What is done where nothing was fetched and there are no last good values.
+    /// The action if the fetch failed and there are no last good values.
     public enum Otherwise: Sendable, Hashable {
         /// The system does not start.
         case refuse
@@ -20,7 +20,7 @@ public struct FetchPlan: Sendable {
     public struct LastGood: Sendable {
         /// The dump's file; it need not be there yet.
         public var file: DumpFile
-        /// What seals the dump, and the app and versions it is bound to.
+        /// The keys that seal the dump, and the app and versions that it is bound to.
         public var sealing: Sealing
         /// Older versions of the app whose values may be used too, after an upgrade.
         public var acceptedAppVersions: [String]
@@ -38,7 +38,7 @@ public struct FetchPlan: Sendable {
     /// The remote procedure, or with REST the HTTP method. The result is the flat JSON object
     /// KEY:VALUE of the fetched values.
     public var method: RPCMethod
-    /// What is added to the base URL's path, beginning with `/`; nil for nothing.
+    /// A suffix for the base URL's path, beginning with `/`; nil for none.
     public var path: String?
     /// Names of public keys whose values are sent as parameters of these names; one that has no
     /// value is left out.
@@ -49,7 +49,7 @@ public struct FetchPlan: Sendable {
     public var maximumResponseSize = 1 << 20
     /// Where the last good values are kept; nil is nowhere.
     public var lastGood: LastGood?
-    /// What is done without any values.
+    /// The action if there are no values at all.
     public var otherwise: Otherwise
 
     /// Plans a fetch.

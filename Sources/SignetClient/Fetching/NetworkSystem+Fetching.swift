@@ -7,7 +7,8 @@ internal import SignetTransport
 public import SignetVault
 internal import Synchronization
 
-/// Whom a running system asks for fetched values: fixed at the start by defaults and launch values.
+/// The service and the parameters with which a system fetches values. Defaults and launch values fix them at
+/// the start.
 struct Fetcher: Sendable {
     let plan: FetchPlan
     /// Made of defaults and launch values; holds only the service that is asked.
@@ -21,24 +22,24 @@ extension NetworkSystem {
     /// Starts a system whose configuration is merged from defaults, launch values and values fetched
     /// from a service.
     ///
-    /// The request for the fetched values is itself built from defaults and launch values, signed and
-    /// pinned. The reply is read strictly and checked by the schema like any input, and a system that
-    /// could not work with it does not take it. On any failure the last good fetched values are used,
-    /// checked again; ``startReport`` says so, with the reason. Good values are kept, sealed, for the
-    /// next start.
+    /// The request for the fetched values is built from defaults and launch values, signed and pinned. The
+    /// reply is parsed strictly and checked against the schema like any input. The system refuses values
+    /// that it couldn't work with. If fetching fails, the system checks the last good fetched values again
+    /// and uses them, and ``startReport`` gives the reason. Good values are sealed and kept for the next
+    /// start.
     ///
     /// - Parameters:
-    ///   - schema: What may be set, by whom and to what.
+    ///   - schema: The keys, their types, and the inputs that may set them.
     ///   - defaults: The values built into the program.
     ///   - launch: The values given when the program was started.
-    ///   - plan: Whom to ask, where the last good values are, and what holds without any.
+    ///   - plan: The service to ask, the place of the last good values, and the action if there are none.
     ///   - required: The public keys that the program reads.
     ///   - keys: The keys that the services sign with.
     ///   - options: Trust, limits and the weak choices.
     ///   - now: Unix seconds for the dates of keys and dumps; nil is the clock's.
-    /// - Throws: As the other `start`; `invalid-plan` where defaults and launch values lack the service or
-    ///   a parameter is no public key; where nothing was fetched, no last good values are there and the
-    ///   plan refuses, the failure of the fetch; `cancelled`, without looking at last good values.
+    /// - Throws: The errors of the other `start`; `invalid-plan` if defaults and launch values lack the
+    ///   service, or a parameter isn't a public key; the error of the fetch if there are no last good values
+    ///   and the plan says to refuse; `cancelled`, without a look at the last good values.
     public static func start<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetching plan: FetchPlan,
@@ -51,8 +52,8 @@ extension NetworkSystem {
         } catch {
             throw ClientError(error)
         }
-        let fetcher = try Fetcher(plan, base, keys, options)
-        let system = try started(fetcher.snapshot, options, fetcher: fetcher)
+        let fetcher = try Fetcher(plan, base: base, keys: keys, options: options)
+        let system = try started(fetcher.snapshot, options: options, fetcher: fetcher)
         await system.beginPinUpdates()
         do throws(ClientError) {
             try await system.begin(base, now: now ?? UnixTime.now()) {
@@ -91,7 +92,9 @@ extension NetworkSystem {
                     base.fetching(values), keys: current.keys, options: self.options,
                     after: current)
             }
-            return keep(values, FetchReport(source: .fetched, askedAt: now), fetcher, now)
+            return keep(
+                values, report: FetchReport(source: .fetched, askedAt: now), fetcher: fetcher,
+                now: now)
         } catch {
             history.withLock { history in
                 history.fetch?.askedAt = now
@@ -101,7 +104,7 @@ extension NetworkSystem {
         }
     }
 
-    /// What became of the last time that fetched values were asked for; nil where none were planned.
+    /// The outcome of the last fetch of values; nil if no fetch was planned.
     public var lastFetch: FetchReport? { history.withLock { $0.fetch } }
 
     /// How the system started.
@@ -133,9 +136,9 @@ extension NetworkSystem {
             let values = try await ask(fetcher)
             try take(values)
             let report = FetchReport(source: .fetched, askedAt: now)
-            return finishStart(keep(values, report, fetcher, now))
+            return finishStart(keep(values, report: report, fetcher: fetcher, now: now))
         } catch {
-            // Who gave up wants no other values instead.
+            // If the caller cancelled, don't fall back to the last good values.
             if Task.isCancelled || error.code.value == TransportError.Code.cancelled.value {
                 throw error
             }
@@ -198,9 +201,9 @@ extension NetworkSystem {
         }
     }
 
-    /// Keeps good values for the next start; where that fails the system runs all the same.
+    /// Keeps good values for the next start. If that fails, the system logs it and continues.
     private func keep(
-        _ values: GlobalConfiguration, _ report: FetchReport, _ fetcher: Fetcher, _ now: Int64
+        _ values: GlobalConfiguration, report: FetchReport, fetcher: Fetcher, now: Int64
     ) -> FetchReport {
         var report = report
         if let place = fetcher.plan.lastGood {
@@ -257,8 +260,8 @@ extension NetworkSystem {
 extension Fetcher {
     /// Prepares the one service that is asked, and the parameters.
     fileprivate init(
-        _ plan: FetchPlan, _ base: GlobalConfiguration, _ keys: KeySet?,
-        _ options: NetworkSystem.Options
+        _ plan: FetchPlan, base: GlobalConfiguration, keys: KeySet?,
+        options: NetworkSystem.Options
     ) throws(ClientError) {
         func invalid(_ what: String) -> ClientError {
             ClientError(.invalidPlan, "the plan for fetching: \(what)")
@@ -269,7 +272,7 @@ extension Fetcher {
         var parameters = JSONObject()
         for name in plan.parameters {
             guard let rule = base.schema.rule(named: name), rule.isPublic else {
-                throw invalid("the parameter \(name) is no public key of the schema")
+                throw invalid("the parameter \(name) is not a public key of the schema")
             }
             if let value = base.publicValues[name] { parameters[name] = value }
         }
@@ -297,7 +300,7 @@ extension GlobalConfiguration {
 }
 
 extension StartReport {
-    /// What holds of a mode.
+    /// Creates a report from the settings of a mode.
     init(_ mode: ModeSettings, fetch: FetchReport? = nil) {
         self.init(
             mode: mode.mode, isModeSwitchable: mode.isSwitchable, ignored: mode.ignored,

@@ -58,8 +58,8 @@ extension NetworkSystem {
                 let new = try Self.pins { () throws(PinError) in
                     try updates.store.accept(bytes, now: self.options.clock())
                 }
-                let chain = await self.chainOfHost(updates, new, seen.chain)
-                try self.take(new, .fetched, updates, chain)
+                let chain = await self.chainOfHost(updates, policy: new, chain: seen.chain)
+                try self.take(new, from: .fetched, updates: updates, chain: chain)
             }
         } catch {
             history.withLock { history in
@@ -85,7 +85,7 @@ extension NetworkSystem {
                 try updates.store.current()
             }
             if let kept {
-                try take(kept, .kept, updates, [])
+                try take(kept, from: .kept, updates: updates, chain: [])
             } else {
                 history.withLock { $0.pinUpdate = PinUpdateReport() }
             }
@@ -133,7 +133,7 @@ extension NetworkSystem {
 
     /// The chain by which it is seen whether the new policy still reaches the document's host.
     private func chainOfHost(
-        _ updates: PinUpdates, _ new: VerifiedPinPolicy, _ chain: [SeenCertificate]
+        _ updates: PinUpdates, policy new: VerifiedPinPolicy, chain: [SeenCertificate]
     ) async -> [SeenCertificate] {
         guard updates.plan.hostPolicy == nil, chain.isEmpty, new.serial != box.snapshot.pinSerial,
             let engine = engine as? CurlEngine,
@@ -151,8 +151,8 @@ extension NetworkSystem {
 
     /// Puts a policy in place unless a newer one came between, and writes down how it stands.
     private func take(
-        _ new: VerifiedPinPolicy, _ source: PinUpdateReport.Source, _ updates: PinUpdates,
-        _ chain: [SeenCertificate]
+        _ new: VerifiedPinPolicy, from source: PinUpdateReport.Source, updates: PinUpdates,
+        chain: [SeenCertificate]
     ) throws(ClientError) {
         var isNew = box.snapshot.pinSerial ?? 0 < new.serial
         if isNew {
@@ -162,7 +162,7 @@ extension NetworkSystem {
                     ? SystemSnapshot(current, policy: new.policy, serial: new.serial) : current
             }
         }
-        let findings = isNew ? findings(new, updates, chain) : nil
+        let findings = isNew ? findings(new, updates: updates, chain: chain) : nil
         let isTaken = isNew
         history.withLock { history in
             var report = history.pinUpdate ?? PinUpdateReport()
@@ -191,10 +191,10 @@ extension NetworkSystem {
         }
     }
 
-    /// What a policy cuts off. It is taken all the same: who signs may mean it, and a key that was lost
-    /// must go whatever it carried.
+    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so: its signer
+    /// may intend that, and a lost key must be removed whatever depends on it.
     private func findings(
-        _ new: VerifiedPinPolicy, _ updates: PinUpdates, _ chain: [SeenCertificate]
+        _ new: VerifiedPinPolicy, updates: PinUpdates, chain: [SeenCertificate]
     ) -> [PinUpdateReport.Finding] {
         let now = options.clock()
         var findings: [PinUpdateReport.Finding] = []

@@ -14,7 +14,7 @@ public struct PinUpdateReport: Sendable, Hashable {
         case builtIn = "built-in"
     }
 
-    /// What somebody should look at.
+    /// A problem that an operator should look at.
     public struct Finding: Sendable, Hashable {
         /// In kebab-case: `update-host-refused`, `update-host-locked-out`, `service-refused`,
         /// `expires-soon`, `expired`.
@@ -29,7 +29,8 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var source = Source.builtIn
     /// Its serial number; nil for the program's own.
     public internal(set) var serial: Int64?
-    /// When its time is over, in Unix seconds; it stays in use all the same until a newer one comes.
+    /// The expiration of the policy in Unix seconds. The policy stays in use after it, until a newer one is
+    /// fetched.
     public internal(set) var expires: Int64?
     /// When the web server was asked last, in Unix seconds.
     public internal(set) var askedAt: Int64?
@@ -39,7 +40,7 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var failure: FetchReport.Failure?
     /// Why the kept policy was not used at the start; nil where it was, or there was none.
     public internal(set) var keepingFailure: FetchReport.Failure?
-    /// What somebody should look at.
+    /// The problems that an operator should look at.
     public internal(set) var findings: [Finding] = []
 
     /// The report as JSON.

@@ -37,7 +37,7 @@ struct SystemHost: Sendable {
         configuration.options.connectTimeout = timeout
         self.name = name
         self.service = try PreparedService(
-            name, configuration, keys: nil, maximumResponseSize: .max)
+            name, configuration: configuration, keys: nil, maximumResponseSize: .max)
         self.policy = policy
         self.isReport = isReport
     }

@@ -71,7 +71,7 @@ extension NetworkSystem {
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let error = decision.refusal {
             if admission.reportsPins, let refusal = error.refusal {
-                report(refusal, error.code, at: origin)
+                report(refusal, kind: error.code, at: origin)
             }
             throw ClientError(ClientError.Code(error.code.value), error.message)
         }

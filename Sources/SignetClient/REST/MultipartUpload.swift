@@ -9,7 +9,7 @@ public struct MultipartUpload: Sendable {
         public var name: String
         /// The file's name, as the server gets it.
         public var fileName: String
-        /// What the file is.
+        /// The media type of the file.
         public var contentType: String
         /// Its bytes.
         public var content: RequestBody

@@ -44,7 +44,7 @@ extension NetworkSystem {
             body, contentType: contentType, with: request, to: service, options: options)
     }
 
-    /// Sends bytes or a stream as they stand, of any size in constant memory.
+    /// Sends bytes or a stream unchanged, of any size in constant memory.
     ///
     /// - Parameters:
     ///   - body: What is sent; if requests are signed it is read twice.

@@ -18,8 +18,9 @@ extension NetworkSystem {
     /// }
     /// ```
     ///
-    /// A link may lead to the service's own origin alone, and to no page twice; a list that has more pages
-    /// than the limit is an error. So no server leads the program elsewhere, or keeps it for ever.
+    /// A link may lead only to the service's own origin, and only once to the same page. A list with more
+    /// pages than the limit is an error. So a server can't send the program to another host, and can't keep
+    /// it in an endless list.
     ///
     /// - Parameters:
     ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
@@ -38,7 +39,7 @@ extension NetworkSystem {
 public struct Pages: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = UnboxedResponse
-    /// What ends a list early.
+    /// The error that ends a list early.
     public typealias Failure = ClientError
 
     fileprivate let system: NetworkSystem
@@ -55,14 +56,14 @@ public struct Pages: AsyncSequence, Sendable {
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
 
-        /// The next page, or nil behind the last; what ends a list early comes behind all pages that were
-        /// read.
+        /// Returns the next page, or nil after the last one. An error that ends the list early is thrown after
+        /// all pages that were read.
         ///
         /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
         public mutating func next() async throws(ClientError) -> UnboxedResponse? {
             let now = upcoming
-            // A list that failed does not go on.
+            // A list ends after its first error.
             upcoming = .success(nil)
             guard let step = try now.get() else { return nil }
             if case .first = step {
@@ -74,7 +75,7 @@ public struct Pages: AsyncSequence, Sendable {
                 guard count < pages.paging.maximumPages else {
                     throw Pages.failure(
                         .tooManyPages,
-                        message: "the list goes on behind \(count) pages, which is the limit")
+                        message: "the list has more pages than the limit of \(count)")
                 }
             }
             let (reply, page, next) = try await pages.read(step)
@@ -84,7 +85,7 @@ public struct Pages: AsyncSequence, Sendable {
             return reply
         }
 
-        /// The next page, or nil behind the last.
+        /// Returns the next page, or nil after the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ClientError) -> UnboxedResponse? {
@@ -103,7 +104,7 @@ private enum PageStep: Sendable {
     /// A string or a number, and the status of the reply that named it.
     case cursor(JSONValue, Int?)
 
-    /// What tells it from other pages.
+    /// A text that differs between any two pages.
     var name: String {
         switch self {
         case .first: ""
@@ -114,7 +115,7 @@ private enum PageStep: Sendable {
 }
 
 extension Pages {
-    /// Asks for a page; tells its own name too, and how the next one is asked for.
+    /// Asks for a page. Returns it with its name, and the step to the next page.
     fileprivate func read(
         _ step: PageStep
     ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
@@ -137,7 +138,7 @@ extension Pages {
             let url = try boxed.path.map { path throws(ClientError) in
                 try base.appending(path: path)
             }
-            let asked = try Self.webURL(url ?? base, boxed)
+            let asked = try Self.webURL(url ?? base, for: boxed)
             let reply = try await system.complete(boxed, at: base, for: admission)
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { asked.target } else { "" }
@@ -170,7 +171,8 @@ extension Pages {
             next = try url.resolving(reference)
         } catch {
             throw Self.failure(
-                .pagingRefused, message: "the list's next page is no link to an http or https URL")
+                .pagingRefused,
+                message: "the link to the list's next page is not an http or https URL")
         }
         guard next.origin == url.origin else {
             throw Self.failure(.pagingRefused, message: "the list's next page is of another origin")
@@ -185,7 +187,7 @@ extension Pages {
     }
 
     private static func webURL(
-        _ url: RequestURL, _ boxed: BoxedRequest
+        _ url: RequestURL, for boxed: BoxedRequest
     ) throws(ClientError) -> WebURL {
         do throws(TransportError) {
             return try WebURL(

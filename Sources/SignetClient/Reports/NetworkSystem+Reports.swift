@@ -22,7 +22,7 @@ extension NetworkSystem {
         }
     }
 
-    /// What became of pin reports so far.
+    /// The numbers of pin reports so far, by outcome.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private func report(
@@ -36,7 +36,7 @@ extension NetworkSystem {
     }
 
     /// Reports a refusal before any connection.
-    func report(_ refusal: PinRefusal, _ kind: PinError.Code, at origin: WebOrigin) {
+    func report(_ refusal: PinRefusal, kind: PinError.Code, at origin: WebOrigin) {
         reporter.submit(refusal, kind: kind, port: origin.port, isEnforced: true)
     }
 

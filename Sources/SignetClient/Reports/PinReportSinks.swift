@@ -32,7 +32,7 @@ struct HTTPPinReportSink: PinReportSink {
     let box: SnapshotBox
     let system: WeakSystem
 
-    /// The most bytes of a collector's answer, which nobody reads.
+    /// The maximum size of a collector's response in bytes. The response isn't used.
     private static let answerLimit = 64 << 10
 
     var name: String { "\(target.url.scheme)://\(target.url.authority)" }

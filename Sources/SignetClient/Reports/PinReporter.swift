@@ -3,7 +3,7 @@ internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
 
-/// Takes findings and refusals from calls, lets one of a kind through, and hands them to the sinks.
+/// Takes findings and refusals from calls, drops repeated ones, and passes the others to the sinks.
 final class PinReporter: Sendable {
     private struct State {
         var limiter: PinReportRateLimiter
@@ -17,11 +17,11 @@ final class PinReporter: Sendable {
     private let flushTime: Duration
 
     init(
-        _ options: PinReportOptions, _ sinks: [any PinReportSink], logger: Logger,
+        _ options: PinReportOptions, sinks: [any PinReportSink], logger: Logger,
         clock: @escaping @Sendable () -> Int64
     ) {
         state = Mutex(State(limiter: PinReportRateLimiter(pause: options.repeatsAfter)))
-        queues = sinks.map { PinReportQueue($0, limit: options.queueLimit, logger) }
+        queues = sinks.map { PinReportQueue($0, limit: options.queueLimit, logger: logger) }
         flushTime = options.flushTime
         self.clock = clock
     }
@@ -44,7 +44,7 @@ final class PinReporter: Sendable {
         if let report { for queue in queues { queue.put(report) } }
     }
 
-    /// What became of all of them.
+    /// The numbers of reports of all collectors, by outcome.
     var counts: PinReportCounts {
         queues.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
     }
@@ -78,7 +78,7 @@ final class PinReportQueue: Sendable {
     private let limit: Int
     private let logger: Logger
 
-    init(_ sink: any PinReportSink, limit: Int, _ logger: Logger) {
+    init(_ sink: any PinReportSink, limit: Int, logger: Logger) {
         self.sink = sink
         self.limit = max(limit, 1)
         self.logger = logger
@@ -94,7 +94,7 @@ final class PinReportQueue: Sendable {
                 return
             }
             state.queue.append(report)
-            // Detached: a call's cancellation or priority is none of the report's.
+            // Detached, so that a call's cancellation and priority don't apply to the report.
             if state.worker == nil {
                 state.worker = Task.detached(priority: .utility) { await self.work() }
             }

@@ -24,18 +24,22 @@ extension NetworkSystem {
         var run = SelfCheckRun(now: now ?? UnixTime.now())
         let snapshot = box.snapshot
         run.report.add(
-            "system", "network system", calls.isRunning ? .good : .bad,
-            calls.isRunning
+            area: "system", subject: "network system", status: calls.isRunning ? .good : .bad,
+            detail: calls.isRunning
                 ? "takes calls; \(snapshot.services.count) services" : "is shut down",
             remedy: calls.isRunning ? nil : "start another")
         run.checkPrimitives()
-        run.report.add("libcurl", engine.capabilities.name, .good, "carries the calls")
+        run.report.add(
+            area: "libcurl", subject: engine.capabilities.name, status: .good,
+            detail: "carries the calls")
         if let keys = snapshot.keys {
             run.check(keys)
         } else {
-            run.report.add("keys", "key set", .skipped, "the system was given none")
+            run.report.add(
+                area: "keys", subject: "key set", status: .skipped,
+                detail: "the system was given none")
         }
-        checkDump(&run, snapshot)
+        checkDump(&run, snapshot: snapshot)
         run.checkMode(snapshot.mode)
         if let fetch = lastFetch { run.check(fetch) }
         if let place = fetcher?.plan.lastGood, let schema = snapshot.configuration?.schema {
@@ -44,20 +48,26 @@ extension NetworkSystem {
         if let policy = snapshot.policy {
             run.check(policy)
         } else {
-            run.report.add("pins", "policy", .skipped, "the system was given none")
+            run.report.add(
+                area: "pins", subject: "policy", status: .skipped,
+                detail: "the system was given none")
         }
-        await checkHosts(&run, snapshot, isOffline: isOffline, timeout: hostTimeout)
+        await checkHosts(&run, snapshot: snapshot, isOffline: isOffline, timeout: hostTimeout)
         return run.report
     }
 
     /// Seals the configuration as for monitoring, opens it again and holds it against the schema.
-    private func checkDump(_ run: inout SelfCheckRun, _ snapshot: SystemSnapshot) {
+    private func checkDump(_ run: inout SelfCheckRun, snapshot: SystemSnapshot) {
         guard let configuration = snapshot.configuration else {
-            run.report.add("dump", "dump", .skipped, "the system has no configuration")
+            run.report.add(
+                area: "dump", subject: "dump", status: .skipped,
+                detail: "the system has no configuration")
             return
         }
         guard let sealing = options.sealing else {
-            run.report.add("dump", "dump", .skipped, "the options name nothing to seal with")
+            run.report.add(
+                area: "dump", subject: "dump", status: .skipped,
+                detail: "the options name nothing to seal with")
             return
         }
         do throws(VaultError) {
@@ -68,20 +78,21 @@ extension NetworkSystem {
                 restoring: opened, schema: configuration.schema)
             let isSame = restored.values == configuration.values
             run.report.add(
-                "dump", "sealing", isSame ? .good : .bad,
-                isSame
+                area: "dump", subject: "sealing", status: isSame ? .good : .bad,
+                detail: isSame
                     ? "\(restored.count) values are sealed, open and fit the schema"
                     : "what opens is not what was sealed",
                 remedy: isSame ? nil : "do not trust this machine's OpenSSL or memory")
         } catch {
             run.report.add(
-                "dump", "sealing", .bad, "\(error.code.name): \(error.message)",
-                remedy: "mend what the options seal with")
+                area: "dump", subject: "sealing", status: .bad,
+                detail: "\(error.code.name): \(error.message)",
+                remedy: "fix the keys or the versions in the sealing option")
         }
     }
 
     private func checkHosts(
-        _ run: inout SelfCheckRun, _ snapshot: SystemSnapshot, isOffline: Bool, timeout: Duration
+        _ run: inout SelfCheckRun, snapshot: SystemSnapshot, isOffline: Bool, timeout: Duration
     ) async {
         let reason: String? =
             if isOffline {
@@ -97,12 +108,14 @@ extension NetworkSystem {
             }
         guard reason == nil, let policy = snapshot.policy, let engine = engine as? CurlEngine
         else {
-            run.report.add("hosts", "hosts", .skipped, reason ?? "there is no policy")
+            run.report.add(
+                area: "hosts", subject: "hosts", status: .skipped,
+                detail: reason ?? "there is no policy")
             return
         }
         let services = snapshot.services.values.map(\.configuration)
         await run.checkHosts(
-            SelfCheckRun.authorities(services, policy), engine, policy,
+            SelfCheckRun.authorities(services, policy: policy), engine: engine, policy: policy,
             connectTo: options.connectTo, proxies: snapshot.proxies, timeout: timeout)
     }
 }

@@ -7,7 +7,7 @@ internal import SignetVault
 
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
 ///
-/// Nothing is changed, and nothing of what is found in dumps and key files is told.
+/// The check changes nothing, and its report contains nothing from inside dumps and key files.
 /// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running system.
 public struct SelfCheck: Sendable {
     /// Where the files are.
@@ -41,11 +41,11 @@ public struct SelfCheck: Sendable {
         let engine = checkLibcurl(&run)
         let keys = checkKeys(&run)
         let (schema, defaults) = checkSchema(&run)
-        let sealing = sealing(keys, &run)
+        let sealing = sealing(&run, keys: keys)
         let dumped = checkDump(&run, schema: schema, sealing: sealing)
         // Without a dump, the program runs with what is built in.
         let configuration = project.dump == nil ? defaults : dumped
-        let services = checkConfiguration(&run, configuration)
+        let services = checkConfiguration(&run, configuration: configuration)
         checkLastGood(&run, schema: schema, sealing: sealing)
         let policy = checkPolicy(&run)
         await checkHosts(&run, engine: engine, services: services, policy: policy)
@@ -61,31 +61,35 @@ public struct SelfCheck: Sendable {
             settings.caFile = project.caFile
             let engine = try CurlEngine(settings)
             run.report.add(
-                "libcurl", engine.capabilities.name, .good, "uses the program's own OpenSSL")
+                area: "libcurl", subject: engine.capabilities.name, status: .good,
+                detail: "uses the program's own OpenSSL")
             return engine
         } catch {
             run.report.add(
-                "libcurl", "engine", .bad, error.message,
-                remedy: "install libcurl4 (libcurl with OpenSSL), or mend the CA file")
+                area: "libcurl", subject: "engine", status: .bad, detail: error.message,
+                remedy: "install libcurl4 (libcurl with OpenSSL), or fix the CA file")
             return nil
         }
     }
 
     private func checkKeys(_ run: inout SelfCheckRun) -> KeySet? {
         guard let source = project.keys else {
-            run.report.add("keys", "key set", .skipped, "the project names none")
+            run.report.add(
+                area: "keys", subject: "key set", status: .skipped, detail: "the project names none"
+            )
             return nil
         }
         do {
             let keys = try KeySource(source).load()
             run.report.add(
-                "keys", "key set", .good, "\(keys.keys.count) keys, readable by the owner alone")
+                area: "keys", subject: "key set", status: .good,
+                detail: "\(keys.keys.count) keys, readable by the owner alone")
             run.check(keys)
             return keys
         } catch {
             run.report.add(
-                "keys", "key set", .bad, error.message,
-                remedy: "mend the file; signet keys new makes a fresh one")
+                area: "keys", subject: "key set", status: .bad, detail: error.message,
+                remedy: "fix the file, or make a new one with signet keys new")
             return nil
         }
     }
@@ -94,30 +98,38 @@ public struct SelfCheck: Sendable {
         _ run: inout SelfCheckRun
     ) -> (schema: Schema?, defaults: GlobalConfiguration?) {
         guard let file = project.schema else {
-            run.report.add("schema", "schema", .skipped, "the project names none")
+            run.report.add(
+                area: "schema", subject: "schema", status: .skipped,
+                detail: "the project names none")
             return (nil, nil)
         }
         let schema: Schema
         do {
             schema = try Schema(contentsOf: file)
         } catch {
-            run.report.add("schema", "schema", .bad, error.message, remedy: "mend the schema")
+            run.report.add(
+                area: "schema", subject: "schema", status: .bad, detail: error.message,
+                remedy: "fix the schema")
             return (nil, nil)
         }
-        run.report.add("schema", "schema", .good, "\(schema.keys.count) keys")
+        run.report.add(
+            area: "schema", subject: "schema", status: .good, detail: "\(schema.keys.count) keys")
         guard let defaults = project.defaults else { return (schema, nil) }
         do {
             let configuration = try GlobalConfiguration(schema: schema, defaults: .file(defaults))
-            run.report.add("schema", "defaults", .good, "fit the schema")
+            run.report.add(
+                area: "schema", subject: "defaults", status: .good, detail: "fit the schema")
             return (schema, configuration)
         } catch {
-            run.report.add("schema", "defaults", .bad, error.message, remedy: "mend the defaults")
+            run.report.add(
+                area: "schema", subject: "defaults", status: .bad, detail: error.message,
+                remedy: "fix the defaults")
             return (schema, nil)
         }
     }
 
-    /// What opens the project's dumps, for the versions that run.
-    private func sealing(_ keys: KeySet?, _ run: inout SelfCheckRun) -> Sealing? {
+    /// Returns the keys that open the project's dumps, for the running versions.
+    private func sealing(_ run: inout SelfCheckRun, keys: KeySet?) -> Sealing? {
         guard let appID = project.appID, let appVersion = project.appVersion else { return nil }
         let binding = VersionBinding(
             app: appID, version: appVersion,
@@ -128,7 +140,8 @@ public struct SelfCheck: Sendable {
                 return Sealing(keys: .passphrase(passphrase), binding: binding)
             } catch {
                 run.report.add(
-                    "keys", "passphrase", .bad, error.message, remedy: "mend its source")
+                    area: "keys", subject: "passphrase", status: .bad, detail: error.message,
+                    remedy: "fix the source of the passphrase")
                 return nil
             }
         }
@@ -139,7 +152,8 @@ public struct SelfCheck: Sendable {
         _ run: inout SelfCheckRun, schema: Schema?, sealing: Sealing?
     ) -> GlobalConfiguration? {
         guard let path = project.dump else {
-            run.report.add("dump", "dump", .skipped, "the project names none")
+            run.report.add(
+                area: "dump", subject: "dump", status: .skipped, detail: "the project names none")
             return nil
         }
         let dump: SealedDump
@@ -147,14 +161,16 @@ public struct SelfCheck: Sendable {
             dump = try SealedDump(contentsOf: path)
         } catch {
             run.report.add(
-                "dump", "form", .bad, error.message,
+                area: "dump", subject: "form", status: .bad, detail: error.message,
                 remedy: "seal it again: signet vault seal --replace")
             return nil
         }
-        run.report.add("dump", "form", .good, "well-formed, key \(dump.keyID)")
+        run.report.add(
+            area: "dump", subject: "form", status: .good, detail: "well-formed, key \(dump.keyID)")
         guard let sealing else {
             run.report.add(
-                "dump", "opening", .skipped, "the project needs keys that can be read, and app",
+                area: "dump", subject: "opening", status: .skipped,
+                detail: "the project needs keys that can be read, and app",
                 remedy: "name keys and app in the project file")
             return nil
         }
@@ -163,29 +179,32 @@ public struct SelfCheck: Sendable {
             opened = try dump.open(with: sealing.keys, for: sealing.binding, now: run.now)
         } catch {
             run.report.add(
-                "dump", "opening", .bad, error.message,
+                area: "dump", subject: "opening", status: .bad, detail: error.message,
                 remedy: "after an upgrade: signet vault rebind; else signet vault seal --replace")
             return nil
         }
         run.report.add(
-            "dump", "opening", .good,
-            "sealed \(opened.sealedAt), number \(opened.sequence), for the running versions")
-        checkState(&run, path, opened, sealing)
+            area: "dump", subject: "opening", status: .good,
+            detail: "sealed \(opened.sealedAt), number \(opened.sequence), for the running versions"
+        )
+        checkState(&run, path: path, opened: opened, sealing: sealing)
         guard let schema else { return nil }
         do {
             let configuration = try GlobalConfiguration(restoring: opened, schema: schema)
-            run.report.add("dump", "schema", .good, "\(configuration.count) values fit the schema")
+            run.report.add(
+                area: "dump", subject: "schema", status: .good,
+                detail: "\(configuration.count) values fit the schema")
             return configuration
         } catch {
             run.report.add(
-                "dump", "schema", .bad, error.message,
-                remedy: "seal the configuration anew under today's schema")
+                area: "dump", subject: "schema", status: .bad, detail: error.message,
+                remedy: "seal the configuration again with the current schema")
             return nil
         }
     }
 
     private func checkState(
-        _ run: inout SelfCheckRun, _ path: String, _ opened: OpenedDump, _ sealing: Sealing
+        _ run: inout SelfCheckRun, path: String, opened: OpenedDump, sealing: Sealing
     ) {
         guard let state = project.state else { return }
         do {
@@ -193,14 +212,18 @@ public struct SelfCheck: Sendable {
                 .checked(opened, with: sealing.keys, recording: false)
             if checked.rollback?.isFirstUse == true {
                 run.report.add(
-                    "dump", "state", .warning, "knows nothing of this app, or was taken away",
+                    area: "dump", subject: "state", status: .warning,
+                    detail: "knows nothing of this app, or was taken away",
                     remedy: "open the dump once with signet vault open --state, when it is trusted")
             } else {
-                run.report.add("dump", "state", .good, "no newer dump of this app was seen")
+                run.report.add(
+                    area: "dump", subject: "state", status: .good,
+                    detail: "no newer dump of this app was seen")
             }
         } catch {
             run.report.add(
-                "dump", "state", .bad, "\(error.code.name): \(error.message)",
+                area: "dump", subject: "state", status: .bad,
+                detail: "\(error.code.name): \(error.message)",
                 remedy: "find out who put an older dump back, or changed the state file")
         }
     }
@@ -211,7 +234,8 @@ public struct SelfCheck: Sendable {
         guard let path = project.lastGood else { return }
         guard let schema, let sealing else {
             run.report.add(
-                "fetch", "last good", .skipped, "the project needs schema, keys and app")
+                area: "fetch", subject: "last good", status: .skipped,
+                detail: "the project needs schema, keys and app")
             return
         }
         run.check(FetchPlan.LastGood(file: DumpFile(path), sealing: sealing), schema: schema)
@@ -227,7 +251,7 @@ public struct SelfCheck: Sendable {
     }
 
     private func checkConfiguration(
-        _ run: inout SelfCheckRun, _ configuration: GlobalConfiguration?
+        _ run: inout SelfCheckRun, configuration: GlobalConfiguration?
     ) -> Services {
         guard let configuration else {
             run.checkMode(ModeSettings())
@@ -241,14 +265,16 @@ public struct SelfCheck: Sendable {
             _ = try CallSettings(configuration)
             let proxies = try ProxyRules(configuration)
             run.report.add(
-                "configuration", "services", .good, "\(services.count) can be worked with")
+                area: "configuration", subject: "services", status: .good,
+                detail: "\(services.count) can be worked with")
             run.checkMode(mode)
             return Services(
                 all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)
         } catch {
             run.report.add(
-                "configuration", "services", .bad, "\(error.code.name): \(error.message)",
-                remedy: "mend the value, and seal the configuration anew")
+                area: "configuration", subject: "services", status: .bad,
+                detail: "\(error.code.name): \(error.message)",
+                remedy: "fix the value, and seal the configuration again")
             run.checkMode(ModeSettings())
             return Services()
         }
@@ -256,7 +282,8 @@ public struct SelfCheck: Sendable {
 
     private func checkPolicy(_ run: inout SelfCheckRun) -> PinPolicy? {
         guard let file = project.policy else {
-            run.report.add("pins", "policy", .skipped, "the project names none")
+            run.report.add(
+                area: "pins", subject: "policy", status: .skipped, detail: "the project names none")
             return nil
         }
         let message: String
@@ -273,7 +300,9 @@ public struct SelfCheck: Sendable {
         } catch {
             message = "it cannot be read"
         }
-        run.report.add("pins", "policy", .bad, message, remedy: "mend the policy")
+        run.report.add(
+            area: "pins", subject: "policy", status: .bad, detail: message,
+            remedy: "fix the policy")
         return nil
     }
 
@@ -282,12 +311,14 @@ public struct SelfCheck: Sendable {
     ) async {
         if isOffline || services.mode.simulation.reachesNoHost {
             run.report.add(
-                "hosts", "hosts", .skipped,
-                isOffline ? "offline" : "offline, as simulation.offline says")
+                area: "hosts", subject: "hosts", status: .skipped,
+                detail: isOffline ? "offline" : "offline, as simulation.offline says")
             return
         }
         guard let engine, let policy else {
-            run.report.add("hosts", "hosts", .skipped, "there is no policy, or no libcurl")
+            run.report.add(
+                area: "hosts", subject: "hosts", status: .skipped,
+                detail: "there is no policy, or no libcurl")
             return
         }
         var addresses: [EngineRequest.ConnectTo] = []
@@ -295,11 +326,13 @@ public struct SelfCheck: Sendable {
             for text in project.connectTo { addresses.append(try .init(parsing: text)) }
         } catch {
             run.report.add(
-                "hosts", "connectTo", .bad, error.message, remedy: "mend the project file")
+                area: "hosts", subject: "connectTo", status: .bad, detail: error.message,
+                remedy: "fix the project file")
             return
         }
         await run.checkHosts(
-            SelfCheckRun.authorities(services.all.values, policy), engine, policy,
+            SelfCheckRun.authorities(services.all.values, policy: policy), engine: engine,
+            policy: policy,
             connectTo: addresses, proxies: proxies ?? services.proxies ?? otherProxies,
             timeout: hostTimeout)
     }

@@ -27,7 +27,7 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var keyID: String?
     /// The source of the passphrase that opens the dump in the place of the key set.
     public var passphrase: String?
-    /// The file of the highest sequences seen, which tells a dump that was put back.
+    /// The file of the highest sequences seen, by which the check recognises an older dump that was put back.
     public var state: String?
     /// The sealed dump of the last good fetched values.
     public var lastGood: String?
@@ -99,7 +99,11 @@ public struct SelfCheckProject: Sendable, Hashable {
             try object[name].map { value throws(Invalid) in try Self.text(value, of: name) }
         }
         func path(_ name: String) throws(Invalid) -> String? {
-            try text(name).map { $0.hasPrefix("/") ? $0 : folder + $0 }
+            try text(name).map { path in
+                // Not standard input, as for a command.
+                if path == "-", folder.isEmpty { return "./-" }
+                return path.hasPrefix("/") ? path : folder + path
+            }
         }
         schema = try path("schema")
         defaults = try path("defaults")

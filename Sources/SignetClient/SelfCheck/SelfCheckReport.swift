@@ -1,12 +1,12 @@
 public import SignetJSON
 
-/// What a self-check found, line by line.
+/// The findings of a self-check, line by line.
 public struct SelfCheckReport: Sendable, Hashable {
-    /// How a line stands.
+    /// The result of one check.
     public enum Status: String, Sendable, Hashable {
         /// As it should be.
         case good
-        /// It works today; somebody should look at it.
+        /// It works now, but an operator should look at it.
         case warning
         /// It does not work, or is not safe.
         case bad
@@ -16,16 +16,16 @@ public struct SelfCheckReport: Sendable, Hashable {
 
     /// One thing that was checked.
     public struct Line: Sendable, Hashable {
-        /// What it belongs to: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
+        /// The area of the check: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
         /// `mode`, `fetch`, `pins` or `hosts`.
         public var area: String
-        /// What was checked.
+        /// The thing that was checked.
         public var subject: String
-        /// How it stands.
+        /// The result of the check.
         public var status: Status
-        /// What was found; never a value of the configuration or a key.
+        /// The finding; never a value of the configuration or a key.
         public var detail: String
-        /// What to do about it; nil where nothing is to be done.
+        /// The next step for the user; nil if there is nothing to do.
         public var remedy: String?
     }
 
@@ -49,7 +49,7 @@ public struct SelfCheckReport: Sendable, Hashable {
     }
 
     mutating func add(
-        _ area: String, _ subject: String, _ status: Status, _ detail: String,
+        area: String, subject: String, status: Status, detail: String,
         remedy: String? = nil
     ) {
         lines.append(

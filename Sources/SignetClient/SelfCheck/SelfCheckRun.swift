@@ -20,29 +20,33 @@ struct SelfCheckRun {
     mutating func checkPrimitives() {
         for answer in SelfTest.run() {
             report.add(
-                "crypto", answer.name, answer.passed ? .good : .bad,
-                answer.passed ? "gives the known answer" : "gives a wrong answer",
+                area: "crypto", subject: answer.name, status: answer.passed ? .good : .bad,
+                detail: answer.passed ? "gives the known answer" : "gives a wrong answer",
                 remedy: answer.passed
-                    ? nil : "do not use this machine's OpenSSL; reinstall libssl3 and try again")
+                    ? nil
+                    : "do not use this machine's OpenSSL; reinstall libssl3, then repeat the check")
         }
     }
 
     mutating func checkMode(_ mode: ModeSettings) {
         report.add(
-            "mode", "run mode", .good,
-            mode.mode.rawValue
+            area: "mode", subject: "run mode", status: .good,
+            detail: mode.mode.rawValue
                 + (mode.isSwitchable
                     ? "; a debug build, which may switch"
                     : "; a release build, which cannot switch"))
         for key in mode.ignored {
             // A test server that waits for another build is as it should be.
             report.add(
-                "mode", key, key.hasSuffix(".testBaseURL") ? .good : .warning,
-                "is set and ignored"
+                area: "mode", subject: key,
+                status: key.hasSuffix(".testBaseURL") ? .good : .warning,
+                detail: "is set and ignored"
                     + (mode.isSwitchable ? " in production" : ", because the build cannot switch"))
         }
         for key in mode.simulation.keys {
-            report.add("mode", key, .warning, "takes effect: calls fail by simulation")
+            report.add(
+                area: "mode", subject: key, status: .warning,
+                detail: "takes effect: calls fail by simulation")
         }
     }
 
@@ -54,22 +58,24 @@ struct SelfCheckRun {
                 try key.requireUsable(at: now)
             } catch {
                 report.add(
-                    "keys", key.id, .warning, error.message,
+                    area: "keys", subject: key.id, status: .warning, detail: error.message,
                     remedy: "make a new key, and take this one out when nothing uses it")
                 continue
             }
             if let count = key.shortHMACByteCount {
                 report.add(
-                    "keys", key.id, .warning,
-                    "has \(count) bytes: rfc9421 and salted-hmac-v1 refuse HMAC keys of fewer than"
+                    area: "keys", subject: key.id, status: .warning,
+                    detail:
+                        "has \(count) bytes: rfc9421 and salted-hmac-v1 refuse HMAC keys of fewer than"
                         + " \(Key.minimumHMACByteCount)",
                     remedy: "make a new key with signet keys new, unless a partner chose this one")
             } else if let expires = key.expires, expires - now < Self.soon {
                 report.add(
-                    "keys", key.id, .warning, "ends \(UnixTime.rfc3339(expires))",
+                    area: "keys", subject: key.id, status: .warning,
+                    detail: "ends \(UnixTime.rfc3339(expires))",
                     remedy: "make the next key now, so that both overlap")
             } else {
-                report.add("keys", key.id, .good, "may be used")
+                report.add(area: "keys", subject: key.id, status: .good, detail: "may be used")
             }
         }
     }
@@ -78,26 +84,34 @@ struct SelfCheckRun {
         for rule in policy.rules {
             let subject = rule.pattern.description
             if rule.isExclusion {
-                report.add("pins", subject, .good, "excluded; CA and host name decide")
+                report.add(
+                    area: "pins", subject: subject, status: .good,
+                    detail: "excluded; CA and host name decide")
             } else if rule.hasExpired(at: now) {
                 report.add(
-                    "pins", subject, .bad, "expired \(rule.expires?.text ?? "")",
+                    area: "pins", subject: subject, status: .bad,
+                    detail: "expired \(rule.expires?.text ?? "")",
                     remedy: "review the pins (signet pins show) and set a later date")
             } else if rule.hasExpired(at: now + Self.soon) {
                 report.add(
-                    "pins", subject, .warning, "ends \(rule.expires?.text ?? "")",
+                    area: "pins", subject: subject, status: .warning,
+                    detail: "ends \(rule.expires?.text ?? "")",
                     remedy: "review the pins (signet pins show) and set a later date")
             } else if rule.pins.count < 2 {
                 report.add(
-                    "pins", subject, .warning, "one pin and no backup",
+                    area: "pins", subject: subject, status: .warning,
+                    detail: "one pin and no backup",
                     remedy: "add the pin of a key kept in reserve, before the host's key is lost")
             } else {
-                report.add("pins", subject, .good, "\(rule.pins.count) pins")
+                report.add(
+                    area: "pins", subject: subject, status: .good, detail: "\(rule.pins.count) pins"
+                )
             }
         }
         if policy.unlisted == .allow {
             report.add(
-                "pins", "unlisted hosts", .warning, "are spoken to without pins",
+                area: "pins", subject: "unlisted hosts", status: .warning,
+                detail: "are spoken to without pins",
                 remedy: "set \"unlisted\":\"refuse\"")
         }
     }
@@ -109,12 +123,13 @@ struct SelfCheckRun {
         do {
             let found = try LastGoodValues(place: place, schema: schema, now: now).read()
             report.add(
-                "fetch", "last good", .good,
-                "\(found.values.count) values, sealed \(found.kept.sealedAt), "
+                area: "fetch", subject: "last good", status: .good,
+                detail: "\(found.values.count) values, sealed \(found.kept.sealedAt), "
                     + "number \(found.kept.sequence)")
         } catch {
             report.add(
-                "fetch", "last good", .warning, "\(error.code.name): \(error.message)",
+                area: "fetch", subject: "last good", status: .warning,
+                detail: "\(error.code.name): \(error.message)",
                 remedy: "the next good fetch seals new ones, unless the file is something else's")
         }
     }
@@ -128,15 +143,17 @@ struct SelfCheckRun {
             }
         if let failure = fetch.failure {
             report.add(
-                "fetch", "last fetch", .warning, "\(source); \(failure.code): \(failure.message)",
-                remedy: "mend the service that is asked, or what it answers")
+                area: "fetch", subject: "last fetch", status: .warning,
+                detail: "\(source); \(failure.code): \(failure.message)",
+                remedy: "fix the service that is asked, or its responses")
         } else {
-            report.add("fetch", "last fetch", .good, source)
+            report.add(area: "fetch", subject: "last fetch", status: .good, detail: source)
         }
         if let failure = fetch.keepingFailure {
             report.add(
-                "fetch", "keeping", .warning, "\(failure.code): \(failure.message)",
-                remedy: "mend the file of last good values, or move it away")
+                area: "fetch", subject: "keeping", status: .warning,
+                detail: "\(failure.code): \(failure.message)",
+                remedy: "fix the file of last good values, or move it away")
         }
     }
 
@@ -144,17 +161,19 @@ struct SelfCheckRun {
 
     /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
     mutating func checkHosts(
-        _ authorities: [Authority], _ engine: CurlEngine, _ policy: PinPolicy,
+        _ authorities: [Authority], engine: CurlEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         for authority in authorities {
-            await checkHost(authority, engine, policy, connectTo, proxies, timeout)
+            await checkHost(
+                authority, engine: engine, policy: policy, connectTo: connectTo, proxies: proxies,
+                timeout: timeout)
         }
     }
 
     private mutating func checkHost(
-        _ authority: Authority, _ engine: CurlEngine, _ policy: PinPolicy,
-        _ connectTo: [EngineRequest.ConnectTo], _ proxies: ProxyRules, _ timeout: Duration
+        _ authority: Authority, engine: CurlEngine, policy: PinPolicy,
+        connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         let subject = authority.description
         let proxy = proxies.proxy(for: WebOrigin(authority))
@@ -165,36 +184,39 @@ struct SelfCheckRun {
                 policy: policy)
             guard seen.isTrusted else {
                 report.add(
-                    "hosts", subject, .bad, seen.reason ?? "the certificate is not trusted",
-                    remedy: "mend the host's certificate, or the CA file")
+                    area: "hosts", subject: subject, status: .bad,
+                    detail: seen.reason ?? "the certificate is not trusted",
+                    remedy: "fix the host's certificate, or the CA file")
                 return
             }
             let verdict = policy.verdict(for: authority.host, chain: seen.chain, now: now)
             if let refusal = verdict.refusal {
                 report.add(
-                    "hosts", subject, .bad, refusal.message,
-                    remedy: "if the host's keys were changed by its owner, mend the policy")
+                    area: "hosts", subject: subject, status: .bad, detail: refusal.message,
+                    remedy: "if the host's owner changed its keys, update the policy")
             } else if let finding = verdict.finding {
                 report.add(
-                    "hosts", subject, .warning, finding.message, remedy: "mend the policy")
+                    area: "hosts", subject: subject, status: .warning, detail: finding.message,
+                    remedy: "fix the policy")
             } else {
                 report.add(
-                    "hosts", subject, .good,
-                    (verdict.isMatch ? "shows a pinned key" : "is trusted; nothing is pinned") + way
+                    area: "hosts", subject: subject, status: .good,
+                    detail: (verdict.isMatch
+                        ? "shows a pinned key" : "is trusted; nothing is pinned") + way
                 )
             }
         } catch {
             report.add(
-                "hosts", subject, .bad, error.message,
+                area: "hosts", subject: subject, status: .bad, detail: error.message,
                 remedy: error.isOfProxy
-                    ? "mend the proxy, or what is said of it"
+                    ? "fix the proxy, or its settings"
                     : "look at the host with: signet pins show https://\(subject)")
         }
     }
 
-    /// The hosts of services, with their ports, and the policy's exact hosts that are none of them.
+    /// Returns the hosts of services with their ports, and the policy's other exact hosts.
     static func authorities(
-        _ services: some Sequence<ServiceConfiguration>, _ policy: PinPolicy
+        _ services: some Sequence<ServiceConfiguration>, policy: PinPolicy
     ) -> [Authority] {
         var authorities: [Authority] = []
         func authority(_ service: ServiceConfiguration) -> Authority? {

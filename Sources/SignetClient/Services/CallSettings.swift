@@ -3,7 +3,7 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetVault
 
-/// What a configuration says about calls to every service: limits of scenarios, retries, checks.
+/// The settings in a configuration for calls to all services: limits of scenarios, retries, checks.
 struct CallSettings: Sendable {
     private var scenarios: [Scenario: CallOptions] = [:]
     /// The options of all calls.
@@ -21,9 +21,9 @@ struct CallSettings: Sendable {
         for name in reader.names(after: "timeouts.") {
             let timeout = try reader.duration("timeouts.\(name)") ?? .zero
             guard timeout > .zero else {
-                throw reader.invalid("timeouts.\(name)", "is not above zero")
+                throw reader.invalid("timeouts.\(name)", reason: "is not above zero")
             }
-            // The one time limit that is no scenario's.
+            // The only time limit that doesn't belong to a scenario.
             if name == "connect" {
                 options.connectTimeout = timeout
             } else {
@@ -31,21 +31,21 @@ struct CallSettings: Sendable {
             }
         }
         for name in reader.names(after: "attempts.") {
-            let count = try reader.read("attempts.\(name)", Int.self) ?? 0
+            let count = try reader.read("attempts.\(name)", as: Int.self) ?? 0
             guard (1...10).contains(count) else {
-                throw reader.invalid("attempts.\(name)", "is not in 1...10")
+                throw reader.invalid("attempts.\(name)", reason: "is not in 1...10")
             }
             scenarios[Scenario(name), default: CallOptions()].attempts = count
         }
-        if let size = try reader.read("responseChecks.maximumBytes", Int.self) {
+        if let size = try reader.read("responseChecks.maximumBytes", as: Int.self) {
             guard size > 0 else {
-                throw reader.invalid("responseChecks.maximumBytes", "is not above zero")
+                throw reader.invalid("responseChecks.maximumBytes", reason: "is not above zero")
             }
             options.maximumResponseSize = size
         }
-        userAgent = try reader.read("app.userAgent", String.self)
+        userAgent = try reader.read("app.userAgent", as: String.self)
         if let userAgent, !HTTPField.isValidValue(userAgent) {
-            throw reader.invalid("app.userAgent", "is no value of an HTTP field")
+            throw reader.invalid("app.userAgent", reason: "is not a valid value of an HTTP field")
         }
         options.retry = try RetryPolicy(reader)
         options.checks = try BusinessCodeCheck(reader).map { [$0] }
@@ -69,19 +69,23 @@ extension RetryPolicy {
     /// Reads `retry.statusCodes`, `retry.firstPause` and `retry.longestPause`.
     init(_ reader: SettingsReader) throws(ClientError) {
         self.init()
-        let codes = try reader.read("retry.statusCodes", [JSONValue].self)
+        let codes = try reader.read("retry.statusCodes", as: [JSONValue].self)
         if codes != nil { statusCodes = [] }
         for code in codes ?? [] {
             guard let status = code.number?.int64, (400...599).contains(status) else {
-                throw reader.invalid("retry.statusCodes", "holds what is no status of 400...599")
+                throw reader.invalid(
+                    "retry.statusCodes",
+                    reason: "contains a value that is not a status in 400...599")
             }
             statusCodes.insert(Int(status))
         }
         firstPause = try reader.duration("retry.firstPause") ?? firstPause
         longestPause = try reader.duration("retry.longestPause") ?? longestPause
-        guard firstPause >= .zero else { throw reader.invalid("retry.firstPause", "is below zero") }
+        guard firstPause >= .zero else {
+            throw reader.invalid("retry.firstPause", reason: "is below zero")
+        }
         guard longestPause >= firstPause else {
-            throw reader.invalid("retry.longestPause", "is below retry.firstPause")
+            throw reader.invalid("retry.longestPause", reason: "is below retry.firstPause")
         }
     }
 }
@@ -89,17 +93,19 @@ extension RetryPolicy {
 extension BusinessCodeCheck {
     /// Reads `responseChecks.codeField` and `responseChecks.goodCodes`; nil without the first one.
     fileprivate init?(_ reader: SettingsReader) throws(ClientError) {
-        guard let field = try reader.read("responseChecks.codeField", String.self) else {
+        guard let field = try reader.read("responseChecks.codeField", as: String.self) else {
             return nil
         }
         guard !field.split(separator: ".", omittingEmptySubsequences: false).contains("") else {
             throw reader.invalid(
-                "responseChecks.codeField", "is no member's name, or names joined by points")
+                "responseChecks.codeField",
+                reason: "is not the name of a member, or names joined by points"
+            )
         }
-        let codes = try reader.read("responseChecks.goodCodes", [JSONValue].self) ?? []
+        let codes = try reader.read("responseChecks.goodCodes", as: [JSONValue].self) ?? []
         guard !codes.isEmpty else {
             throw reader.invalid(
-                "responseChecks.goodCodes", "lists nothing beside responseChecks.codeField")
+                "responseChecks.goodCodes", reason: "lists nothing beside responseChecks.codeField")
         }
         self.init(field: field, goodCodes: codes)
     }

@@ -16,7 +16,7 @@ struct PreparedService: Sendable {
     ///
     /// - Throws: `ClientError`, naming the service.
     init(
-        _ service: Service, _ configuration: ServiceConfiguration, keys: KeySet?,
+        _ service: Service, configuration: ServiceConfiguration, keys: KeySet?,
         maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
@@ -75,7 +75,7 @@ extension ServiceConfiguration.Signing {
     }
 }
 
-/// A request whose bytes are final but for its signature, which is made anew for each attempt.
+/// A request whose bytes are final except for its signature. Each attempt gets a new signature.
 struct FrozenRequest: Sendable {
     var head: HTTPRequest
     var body: RequestBody
@@ -110,7 +110,8 @@ struct FrozenRequest: Sendable {
         var signed = self
         for field in result.addedFields {
             guard let field = field.httpField else {
-                throw SigningError(.malformedMessage, "a field of the signature is no HTTP field")
+                throw SigningError(
+                    .malformedMessage, "a field of the signature is not a valid HTTP field")
             }
             signed.head.headerFields.append(field)
         }

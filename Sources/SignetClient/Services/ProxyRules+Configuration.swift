@@ -9,7 +9,7 @@ extension ProxyRules {
     ///   `proxy.credentials` that the schema makes public.
     init(_ configuration: GlobalConfiguration) throws(ClientError) {
         let reader = SettingsReader(configuration)
-        guard let url = try reader.read("proxy.url", String.self) else {
+        guard let url = try reader.read("proxy.url", as: String.self) else {
             self = .none
             return
         }
@@ -17,19 +17,20 @@ extension ProxyRules {
         do throws(TransportError) {
             proxy = try Proxy(parsing: url)
         } catch {
-            throw reader.invalid("proxy.url", "cannot be used: \(error.message)")
+            throw reader.invalid("proxy.url", reason: "cannot be used: \(error.message)")
         }
-        if let credentials = try reader.read("proxy.credentials", String.self) {
+        if let credentials = try reader.read("proxy.credentials", as: String.self) {
             guard configuration.schema.rule(named: "proxy.credentials")?.isPublic == false else {
-                throw reader.invalid("proxy.credentials", "is public, wanted a secret")
+                throw reader.invalid("proxy.credentials", reason: "is public, wanted a secret")
             }
             do throws(TransportError) {
                 try proxy.setCredentials(Array(credentials.utf8))
             } catch {
-                throw reader.invalid("proxy.credentials", "cannot be used: \(error.message)")
+                throw reader.invalid(
+                    "proxy.credentials", reason: "cannot be used: \(error.message)")
             }
         }
-        let list = try reader.read("proxy.noProxy", [String].self) ?? []
+        let list = try reader.read("proxy.noProxy", as: [String].self) ?? []
         self.init(proxy, except: ProxyExceptions(parsing: list.joined(separator: ",")))
     }
 }

@@ -13,11 +13,11 @@ extension ServiceConfiguration {
         /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
         /// nil for the scheme's default.
         public var covered: [String]?
-        /// What the scheme must know besides, such as SigV4's `region` (object of strings
+        /// Further settings of the scheme, such as SigV4's `region` (object of strings
         /// `services.NAME.signing.settings`); for `rfc9421` the types of fields, as
         /// `"sf.FIELD":"dictionary"`.
         public var settings: [String: String]
-        /// What the signature is for (`rfc9421`; string `services.NAME.signing.tag`).
+        /// The purpose of the signature (`rfc9421`; string `services.NAME.signing.tag`).
         public var tag: String?
         /// Whether the scheme may sign with MD5 or SHA-1 (boolean
         /// `services.NAME.signing.insecureSchemeOk`).
@@ -53,32 +53,35 @@ extension ServiceConfiguration.Signing {
     /// - Throws: The reader's code: for a value without a scheme, for one of another form, and for
     ///   what a fetched value must not decide, a file to be read or a weak scheme.
     init?(_ reader: SettingsReader) throws(ClientError) {
-        guard let scheme = try reader.read("signing.scheme", String.self) else {
+        guard let scheme = try reader.read("signing.scheme", as: String.self) else {
             for name in reader.names(after: reader.prefix + "signing.") {
-                throw reader.invalid("signing.\(name)", "has a value without signing.scheme")
+                throw reader.invalid(
+                    "signing.\(name)", reason: "has a value without signing.scheme")
             }
             return nil
         }
-        guard let keyID = try reader.read("signing.key", String.self) else {
-            throw reader.invalid("signing.key", "has no value beside signing.scheme")
+        guard let keyID = try reader.read("signing.key", as: String.self) else {
+            throw reader.invalid("signing.key", reason: "has no value beside signing.scheme")
         }
         if SigningScheme.isFile(scheme), reader.isFetched("signing.scheme") {
-            throw reader.invalid("signing.scheme", "names a file, which no fetched value may")
+            throw reader.invalid(
+                "signing.scheme", reason: "names a file, which no fetched value may")
         }
         self.init(
             scheme: scheme, keyID: keyID,
-            covered: try reader.read("signing.covers", [String].self),
-            tag: try reader.read("signing.tag", String.self))
-        for (name, value) in try reader.read("signing.settings", JSONObject.self) ?? [:] {
+            covered: try reader.read("signing.covers", as: [String].self),
+            tag: try reader.read("signing.tag", as: String.self))
+        for (name, value) in try reader.read("signing.settings", as: JSONObject.self) ?? [:] {
             guard let text = value.string else {
-                throw reader.invalid("signing.settings", "holds what is no string")
+                throw reader.invalid(
+                    "signing.settings", reason: "contains a value that is not a string")
             }
             settings[name] = text
         }
-        if try reader.read("signing.insecureSchemeOk", Bool.self) == true {
+        if try reader.read("signing.insecureSchemeOk", as: Bool.self) == true {
             guard !reader.isFetched("signing.insecureSchemeOk") else {
                 throw reader.invalid(
-                    "signing.insecureSchemeOk", "is true, which no fetched value may be")
+                    "signing.insecureSchemeOk", reason: "is true, which no fetched value may be")
             }
             allowsInsecureScheme = true
         }

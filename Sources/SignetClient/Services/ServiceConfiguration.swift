@@ -6,7 +6,7 @@ public import SignetRPC
 public import SignetTransport
 internal import SignetVault
 
-/// What the network system knows of one service.
+/// The settings of one service.
 ///
 /// In a configuration these are the keys `services.NAME.baseURL` and so on; the member's comment names
 /// each key's type. Only `baseURL` and `protocol` are needed.
@@ -25,8 +25,8 @@ public struct ServiceConfiguration: Sendable {
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
-    /// What boxes and unboxes in place of `payloadProtocol`'s own adapter; in a configuration, the one of
-    /// `NetworkSystem.Options.adapters` that `services.NAME.protocol` names.
+    /// An adapter that makes requests and reads responses in place of the adapter of `payloadProtocol`. In a
+    /// configuration, `services.NAME.protocol` names one of `NetworkSystem.Options.adapters`.
     public var adapter: (any PayloadAdapter)?
     /// How requests are signed; nil for not at all.
     public var signing: Signing?
@@ -87,10 +87,11 @@ extension ServiceConfiguration {
     ///
     /// - Parameters:
     ///   - configuration: Where the keys are.
-    ///   - usesTestServers: Whether `testBaseURL` and `testPins` take the place of `baseURL` and `pins`,
-    ///     which production never lets them.
+    ///   - usesTestServers: Whether `testBaseURL` and `testPins` replace `baseURL` and `pins`; never in
+    ///     production.
     ///   - only: The one service that is wanted; nil is all.
-    ///   - adapters: Those that a service's protocol may name beside ours; nil takes every name.
+    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil accepts every
+    ///     name.
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
     static func all(
         in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil,
@@ -108,7 +109,7 @@ extension ServiceConfiguration {
             let reader = SettingsReader(
                 configuration, prefix: "services.\(service).", code: .invalidService)
             let settings = try ServiceConfiguration(
-                reader, usesTestServers: usesTestServers, adapters)
+                reader, usesTestServers: usesTestServers, adapters: adapters)
             if isWanted(service) { services[service] = settings }
             if isWanted(service.cdn) { services[service.cdn] = try settings.cdn(reader) }
         }
@@ -116,45 +117,48 @@ extension ServiceConfiguration {
     }
 
     private init(
-        _ reader: SettingsReader, usesTestServers: Bool, _ adapters: [String: any PayloadAdapter]?
+        _ reader: SettingsReader, usesTestServers: Bool, adapters: [String: any PayloadAdapter]?
     ) throws(ClientError) {
-        let test = usesTestServers ? try Self.url(reader, "testBaseURL") : nil
-        let own = try Self.url(reader, "baseURL")
+        let test = usesTestServers ? try Self.url("testBaseURL", from: reader) : nil
+        let own = try Self.url("baseURL", from: reader)
         guard let baseURL = test ?? own else {
-            throw reader.invalid("baseURL", "has no value")
+            throw reader.invalid("baseURL", reason: "has no value")
         }
-        guard let protocolName = try reader.read("protocol", String.self) else {
-            throw reader.invalid("protocol", "has no value")
+        guard let protocolName = try reader.read("protocol", as: String.self) else {
+            throw reader.invalid("protocol", reason: "has no value")
         }
         let given = adapters?.first { $0.key.utf8.elementsEqual(protocolName.utf8) }?.value
         let known = PayloadProtocol(rawValue: protocolName)
         guard known != nil || given != nil || adapters == nil else {
             let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
-            throw reader.invalid("protocol", "is none of \(names.joined(separator: ", "))")
+            throw reader.invalid(
+                "protocol", reason: "is not one of \(names.joined(separator: ", "))")
         }
         // What is not REST keeps its method when it is redirected.
         let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
         self.init(baseURL: baseURL, payloadProtocol: known ?? like)
         if known == nil { adapter = given }
         self.signing = try Signing(reader)
-        let ownPins = try Self.pins(reader, "pins") ?? []
-        let testPins = test == nil ? nil : try Self.pins(reader, "testPins")
+        let ownPins = try Self.pins("pins", from: reader) ?? []
+        let testPins = test == nil ? nil : try Self.pins("testPins", from: reader)
         self.pins = testPins ?? ownPins
-        self.authorities = try Self.authorities(reader, "caFile", "caMode")
-        self.commonParameters = try reader.read("commonParameters", JSONObject.self) ?? [:]
-        for (field, value) in try reader.read("commonFields", JSONObject.self) ?? [:] {
+        self.authorities = try Self.authorities(reader, fileKey: "caFile", modeKey: "caMode")
+        self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]
+        for (field, value) in try reader.read("commonFields", as: JSONObject.self) ?? [:] {
             guard let field = HTTPField.Name(field), let text = value.string,
                 HTTPField.isValidValue(text)
-            else { throw reader.invalid("commonFields", "holds what is no HTTP field") }
+            else { throw reader.invalid("commonFields", reason: "contains an invalid HTTP field") }
             self.commonFields.append(HTTPField(name: field, value: text))
         }
         if let timeout = try reader.duration("timeout") {
-            guard timeout > .zero else { throw reader.invalid("timeout", "is not above zero") }
+            guard timeout > .zero else {
+                throw reader.invalid("timeout", reason: "is not above zero")
+            }
             self.timeout = timeout
         }
-        if let attempts = try reader.read("attempts", Int.self) {
+        if let attempts = try reader.read("attempts", as: Int.self) {
             guard (1...10).contains(attempts) else {
-                throw reader.invalid("attempts", "is not in 1...10")
+                throw reader.invalid("attempts", reason: "is not in 1...10")
             }
             self.attempts = attempts
         }
@@ -163,20 +167,21 @@ extension ServiceConfiguration {
 
     /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
     private static func authorities(
-        _ reader: SettingsReader, _ fileKey: String, _ modeKey: String
+        _ reader: SettingsReader, fileKey: String, modeKey: String
     ) throws(ClientError) -> PinAuthorities? {
-        let modeName = try reader.read(modeKey, String.self)
-        guard let file = try reader.read(fileKey, String.self) else {
+        let modeName = try reader.read(modeKey, as: String.self)
+        guard let file = try reader.read(fileKey, as: String.self) else {
             guard modeName == nil else {
-                throw reader.invalid(modeKey, "has no place without \(fileKey)")
+                throw reader.invalid(modeKey, reason: "has no place without \(fileKey)")
             }
             return nil
         }
         for name in [fileKey, modeKey] where reader.isFetched(name) {
-            throw reader.invalid(name, "was fetched, and no fetched value says whom to trust")
+            throw reader.invalid(
+                name, reason: "was fetched, and no fetched value says whom to trust")
         }
         guard let mode = PinAuthorities.Mode(rawValue: modeName ?? "replace") else {
-            throw reader.invalid(modeKey, "is neither add nor replace")
+            throw reader.invalid(modeKey, reason: "is neither add nor replace")
         }
         do throws(PinError) {
             return try PinAuthorities(file: file, mode: mode)
@@ -184,7 +189,7 @@ extension ServiceConfiguration {
             // Its message has the path, which is a value of the configuration.
             throw reader.invalid(
                 fileKey,
-                error.code == .unreadableFile
+                reason: error.code == .unreadableFile
                     ? "names a file that cannot be read"
                     : "names a file that holds no certificates, broken ones, or too many")
         }
@@ -192,18 +197,18 @@ extension ServiceConfiguration {
 
     private static func redirects(_ reader: SettingsReader) throws(ClientError) -> RedirectPolicy {
         var policy = RedirectPolicy()
-        if let maximum = try reader.read("redirects.maximum", Int.self) {
+        if let maximum = try reader.read("redirects.maximum", as: Int.self) {
             guard (0...20).contains(maximum) else {
-                throw reader.invalid("redirects.maximum", "is not in 0...20")
+                throw reader.invalid("redirects.maximum", reason: "is not in 0...20")
             }
             policy.maximum = maximum
         }
         policy.crossesOrigins =
-            try reader.read("redirects.acrossOrigins", Bool.self) ?? policy.crossesOrigins
-        if try reader.read("redirects.bodyAcrossOrigins", Bool.self) == true {
+            try reader.read("redirects.acrossOrigins", as: Bool.self) ?? policy.crossesOrigins
+        if try reader.read("redirects.bodyAcrossOrigins", as: Bool.self) == true {
             guard !reader.isFetched("redirects.bodyAcrossOrigins") else {
                 throw reader.invalid(
-                    "redirects.bodyAcrossOrigins", "is true, which no fetched value may be")
+                    "redirects.bodyAcrossOrigins", reason: "is true, which no fetched value may be")
             }
             policy.dangerous.sendBodyAcrossOrigins()
         }
@@ -212,38 +217,39 @@ extension ServiceConfiguration {
 
     /// The service's content delivery: plain, unsigned, on a host that is pinned like any other.
     private func cdn(_ reader: SettingsReader) throws(ClientError) -> ServiceConfiguration? {
-        guard let url = try Self.url(reader, "cdnURL") else { return nil }
+        guard let url = try Self.url("cdnURL", from: reader) else { return nil }
         var cdn = ServiceConfiguration(
-            baseURL: url, payloadProtocol: .rest, pins: try Self.pins(reader, "cdnPins") ?? [],
+            baseURL: url, payloadProtocol: .rest,
+            pins: try Self.pins("cdnPins", from: reader) ?? [],
             timeout: timeout, attempts: attempts)
-        cdn.authorities = try Self.authorities(reader, "cdnCAFile", "cdnCAMode")
+        cdn.authorities = try Self.authorities(reader, fileKey: "cdnCAFile", modeKey: "cdnCAMode")
         cdn.redirects = redirects
         cdn.mayShareItsHostsPins = true
         return cdn
     }
 
     private static func url(
-        _ reader: SettingsReader, _ name: String
+        _ name: String, from reader: SettingsReader
     ) throws(ClientError) -> String? {
-        guard let text = try reader.read(name, String.self) else { return nil }
+        guard let text = try reader.read(name, as: String.self) else { return nil }
         do {
             _ = try RequestURL(text)
         } catch {
-            throw reader.invalid(name, "cannot be used: \(error.message)")
+            throw reader.invalid(name, reason: "cannot be used: \(error.message)")
         }
         return text
     }
 
     private static func pins(
-        _ reader: SettingsReader, _ name: String
+        _ name: String, from reader: SettingsReader
     ) throws(ClientError) -> [Pin]? {
-        guard let texts = try reader.read(name, [String].self) else { return nil }
+        guard let texts = try reader.read(name, as: [String].self) else { return nil }
         var pins: [Pin] = []
         for text in texts {
             do {
                 pins.append(try Pin(parsing: text))
             } catch {
-                throw reader.invalid(name, error.message)
+                throw reader.invalid(name, reason: error.message)
             }
         }
         return pins

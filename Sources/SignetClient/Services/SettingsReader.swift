@@ -20,11 +20,11 @@ struct SettingsReader {
     ///
     /// - Throws: The reader's code where it is of another type than the network system reads.
     func read<Value: ConfigurationValue>(
-        _ name: String, _ type: Value.Type
+        _ name: String, as type: Value.Type
     ) throws(ClientError) -> Value? {
         guard let checked = configuration.value(named: prefix + name) else { return nil }
         guard let value = Value(checked) else {
-            throw invalid(name, "is of another type than the network system reads")
+            throw invalid(name, reason: "is of another type than the network system reads")
         }
         return value
     }
@@ -42,16 +42,16 @@ struct SettingsReader {
         if let duration = Duration(checked) {
             // A pause is doubled up to sixteen times and added to the clock's time.
             guard duration < .seconds(1_000_000_000) else {
-                throw invalid(name, "is too long: expected less than 1000000000 seconds")
+                throw invalid(name, reason: "is too long: expected less than 1000000000 seconds")
             }
             return duration
         }
-        guard let seconds = try read(name, Double.self) else { return nil }
-        guard abs(seconds) < 1e9 else { throw invalid(name, "is no number of seconds") }
+        guard let seconds = try read(name, as: Double.self) else { return nil }
+        guard abs(seconds) < 1e9 else { throw invalid(name, reason: "is not a number of seconds") }
         return .seconds(seconds)
     }
 
-    /// What stands behind a prefix in the schema's keys, for keys that have a value.
+    /// Returns the schema's keys that begin with a prefix and have a value, without the prefix.
     func names(after prefix: String) -> [String] {
         configuration.schema.keys.compactMap { key in
             guard key.utf8.starts(with: prefix.utf8), configuration.value(named: key) != nil
@@ -61,7 +61,7 @@ struct SettingsReader {
     }
 
     /// The error of a key.
-    func invalid(_ name: String, _ what: String) -> ClientError {
-        ClientError(code, "\(prefix)\(name) \(what)")
+    func invalid(_ name: String, reason: String) -> ClientError {
+        ClientError(code, "\(prefix)\(name) \(reason)")
     }
 }

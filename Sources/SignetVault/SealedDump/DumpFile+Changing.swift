@@ -1,5 +1,6 @@
 internal import SignetBase
 import SignetCrypto
+internal import SignetJSON
 internal import SignetSystem
 
 extension DumpFile {
@@ -35,13 +36,14 @@ extension DumpFile {
             case .to(let dump, let root, let keys, let old):
                 let seen = try current.highestSeen(of: dump.binding)
                 try current.trust(root)
+                // Before the old dump is replaced: a dump that does not open is not written.
+                var opened = try Self.opening(dump, with: keys, at: now)
                 guard try write(dump, under: &lock) else { continue }
                 let written = try SealedDump(contentsOf: path)
                 guard written.bytes == dump.bytes else {
                     throw VaultError(
                         .unwritableFile, "\(self): the file does not hold what was written to it")
                 }
-                var opened = try written.open(with: keys, isExactVersion: true, now: now)
                 try current.record(opened, under: root)
                 lock.release()
                 if let old {
@@ -51,6 +53,23 @@ extension DumpFile {
                 }
                 return opened
             }
+        }
+    }
+
+    /// Opens a dump that was just sealed.
+    ///
+    /// - Throws: `malformed-input` if its values can't be read again, and as `SealedDump.open`.
+    private static func opening(
+        _ dump: SealedDump, with keys: VaultKeys, at now: Int64
+    ) throws(VaultError) -> OpenedDump {
+        do throws(VaultError) {
+            return try dump.open(with: keys, isExactVersion: true, now: now)
+        } catch {
+            guard error.code == .tampered else { throw error }
+            throw VaultError(
+                .malformedInput,
+                "the sealed values could not be read again: expected arrays and objects nested at "
+                    + "most \(JSONReader.maximumDepth - 2) deep in a value; nothing was written")
         }
     }
 

@@ -13,6 +13,11 @@ struct ManualCommand: ParsableCommand {
         completion: .directory)
     var folder: String
 
+    func validate() throws {
+        // With a slash behind it, an empty name would be the root folder.
+        guard !folder.isEmpty else { throw ValidationError("FOLDER is empty") }
+    }
+
     func run() throws {
         var commands = [try CommandTree.tool()]
         while let command = commands.popLast() {

@@ -38,7 +38,7 @@ struct Project {
     /// The members of the file; all empty if there is no file.
     let file: SelfCheckProject
 
-    /// Reads a file; nil and `none` are no file.
+    /// Reads a file. With nil or `none`, reads nothing.
     init(file path: String?) throws {
         let path = path == "none" ? nil : path
         file = try path.map { try SelfCheckProject(file: $0) } ?? SelfCheckProject()

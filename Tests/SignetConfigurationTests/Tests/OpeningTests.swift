@@ -35,7 +35,7 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
         #expect(reader.snapshot().int(forKey: "orders.limit") == 7)
     }
 
-    /// The example of the README and of the module's documentation.
+    /// The example of the module's documentation.
     @Test func theExampleWorks() throws {
         let schema = try schema(
             #"{"orders.host":{"type":"string","visibility":"public"},"#

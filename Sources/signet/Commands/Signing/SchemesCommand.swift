@@ -73,7 +73,7 @@ struct SchemesSchemaCommand: ParsableCommand {
 
     func run() throws {
         let schema = SigningScheme.documentSchema
-        // It is one JSON object as it stands.
+        // The schema is itself one JSON object.
         let object = try JSONValue(parsing: schema).object ?? [:]
         try common.terminal.result(object, text: schema)
     }

@@ -53,7 +53,7 @@ struct SigningOptions: ParsableArguments {
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
         let named = try scheme ?? project.loadNamed().scheme
-        guard let named else { throw Self.missing("--scheme NAME|FILE", "") }
+        guard let named else { throw Self.missing("--scheme NAME|FILE", alternative: "") }
         return try suggestingSchemes(for: named) {
             try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
         }
@@ -68,14 +68,16 @@ struct SigningOptions: ParsableArguments {
 
     func loadKeys() throws -> KeySet {
         guard let source = try project.loadNamed().keys(keys) else {
-            throw Self.missing("--keys SOURCE", ", set SIGNET_KEYS")
+            throw Self.missing("--keys SOURCE", alternative: ", set SIGNET_KEYS")
         }
         return try KeySource(source).load()
     }
 
     /// Only a project that the option names chooses how a message is signed.
-    private static func missing(_ option: String, _ other: String) -> ToolError {
-        .usage("missing \(option): give it\(other), or a project that names it with --project FILE")
+    private static func missing(_ option: String, alternative: String) -> ToolError {
+        .usage(
+            "missing \(option): give it\(alternative), or a project that names it with --project FILE"
+        )
     }
 
     /// The message, with its trailers and the request that it answers.

@@ -67,15 +67,16 @@ struct EnvironmentVariables {
         reserved.contains(name) || reservedPrefixes.contains { name.hasPrefix($0) }
     }
 
-    /// What sh and bash read or own, and what the C library reads wherever it runs: its list of
-    /// variables that a privileged program drops.
+    /// The variables that sh and bash read or set, and those that the C library reads in every program: its
+    /// list of variables that a privileged program removes.
     private static let reserved: Set<String> = [
         "PATH", "IFS", "ENV", "HOME", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "BASHOPTS", "CDPATH",
         "FPATH", "FUNCNEST", "GLOBIGNORE", "EXECIGNORE", "HISTFILE", "INPUTRC", "MAIL", "MAILPATH",
         "OPTARG", "OPTIND", "OPTERR", "POSIXLY_CORRECT", "PPID", "PROMPT_COMMAND", "PS0", "PS1",
         "PS2", "PS3", "PS4", "UID", "EUID", "GROUPS", "SHLVL", "TIMEFORMAT", "TMPDIR", "TERMINFO",
         "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOSTALIASES", "LOCALDOMAIN", "LOCPATH",
-        "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR", "_",
+        "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR",
+        "ZDOTDIR", "_",
     ]
     private static let reservedPrefixes = ["LD_", "DYLD_", "BASH_", "MALLOC_"]
 }

@@ -30,13 +30,13 @@ struct HandAssignment {
     /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that fits.
     ///
     /// - Throws: `unknown-config-key`; `secret-in-arguments` for a secret key's value.
-    init(_ text: String, _ schema: Schema) throws {
+    init(_ text: String, schema: Schema) throws {
         if let rule = schema.rule(named: text) {
             self.rule = rule
             self.source = .terminal
             return
         }
-        let (rule, sign, rest) = try Self.split(text, schema, signs: "=@")
+        let (rule, sign, rest) = try Self.split(text, schema: schema, signs: "=@")
         self.rule = rule
         if sign == UInt8(ascii: "@") || rest == "-" {
             self.source = .file(rest)
@@ -56,14 +56,14 @@ struct HandAssignment {
     /// Reads `KEY=SOURCE`.
     ///
     /// - Throws: `unknown-config-key`.
-    init(from text: String, _ schema: Schema) throws {
-        let (rule, _, rest) = try Self.split(text, schema, signs: "=")
+    init(from text: String, schema: Schema) throws {
+        let (rule, _, rest) = try Self.split(text, schema: schema, signs: "=")
         self.rule = rule
         self.source = rest == PassphraseOption.prompt ? .terminal : .source(rest)
     }
 
     private static func split(
-        _ text: String, _ schema: Schema, signs: String
+        _ text: String, schema: Schema, signs: String
     ) throws -> (rule: KeyRule, sign: UInt8, rest: String) {
         let text = text.utf8
         let fitting = schema.rules.filter { rule in

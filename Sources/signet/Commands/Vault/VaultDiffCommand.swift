@@ -83,24 +83,24 @@ struct VaultDiffCommand: ParsableCommand {
         let disclosure = try disclosure.load()
         let dump = try SealedDump(contentsOf: file)
         let keys = try key.load(project)
-        let opened = try open(dump, like: dump, keys)
-        if textconv { return try list(opened, keys, disclosure) }
+        let opened = try open(dump, like: dump, keys: keys)
+        if textconv { return try list(opened, keys: keys, disclosure: disclosure) }
         let diff = DumpDiff(
-            from: DumpContents(opened), to: try after(dump, keys, disclosure.schema))
+            from: DumpContents(opened), to: try after(dump, keys: keys, schema: disclosure.schema))
         try common.terminal.result(
             [
                 "equal": .bool(diff.isEmpty),
-                "changes": .array(diff.changes.map { Self.object($0, disclosure) }),
+                "changes": .array(diff.changes.map { Self.object($0, disclosure: disclosure) }),
             ],
-            lines: Self.table(diff.changes.map { Self.row($0, disclosure) }))
+            lines: Self.table(diff.changes.map { Self.row($0, disclosure: disclosure) }))
         if !diff.isEmpty { throw ExitStatus.refused }
     }
 
     private func after(
-        _ dump: SealedDump, _ keys: VaultKeys, _ schema: Schema?
+        _ dump: SealedDump, keys: VaultKeys, schema: Schema?
     ) throws(VaultError) -> DumpContents {
         if let other {
-            return DumpContents(try open(SealedDump(contentsOf: other), like: dump, keys))
+            return DumpContents(try open(SealedDump(contentsOf: other), like: dump, keys: keys))
         }
         guard let defaults, let schema else { return DumpContents() }
         return DumpContents(
@@ -111,9 +111,9 @@ struct VaultDiffCommand: ParsableCommand {
 
     /// Opens a dump of a named version, or of the version of the first.
     private func open(
-        _ dump: SealedDump, like first: SealedDump, _ keys: VaultKeys
+        _ dump: SealedDump, like first: SealedDump, keys: VaultKeys
     ) throws(VaultError) -> OpenedDump {
-        func wanted(_ found: String, _ named: [String], _ first: String) -> String {
+        func wanted(_ found: String, named: [String], otherwise first: String) -> String {
             named.isEmpty
                 ? first : named.first { $0.utf8.elementsEqual(found.utf8) } ?? named[0]
         }
@@ -123,16 +123,19 @@ struct VaultDiffCommand: ParsableCommand {
             for: VersionBinding(
                 app: .init(
                     id: appID ?? app.id,
-                    version: wanted(dump.binding.app.version, appVersion, app.version)),
+                    version: wanted(
+                        dump.binding.app.version, named: appVersion, otherwise: app.version)),
                 system: .init(
                     id: system.id,
-                    version: wanted(dump.binding.system.version, systemVersion, system.version))))
+                    version: wanted(
+                        dump.binding.system.version, named: systemVersion, otherwise: system.version
+                    ))))
     }
 
     // MARK: - Two dumps
 
     private static func object(
-        _ change: DumpDiff.Change, _ disclosure: VaultDisclosure
+        _ change: DumpDiff.Change, disclosure: VaultDisclosure
     ) -> JSONValue {
         var object: JSONObject = [
             "key": .string(change.name), "change": .string(change.kind.rawValue),
@@ -140,7 +143,7 @@ struct VaultDiffCommand: ParsableCommand {
         for (name, entry) in [("before", change.before), ("after", change.after)] {
             guard let entry else { continue }
             var told: JSONObject = ["origin": .string(entry.origin.rawValue)]
-            if disclosure.allows(change.name, entry.value) { told["value"] = entry.value }
+            if disclosure.allows(change.name, value: entry.value) { told["value"] = entry.value }
             object[name] = .object(told)
         }
         return .object(object)
@@ -148,12 +151,13 @@ struct VaultDiffCommand: ParsableCommand {
 
     /// Kind, key, origin and value, with an arrow where before and after differ.
     private static func row(
-        _ change: DumpDiff.Change, _ disclosure: VaultDisclosure
+        _ change: DumpDiff.Change, disclosure: VaultDisclosure
     ) -> [String] {
         let entries = [change.before, change.after].compactMap(\.self)
         let origins = entries.map(\.origin.rawValue)
         let values = entries.map { entry in
-            disclosure.allows(change.name, entry.value) ? printable(entry.value.text) : "secret"
+            disclosure.allows(change.name, value: entry.value)
+                ? printable(entry.value.text) : "secret"
         }
         let isOneValue = change.kind == .origin || Set(values) == ["secret"]
         return [
@@ -175,7 +179,7 @@ struct VaultDiffCommand: ParsableCommand {
     // MARK: - One dump
 
     private func list(
-        _ opened: OpenedDump, _ keys: VaultKeys, _ disclosure: VaultDisclosure
+        _ opened: OpenedDump, keys: VaultKeys, disclosure: VaultDisclosure
     ) throws {
         let contents = DumpContents(opened)
         let fingerprint = try ValueFingerprint(of: opened.dump, with: keys)
@@ -193,7 +197,7 @@ struct VaultDiffCommand: ParsableCommand {
                 "key": .string(name), "origin": .string(entry.origin.rawValue),
             ]
             let shown: String
-            if disclosure.allows(name, entry.value) {
+            if disclosure.allows(name, value: entry.value) {
                 told["value"] = entry.value
                 shown = printable(entry.value.text)
             } else {

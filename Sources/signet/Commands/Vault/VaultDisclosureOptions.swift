@@ -31,7 +31,7 @@ struct VaultDisclosure {
 
     /// Whether a key's value may be printed. A value that a public key's rule refuses, because it is
     /// of another type or looks like a secret, may not.
-    func allows(_ name: String, _ value: JSONValue) -> Bool {
+    func allows(_ name: String, value: JSONValue) -> Bool {
         showsSecrets || schema?.rule(named: name)?.allowsShowing(value) == true
     }
 }

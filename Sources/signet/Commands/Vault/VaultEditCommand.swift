@@ -100,7 +100,8 @@ struct VaultEditCommand: ParsableCommand {
         }
         guard let merge, let current, !merge.conflicts.isEmpty else {
             try common.terminal.tell(
-                DumpDiff(from: before, to: DumpContents(opened)), of: target.file.path, opened)
+                DumpDiff(from: before, to: DumpContents(opened)), of: target.file.path,
+                opened: opened)
             return true
         }
         let names = merge.conflicts.map { quoted($0.name) }.joined(separator: ", ")
@@ -180,7 +181,7 @@ private struct Draft {
                 "what was saved is not JSON, line \(line): \(error.messageWithoutNames)")
         }
         guard let object = value.object else {
-            throw VaultError(.malformedInput, "what was saved is no JSON object KEY:VALUE")
+            throw VaultError(.malformedInput, "the saved text is not a JSON object KEY:VALUE")
         }
         return base.replacing(with: object, schema: schema)
     }

@@ -64,7 +64,7 @@ struct VaultExportCommand: ParsableCommand {
         }
         let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
         let values = JSONObject(
-            contents.values.filter { disclosure.allows($0.name, $0.value) }
+            contents.values.filter { disclosure.allows($0.name, value: $0.value) }
                 .map { ($0.name, $0.value) })
         let withheld = contents.names.count { name in
             values[name] == nil && disclosure.schema?.rule(named: name)?.isPublic == true

@@ -53,8 +53,10 @@ struct VaultGetCommand: ParsableCommand {
         var origins = JSONObject()
         var lines: [UInt8] = []
         for name in names {
-            guard let entry = contents[name] else { throw Self.missing(name, disclosure.schema) }
-            guard disclosure.allows(name, entry.value) else {
+            guard let entry = contents[name] else {
+                throw Self.missing(name, schema: disclosure.schema)
+            }
+            guard disclosure.allows(name, value: entry.value) else {
                 let why = disclosure.schema == nil ? ": no --schema says that it is public" : ""
                 throw ToolError(
                     .secretValue,
@@ -83,7 +85,7 @@ struct VaultGetCommand: ParsableCommand {
             (StandardStreams.isTerminal(.standardOutput) ? Terminal.printable(text) : text).utf8)
     }
 
-    private static func missing(_ name: String, _ schema: Schema?) -> any Error {
+    private static func missing(_ name: String, schema: Schema?) -> any Error {
         if let schema, schema.rule(named: name) == nil {
             return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
         }

@@ -44,7 +44,7 @@ struct VaultListCommand: ParsableCommand {
             let rule = schema?.rule(named: name)
             let type = rule?.type.rawValue ?? entry.map { $0.value.typeName } ?? "-"
             let visibility = rule?.isPublic == true ? "public" : "secret"
-            let isShown = entry.map { disclosure.allows(name, $0.value) } ?? false
+            let isShown = entry.map { disclosure.allows(name, value: $0.value) } ?? false
             let isChanged = contents.changed.contains { $0.utf8.elementsEqual(name.utf8) }
             var object: JSONObject = [
                 "key": .string(name), "type": .string(type), "visibility": .string(visibility),

@@ -72,7 +72,7 @@ struct VaultMergeCommand: ParsableCommand {
         let ourDump = try SealedDump(contentsOf: ours)
         let binding = wanted(ourDump.binding)
         let theirs = try openTheirs(beside: ourDump, for: binding, keys)
-        let old = try openBase(binding, keys)
+        let old = try openBase(binding, keys: keys)
         let new = DumpContents(theirs)
 
         var merge: DumpMerge?
@@ -105,7 +105,7 @@ struct VaultMergeCommand: ParsableCommand {
             throw ToolError.usage("--take: no side has the key \(quoted(unknown))")
         }
         if let conflicts = merge?.conflicts, !conflicts.isEmpty { throw conflict(conflicts) }
-        try tell(DumpDiff(from: before, to: DumpContents(opened)), opened)
+        try tell(DumpDiff(from: before, to: DumpContents(opened)), opened: opened)
     }
 
     private var shownName: String { printable(name ?? ours) }
@@ -144,7 +144,7 @@ struct VaultMergeCommand: ParsableCommand {
 
     /// Opens the ancestor, which may be of any version of the app and empty.
     private func openBase(
-        _ binding: VersionBinding, _ keys: VaultKeys
+        _ binding: VersionBinding, keys: VaultKeys
     ) throws -> DumpContents {
         let bytes = try InputFile.read(base)
         if bytes.isEmpty { return DumpContents() }
@@ -213,7 +213,7 @@ struct VaultMergeCommand: ParsableCommand {
             ])
     }
 
-    private func tell(_ diff: DumpDiff, _ opened: OpenedDump) throws(ToolError) {
+    private func tell(_ diff: DumpDiff, opened: OpenedDump) throws(ToolError) {
         try common.terminal.result(
             [
                 "out": .string(ours), "sequence": .number(JSONNumber(opened.sequence)),

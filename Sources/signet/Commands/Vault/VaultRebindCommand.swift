@@ -92,7 +92,7 @@ struct VaultRebindCommand: ParsableCommand {
             opened = try target.rebind(with: try key.load(project), from: old, to: new)
         }
         state.note(opened, on: common.terminal, of: target)
-        var object = DumpReport.object(opened, target.path)
+        var object = DumpReport.object(opened, file: target.path)
         if let forgotten { object["forgottenKeyID"] = .string(forgotten) }
         let app = opened.binding.app
         var lines = [
@@ -110,7 +110,7 @@ struct VaultRebindCommand: ParsableCommand {
 
 /// The report of a dump that was changed.
 enum DumpReport {
-    static func object(_ opened: OpenedDump, _ file: String) -> JSONObject {
+    static func object(_ opened: OpenedDump, file: String) -> JSONObject {
         let app = opened.binding.app
         let system = opened.binding.system
         var object: JSONObject = [

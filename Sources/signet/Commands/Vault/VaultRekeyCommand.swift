@@ -79,7 +79,7 @@ struct VaultRekeyCommand: ParsableCommand {
             acceptingEndedKey: acceptEndedKey)
         state.note(opened, on: common.terminal, of: target)
         let isChanged = opened.dump != before
-        var object = DumpReport.object(opened, target.path)
+        var object = DumpReport.object(opened, file: target.path)
         object["changed"] = .bool(isChanged)
         let root = opened.dump.isPassphraseSealed ? "a passphrase, as key" : "key"
         try common.terminal.result(

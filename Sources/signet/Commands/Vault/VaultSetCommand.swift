@@ -68,8 +68,8 @@ struct VaultSetCommand: ParsableCommand {
         let file = try state.dump(path, in: project)
         let schema = try Schema(contentsOf: project.schema(schema))
         let given =
-            try assignments.map { try HandAssignment($0, schema) }
-            + from.map { try HandAssignment(from: $0, schema) }
+            try assignments.map { try HandAssignment($0, schema: schema) }
+            + from.map { try HandAssignment(from: $0, schema: schema) }
         try requireOnce(given.map(\.name) + unset)
         guard given.count(where: \.readsStandardInput) <= 1 else {
             throw ToolError.usage("only one value can come from standard input")
@@ -89,7 +89,8 @@ struct VaultSetCommand: ParsableCommand {
             return (contents.ordered(by: schema), after: 0)
         }
         state.note(opened, on: common.terminal, of: file)
-        try common.terminal.tell(DumpDiff(from: before, to: DumpContents(opened)), of: path, opened)
+        try common.terminal.tell(
+            DumpDiff(from: before, to: DumpContents(opened)), of: path, opened: opened)
     }
 
     private static func origin(_ text: String) throws(ToolError) -> ConfigurationOrigin {
@@ -109,7 +110,7 @@ struct VaultSetCommand: ParsableCommand {
 
 extension Terminal {
     /// Tells which keys of a dump were changed by hand; never a value.
-    func tell(_ diff: DumpDiff, of file: String, _ opened: OpenedDump) throws(ToolError) {
+    func tell(_ diff: DumpDiff, of file: String, opened: OpenedDump) throws(ToolError) {
         try result(
             [
                 "out": .string(file), "sequence": .number(JSONNumber(opened.sequence)),

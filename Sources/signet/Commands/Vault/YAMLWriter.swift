@@ -20,7 +20,7 @@ enum YAMLWriter {
         return text
     }
 
-    /// A name as it stands if every reader takes it for text, else in quotes.
+    /// Returns a name unchanged if every YAML reader takes it for text, else in quotes.
     private static func key(_ name: String) -> String {
         let first = name.utf8.first ?? 0
         let isPlain =

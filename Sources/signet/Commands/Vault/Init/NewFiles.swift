@@ -49,24 +49,16 @@ struct NewFiles {
     func relative(_ source: String) -> String? {
         if source.hasPrefix("env:") || source.hasPrefix("credential:") { return source }
         guard let file = KeySource(source).filePath else { return nil }
-        guard !file.hasPrefix("/"), let current = Folder.current() else { return file }
-        let target = Self.components(current + "/" + file)
-        let start = Self.components(folder.hasPrefix("/") ? folder : current + "/" + folder)
+        guard !file.hasPrefix("/") else { return file }
+        // Links are followed: the system takes `..` of what a link leads to, not of the link.
+        let name = file.split(separator: "/").last ?? ""
+        guard let holder = Folder.resolved(file.dropLast(name.count) + "."),
+            let base = Folder.resolved(folder)
+        else { return file }
+        let target = holder.split(separator: "/") + [name]
+        let start = base.split(separator: "/")
         let common = zip(target, start).prefix { $0 == $1 }.count
-        let ups = [String](repeating: "..", count: start.count - common)
+        let ups = [Substring](repeating: "..", count: start.count - common)
         return (ups + target[common...]).joined(separator: "/")
-    }
-
-    /// The parts of an absolute path, without `.` and `..`.
-    private static func components(_ path: String) -> [String] {
-        var parts: [String] = []
-        for part in path.split(separator: "/") {
-            switch part {
-            case ".": continue
-            case "..": _ = parts.popLast()
-            default: parts.append(String(part))
-            }
-        }
-        return parts
     }
 }

@@ -5,6 +5,7 @@ internal import TOMLKit
 enum TOMLFile {
     /// Reads a document. Its keys come in alphabetical order.
     static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+        try TOMLNesting.requireUsable(text)
         let json: String
         do {
             json = try TOMLTable(string: text).convert(

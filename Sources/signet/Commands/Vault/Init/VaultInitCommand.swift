@@ -78,11 +78,13 @@ struct VaultInitCommand: ParsableCommand {
         let madeKeys = try makeKeys(source)
         let keySet = VaultKeys.keys(try KeySource(source).load())
         do {
+            // First, because of two runs at the same time only one can make it: the other one ends
+            // here and leaves the dump of the first alone.
+            try files.write(guessed.document, to: "schema.json")
             let dump = files.path("signet.dump")
             files.made.append(dump)
             let sealed = try DumpFile(dump).seal(
                 contents, of: schema, with: keySet, keyID: keyID, for: app)
-            try files.write(guessed.document, to: "schema.json")
             try files.write(guessed.values(secret: false), to: "defaults.json")
             try files.write(
                 projectFile(app, keys: files.relative(source), keyID: sealed.keyID),
@@ -91,7 +93,7 @@ struct VaultInitCommand: ParsableCommand {
             files.removeAll()
             throw error
         }
-        try tell(guessed, files, madeKeys: madeKeys)
+        try tell(guessed, files: files, madeKeys: madeKeys)
     }
 
     private func read() throws -> JSONObject {
@@ -129,7 +131,7 @@ struct VaultInitCommand: ParsableCommand {
     }
 
     private func tell(
-        _ guessed: GuessedSchema, _ files: NewFiles, madeKeys: Bool
+        _ guessed: GuessedSchema, files: NewFiles, madeKeys: Bool
     ) throws(ToolError) {
         var table = Table("KEY", "TYPE", "VISIBILITY", "GUESSED FROM")
         var keys: [JSONValue] = []
