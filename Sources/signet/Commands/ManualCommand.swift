@@ -14,7 +14,7 @@ struct ManualCommand: ParsableCommand {
     var folder: String
 
     func validate() throws {
-        // With a slash behind it, an empty name would be the root folder.
+        // An empty name followed by a slash would be the root folder.
         guard !folder.isEmpty else { throw ValidationError("FOLDER is empty") }
     }
 
