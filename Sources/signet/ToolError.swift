@@ -79,7 +79,7 @@ struct ToolError: CodedError {
         SigningError.Code.tooOld.value: "--max-age SECONDS accepts older signatures",
         SigningError.Code.createdInFuture.value:
             "--clock-skew SECONDS accepts a clock that is further ahead",
-        .rolledBack: "--accept-rollback lets it pass",
+        .rolledBack: "the commands of signet vault accept an older dump with --accept-rollback",
         VaultError.Code.wouldLoseChanges.value:
             "vault set gives the keys values that the schema allows, and vault seal --replace drops the "
             + "changes",
