@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers that send a complete response before the request's body has ended, and read no more of
-/// it.
+/// it. Without an early end, these calls would wait for their deadline, which is after the time limit.
 @Suite struct EarlyResponseTests {
     private static func head(_ fields: String) -> String {
         "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"
@@ -36,7 +36,7 @@ import Testing
     }
 
     private static func request(
-        _ port: Int, _ scheme: String, _ body: RequestBody, seconds: Int = 30
+        _ port: Int, _ scheme: String, _ body: RequestBody, seconds: Int = 3600
     ) -> EngineRequest {
         var request = EngineRequest(get(port, scheme: scheme), body: body)
         request.request.method = .post
@@ -48,7 +48,7 @@ import Testing
         Producer { _ in [UInt8](repeating: 1, count: 65_536) }
     }
 
-    @Test(arguments: complete.indices, [false, true])
+    @Test(.timeLimit(.minutes(5)), arguments: complete.indices, [false, true])
     func endsWithTheResponseOverHTTP1(_ index: Int, _ tls: Bool) async throws {
         let server = try await Self.http1(Self.complete[index], tls: tls)
         let engine = try engine(http2: false)
@@ -72,7 +72,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func endsWithTheResponseOverHTTP2() async throws {
+    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseOverHTTP2() async throws {
         let server = try await Self.http2("c.sendall(answer(stream, b'done', length=4))")
         let engine = try engine()
         let producer = Self.endless()
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A source that waits does not keep the call.
-    @Test func endsWithTheResponseWhereTheSourceWaits() async throws {
+    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseWhereTheSourceWaits() async throws {
         let server = try await Self.http1(Self.complete[0], tls: false)
         let engine = try engine(http2: false)
         let (_, text) = try await engine.fetch(
