@@ -98,7 +98,7 @@ extension PinRefusal {
             "mode": rule.map { .string($0.mode.rawValue) } ?? .null,
             "chain": pinsJSON(seen), "wanted": .array(wanted.map { .string($0.text) }),
             "expires": rule?.expires.map { .string($0.text) } ?? .null,
-            "mend": [
+            "remedy": [
                 "kind": .string(remedy.kind.name), "advice": .string(remedy.advice),
                 "entry": remedy.entry.map { .string($0) } ?? .null,
             ],
