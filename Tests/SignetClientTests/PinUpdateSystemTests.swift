@@ -11,43 +11,17 @@ import Testing
 
 /// Signed policies that a running system fetches from an untrusted web server.
 @Suite struct PinUpdateSystemTests {
-    private static let now: Int64 = 1_795_228_551
-    private static let day: Int64 = 86_400
+    static let now: Int64 = 1_795_228_551
+    static let day: Int64 = 86_400
 
-    private let authority: TestAuthority
-    private let host: OrdersHost
-    private let folder: TemporaryDirectory
+    let authority: TestAuthority
+    let host: OrdersHost
+    let folder: TemporaryDirectory
     private let keys: KeySet
     private let clock = Clock()
 
     private final class Clock: Sendable {
         let now = Mutex<Int64>(PinUpdateSystemTests.now)
-    }
-
-    /// A clock that holds up whoever looks at it first once a policy is in place.
-    private final class SlowClock: Sendable {
-        struct Trap {
-            let system: NetworkSystem
-            let policy: PinPolicy
-        }
-        let trap = Mutex<Trap?>(nil)
-        let isHolding = Mutex(false)
-        private let release = DispatchSemaphore(value: 0)
-
-        func read() -> Int64 {
-            let holds = trap.withLock { trap in
-                guard let set = trap, set.system.policy == set.policy else { return false }
-                trap = nil
-                return true
-            }
-            if holds {
-                isHolding.withLock { $0 = true }
-                release.wait()
-            }
-            return PinUpdateSystemTests.now
-        }
-
-        func letGo() { release.signal() }
     }
 
     init() async throws {
@@ -68,10 +42,10 @@ import Testing
         return try KeySource(path).load()
     }
 
-    private var right: String { authority.leaf.pin }
+    var right: String { authority.leaf.pin }
 
     /// Puts a signed policy on the web server.
-    private func serve(
+    func serve(
         _ serial: Int64, _ policy: PinPolicy, from: Int64 = 0, days: Int64 = 90,
         keys: KeySet? = nil
     ) throws {
@@ -82,11 +56,11 @@ import Testing
         try host.folder.write(bytes, to: "pins.json", mode: 0o644)
     }
 
-    private func policy(_ pin: String, for name: String = "localhost") throws -> PinPolicy {
+    func policy(_ pin: String, for name: String = "localhost") throws -> PinPolicy {
         try PinPolicy(rules: [PinRule(host: name, pins: [Pin(parsing: pin)])])
     }
 
-    private func plan(_ path: String = "/pins") throws -> PinUpdatePlan {
+    func plan(_ path: String = "/pins") throws -> PinUpdatePlan {
         var plan = PinUpdatePlan(
             url: host.url + path,
             verifier: try PinUpdateVerifier(
@@ -96,7 +70,7 @@ import Testing
         return plan
     }
 
-    private func start(
+    func start(
         _ plan: PinUpdatePlan? = nil, builtIn: PinPolicy? = nil, sinks: [any PinReportSink] = [],
         proxies: ProxyRules? = nil
     ) async throws -> NetworkSystem {
@@ -119,7 +93,7 @@ import Testing
         }
     }
 
-    private func refusal(_ system: NetworkSystem) async -> String? {
+    func refusal(_ system: NetworkSystem) async -> String? {
         do throws(ClientError) {
             try await system.updatePins()
             return nil
@@ -359,68 +333,7 @@ import Testing
         await own.shutdown()
     }
 
-    // MARK: Again and again
-
-    @Test func looksAgainByItself() async throws {
-        try serve(7, policy(authority.root.pin))
-        var plan = try plan()
-        plan.interval = .milliseconds(20)
-        let system = try await start(plan)
-        let next = try policy(authority.intermediate.pin)
-        try serve(8, next)
-        #expect(try await eventually { system.policy == next })
-        // A failure is followed by another look.
-        try serve(5, next)
-        #expect(try await eventually { system.lastPinUpdate?.failures ?? 0 > 1 })
-        try serve(9, policy(authority.leaf.pin))
-        #expect(try await eventually { system.lastPinUpdate?.serial == 9 })
-        await system.shutdown()
-        #expect(await refusal(system) == "not-running")
-    }
-
-    @Test func manyLooksAtOnceNeverGoBack() async throws {
-        try serve(7, policy(authority.root.pin))
-        let system = try await start()
-        let newest = try policy(authority.intermediate.pin)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for serial in Int64(8)...20 {
-                try serve(serial, serial == 20 ? newest : policy(authority.leaf.pin))
-                for _ in 0..<3 { group.addTask { _ = await refusal(system) } }
-            }
-            try await group.waitForAll()
-        }
-        _ = await refusal(system)
-        #expect(system.policy == newest && system.lastPinUpdate?.serial == 20)
-        await system.shutdown()
-    }
-
-    /// Two looks, of which the first put its policy in place and has not yet written that down when the
-    /// second does both: the report is of the policy in use.
-    @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
-    func theReportIsOfThePolicyInUse() async throws {
-        try serve(7, policy(authority.root.pin))
-        let clock = SlowClock()
-        var options = try Shop.options()
-        options.pinUpdates = try plan()
-        options.clock = { clock.read() }
-        let system = try await PolicyUpdateTests.start(host, policy(right), options)
-        let eighth = try policy(authority.intermediate.pin)
-        let ninth = try PinPolicy(
-            rules: [PinRule(host: "localhost", pins: [Pin(parsing: right)], expires: "2030-01-01")])
-        clock.trap.withLock { $0 = SlowClock.Trap(system: system, policy: eighth) }
-        try serve(8, eighth)
-        async let first = refusal(system)
-        #expect(try await eventually { clock.isHolding.withLock { $0 } })
-        try serve(9, ninth, days: 50)
-        #expect(await refusal(system) == nil)
-        #expect(system.lastPinUpdate?.serial == 9)
-        clock.letGo()
-        #expect(await first == nil)
-        #expect(system.policy == ninth)
-        #expect(system.lastPinUpdate?.serial == 9)
-        #expect(system.lastPinUpdate?.expires == Self.now + 50 * Self.day)
-        await system.shutdown()
-    }
+    // MARK: Bad plans
 
     @Test func aSystemWithoutAPlanSaysSo() async throws {
         let system = try await PolicyUpdateTests.start(host, nil)
@@ -436,26 +349,5 @@ import Testing
         let given = plan
         let error = await #expect(throws: ClientError.self) { _ = try await start(given) }
         #expect(error?.code == .invalidPlan)
-    }
-}
-
-/// The pause before the next update.
-@Suite struct PinUpdatePauseTests {
-    @Test func spreadsLooksAndWaitsLongerAfterFailures() throws {
-        let keys = """
-            {"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
-            """
-        let verifier = try PinUpdateVerifier(
-            keys: KeySet(parsing: Array(keys.utf8), source: "test"))
-        var plan = PinUpdatePlan(url: "https://a.test/", verifier: verifier, file: "x")
-        plan.interval = .seconds(1000)
-        plan.retryPause = .seconds(10)
-        func seconds(_ failures: Int, _ random: Double) -> Int64 {
-            plan.pause(afterFailures: failures, random: random).components.seconds
-        }
-        #expect(seconds(0, 0) == 900 && (1099...1100).contains(seconds(0, 1)))
-        #expect(seconds(1, 0) == 5 && seconds(1, 1) == 10)
-        #expect(seconds(2, 1) == 20 && seconds(4, 1) == 80)
-        #expect(seconds(8, 1) == 1000 && seconds(1_000_000, 1) == 1000)
     }
 }
