@@ -12,7 +12,6 @@ import Testing
 @Suite struct HTTPCaseTests {
     /// Answers by the path of the request; `mirror` gives back the head as it came, `echo` the body.
     private static let script = """
-        import struct
         ok = b'HTTP/1.1 200 OK\\r\\n'
         whole = {
             '/nonsense': b'FOOBAR\\r\\n\\r\\n',
