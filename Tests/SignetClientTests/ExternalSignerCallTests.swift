@@ -152,7 +152,7 @@ import Testing
         let options =
             end == "deadline" ? CallOptions(deadline: .milliseconds(20)) : CallOptions()
         let call = Task { await Self.put(system, options: options)?.code }
-        #expect(try await eventually { vault.asked == 1 })
+        if end != "deadline" { #expect(try await eventually { vault.asked == 1 }) }
         switch end {
         case "cancel": call.cancel()
         case "shutdown": await system.shutdown(gracePeriod: .zero)
