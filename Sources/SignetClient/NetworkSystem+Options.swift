@@ -3,6 +3,7 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetPinning
 public import SignetRPC
+public import SignetSigning
 public import SignetTransport
 
 extension NetworkSystem {
@@ -32,6 +33,10 @@ extension NetworkSystem {
         public var decoding: ContentDecoding?
         /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no monitoring.
         public var sealing: Sealing?
+        /// Keys that are held elsewhere, such as in a KMS or an HSM. A service whose signing key
+        /// (`services.NAME.signing.key`) has the id of one signs with it, by the scheme `rfc9421`. Each
+        /// attempt asks for a signature of its own; if the signer fails, nothing is sent.
+        public var externalSigners: [any ExternalSigner] = []
         /// The logger of the system. The system never logs a value, key or body.
         public var logger = Logger(label: "signet.client")
         /// Where reports of pins that did not match go; the log alone by default.

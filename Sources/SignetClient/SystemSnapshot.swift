@@ -104,6 +104,7 @@ final class SystemSnapshot: Sendable {
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
                 service, configuration: configuration, keys: keys,
+                externalSigners: options.externalSigners,
                 maximumResponseSize: options.maximumResponseSize
             )
         }

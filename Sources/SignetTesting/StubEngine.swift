@@ -51,6 +51,10 @@ public final class StubEngine: HTTPEngine {
     ///
     /// Of several stubs that match a request, the one that was added last responds.
     public func respond(to matcher: StubMatcher = .any, with responses: StubResponse...) {
+        respond(to: matcher, with: responses)
+    }
+
+    func respond(to matcher: StubMatcher, with responses: [StubResponse]) {
         let rest = Mutex(responses[...])
         respond(to: matcher) { _ throws(TransportError) in
             let response = rest.withLock { $0.count > 1 ? $0.popFirst() : $0.first }
@@ -111,6 +115,20 @@ public final class StubEngine: HTTPEngine {
 
     /// Refuses further requests with `not-running`.
     public func shutdown() async { state.withLock { $0.isRunning = false } }
+
+    /// Whether there is a stub for a request, for a JSON-RPC batch one for each of its calls. A streamed
+    /// body counts as empty.
+    func responds(to request: EngineRequest) -> Bool {
+        let body = request.body.bytes ?? []
+        let calls = (try? JSONValue(parsing: body))?.array ?? []
+        let isBatch = calls.first?["method"]?.string != nil
+        let bodies = isBatch ? calls.map { $0.serialized() } : [body]
+        let stubs = state.withLock { $0.stubs }
+        return bodies.allSatisfy { body in
+            let recorded = RecordedRequest(request: request.request, body: body)
+            return stubs.contains { $0.matcher.matches(recorded) }
+        }
+    }
 
     private func response(
         to request: RecordedRequest

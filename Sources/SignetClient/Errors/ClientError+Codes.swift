@@ -39,6 +39,8 @@ extension ClientError.Code {
     public static let interceptorFailed = Self(.noAnswer("interceptor-failed"))
     /// A credential source threw an error that isn't a `ClientError`. Nothing was sent.
     public static let credentialFailed = Self(.noAnswer("credential-failed"))
+    /// An external signer threw an error that isn't a `ClientError`. Nothing was sent.
+    public static let signerFailed = Self(.noAnswer("signer-failed"))
 
     /// A project file belongs to another user, or others than its owner may write it.
     public static let projectFilePermissions = Self(.usage("project-file-permissions"))

@@ -7,8 +7,9 @@ internal import SignetVault
 
 /// An error of the network system: why a call has no value to return.
 ///
-/// The message says what was found, what was expected and where. It never contains a key, a
-/// signature, a value of the configuration or the `data` of a remote error.
+/// The message says what was found, what was expected and where. It names hosts and paths of requests, but
+/// never contains a key, a signature, a query, another value of the configuration or the `data` of a remote
+/// error.
 ///
 /// ```swift
 /// func printOrders(with system: NetworkSystem) async {

@@ -8,6 +8,8 @@ public struct OutgoingCall: Sendable {
     public let identity: CallIdentity
     /// The call's merged options.
     public let options: CallOptions
+    /// The run mode of the configuration that the call began with.
+    public let mode: RunMode
     /// The number of the attempt, from 1; nil around the whole call.
     public let attempt: Int?
     /// The method, URL and fields. The scheme and the host can't be changed.
@@ -17,7 +19,8 @@ public struct OutgoingCall: Sendable {
 
     func with(attempt: Int) -> OutgoingCall {
         OutgoingCall(
-            identity: identity, options: options, attempt: attempt, request: request, body: body)
+            identity: identity, options: options, mode: mode, attempt: attempt, request: request,
+            body: body)
     }
 }
 

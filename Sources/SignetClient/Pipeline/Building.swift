@@ -81,7 +81,7 @@ extension Admission {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(
-            identity: identity, options: options, attempt: nil,
+            identity: identity, options: options, mode: snapshot.mode.mode, attempt: nil,
             request: HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),

@@ -3,7 +3,6 @@ internal import Logging
 internal import SignetBase
 internal import SignetCrypto
 internal import SignetRPC
-internal import SignetSigning
 internal import SignetTransport
 
 extension NetworkSystem {
@@ -77,7 +76,7 @@ extension NetworkSystem {
     }
 
     private func signed(
-        _ request: FrozenRequest, by signer: MessageSigner?
+        _ request: FrozenRequest, by signer: RequestSigner?
     ) async throws(ClientError) -> FrozenRequest {
         guard let signer else { return request }
         return try await request.signed(by: signer, at: UnixTime.now())

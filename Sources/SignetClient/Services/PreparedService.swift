@@ -10,14 +10,14 @@ struct PreparedService: Sendable {
     let configuration: ServiceConfiguration
     let url: RequestURL
     let adapter: any PayloadAdapter
-    let signer: MessageSigner?
+    let signer: RequestSigner?
 
     /// Splits the URL, compiles the signing scheme, looks the key up.
     ///
     /// - Throws: `ClientError`, naming the service.
     init(
         _ service: Service, configuration: ServiceConfiguration, keys: KeySet?,
-        maximumResponseSize: Int
+        externalSigners: [any ExternalSigner] = [], maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
         self.url = try RequestURL(configuration.baseURL)
@@ -37,13 +37,8 @@ struct PreparedService: Sendable {
             self.signer = nil
             return
         }
-        guard let keys else {
-            throw ClientError(
-                .invalidService,
-                "service \(service) signs with key \(signing.keyID), but no key set was given")
-        }
         do {
-            self.signer = try signing.signer(of: keys)
+            self.signer = try signing.signer(of: keys, or: externalSigners)
         } catch {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
@@ -52,7 +47,11 @@ struct PreparedService: Sendable {
 
 extension ServiceConfiguration.Signing {
     /// Finds scheme and key, and compiles them.
-    fileprivate func signer(of keys: KeySet) throws(ClientError) -> MessageSigner {
+    ///
+    /// - Parameter external: Keys that are held elsewhere; the set must not have a key of the same id.
+    fileprivate func signer(
+        of keys: KeySet?, or external: [any ExternalSigner]
+    ) throws(ClientError) -> RequestSigner {
         do {
             let scheme = try SigningScheme(
                 nameOrFile: scheme, insecure: allowsInsecureScheme)
@@ -62,7 +61,17 @@ extension ServiceConfiguration.Signing {
             }
             options.tag = tag
             (options.settings, options.fieldTypes) = try scheme.split(settings)
-            return try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options)
+            if let external = try external.signer(for: keyID, besides: keys) {
+                return try RequestSigner(external, scheme: scheme, options: options)
+            }
+            guard let keys else {
+                throw ClientError(
+                    .invalidService, "it signs with key \(keyID), but no key set was given")
+            }
+            return RequestSigner(
+                try MessageSigner(scheme: scheme, key: keys.key(id: keyID), options: options))
+        } catch let error as ClientError {
+            throw error
         } catch let error as KeyError {
             throw ClientError(ClientError.Code(error.code.value), error.message)
         } catch let error as SigningError {
@@ -83,14 +92,14 @@ struct FrozenRequest: Sendable {
     /// The same request signed now: with the fields, the target and the body that the scheme gave it.
     ///
     /// A stream is read to know its digests, and held to them when it is sent.
-    func signed(by signer: MessageSigner, at now: Int64) async throws(ClientError) -> FrozenRequest
+    func signed(by signer: RequestSigner, at now: Int64) async throws(ClientError) -> FrozenRequest
     {
         do {
             var message = try SignableMessage(request: head, body: body.bytes ?? [])
-            guard body.bytes == nil else { return try signed(message, by: signer, at: now) }
+            guard body.bytes == nil else { return try await signed(message, by: signer, at: now) }
             let digests = try await body.digests(signer.bodyDigests(for: message))
             message.setBody(digests)
-            var signed = try signed(message, by: signer, at: now)
+            var signed = try await signed(message, by: signer, at: now)
             signed.body = body.held(to: digests)
             return signed
         } catch let error as SigningError {
@@ -103,10 +112,10 @@ struct FrozenRequest: Sendable {
     }
 
     private func signed(
-        _ message: SignableMessage, by signer: MessageSigner, at now: Int64
-    ) throws(SigningError) -> FrozenRequest {
+        _ message: SignableMessage, by signer: RequestSigner, at now: Int64
+    ) async throws -> FrozenRequest {
         var message = message
-        let result = try signer.sign(&message, now: now)
+        let result = try await signer.sign(&message, now: now)
         var signed = self
         for field in result.addedFields {
             guard let field = field.httpField else {

@@ -8,7 +8,8 @@ extension ServiceConfiguration {
         /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path of
         /// a scheme's document (string `services.NAME.signing.scheme`).
         public var scheme: String
-        /// The key's id in the key set (string `services.NAME.signing.key`).
+        /// The key's id in the key set, or that of one of `NetworkSystem.Options.externalSigners` (string
+        /// `services.NAME.signing.key`).
         public var keyID: String
         /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
         /// nil for the scheme's default.

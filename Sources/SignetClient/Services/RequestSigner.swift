@@ -1,0 +1,70 @@
+internal import SignetCrypto
+internal import SignetSigning
+
+/// Signs a service's requests with a key of the set, or with one that is held elsewhere.
+struct RequestSigner: Sendable {
+    private let signer: MessageSigner
+    /// Nil if the key is in the set.
+    private let external: (any ExternalSigner)?
+
+    init(_ signer: MessageSigner) {
+        self.signer = signer
+        external = nil
+    }
+
+    /// - Throws: `unsupported-option` for another scheme than `rfc9421`.
+    init(
+        _ external: any ExternalSigner, scheme: SigningScheme, options: MessageSigner.Options
+    ) throws(SigningError) {
+        guard scheme == .rfc9421 else {
+            throw SigningError(
+                .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
+        }
+        signer = try MessageSigner(
+            keyID: external.keyID, algorithm: external.algorithm, options: options)
+        self.external = external
+    }
+
+    /// The digests that are needed to sign a message whose body isn't in memory.
+    func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
+        signer.bodyDigests(for: message)
+    }
+
+    /// Signs a message now.
+    ///
+    /// - Throws: `SigningError`; `ClientError` of the external signer, of whose other errors nothing but the
+    ///   type's name is repeated.
+    func sign(_ message: inout SignableMessage, now: Int64) async throws -> MessageSigner.Result {
+        guard let external else { return try signer.sign(&message, now: now) }
+        let prepared = try signer.prepare(&message, now: now)
+        let signature: [UInt8]
+        do {
+            signature = try await external.sign(prepared.base)
+        } catch let error as ClientError {
+            throw error
+        } catch is CancellationError {
+            throw ClientError.cancelledByCaller
+        } catch {
+            throw ClientError(
+                .signerFailed, "the external signer threw \(type(of: error)); nothing was sent")
+        }
+        return try signer.apply(signature, of: prepared, to: &message)
+    }
+}
+
+extension [any ExternalSigner] {
+    /// Returns the signer with a key's id; nil if no one has it.
+    ///
+    /// - Throws: `invalid-service` if several have the id, or the set too.
+    func signer(for id: String, besides keys: KeySet?) throws(ClientError) -> Element? {
+        let found = filter { $0.keyID.utf8.elementsEqual(id.utf8) }
+        guard let signer = found.first else { return nil }
+        let isInSet = keys?.keys.contains { $0.id.utf8.elementsEqual(id.utf8) } == true
+        guard found.count == 1, !isInSet else {
+            throw ClientError(
+                .invalidService,
+                "the id of an external signer's key is also that of another key: expected one")
+        }
+        return signer
+    }
+}

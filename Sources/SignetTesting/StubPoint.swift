@@ -1,0 +1,63 @@
+public import SignetClient
+internal import SignetTransport
+internal import Synchronization
+
+/// A place in a running system where stubs respond instead of the network, for debugging and for tests.
+///
+/// Give it to a system at its start, and add and remove stubs at any time. A call that no stub matches is
+/// sent as if the point were not there. Stubs respond only while `app.runMode` of the configuration is
+/// `staging` or `development`: never in a release build, whatever is set, and never in a system that was
+/// started with services as values. For those, use a `StubEngine`.
+///
+/// ```swift
+/// import SignetClient
+///
+/// func start(_ configuration: GlobalConfiguration, keys: KeySet) async throws {
+///     let point = StubPoint()
+///     var options = NetworkSystem.Options()
+///     options.callOptions.attemptInterceptors = [point]
+///     let system = try await NetworkSystem.start(configuration, keys: keys, options: options)
+///     point.respond(to: .procedure("orders.create"), with: .failure(.timeout))
+///     print(system.mode, point.isOn)
+/// }
+/// ```
+public final class StubPoint: AttemptInterceptor {
+    private struct State {
+        var isOn = true
+        var stubs = StubEngine()
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates a point without stubs.
+    public init() {}
+
+    /// Whether the stubs respond, if the mode lets them. Defaults to `true`.
+    public var isOn: Bool {
+        get { state.withLock { $0.isOn } }
+        set { state.withLock { $0.isOn = newValue } }
+    }
+
+    /// Responds to matching requests with canned responses, as a `StubEngine`.
+    public func respond(to matcher: StubMatcher = .any, with responses: StubResponse...) {
+        stubs.respond(to: matcher, with: responses)
+    }
+
+    /// Removes all stubs.
+    public func removeStubs() { state.withLock { $0.stubs = StubEngine() } }
+
+    /// The requests that stubs responded to, in their order, without signatures.
+    public var requests: [RecordedRequest] { stubs.requests }
+
+    /// Responds to an attempt, or sends it on.
+    public func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+        let request = EngineRequest(call.request, body: call.body)
+        let stubs = stubs
+        guard call.mode != .production, isOn, stubs.responds(to: request) else {
+            return try await next(call)
+        }
+        return try await stubs.send(request)
+    }
+
+    private var stubs: StubEngine { state.withLock { $0.stubs } }
+}

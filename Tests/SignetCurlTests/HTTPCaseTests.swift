@@ -1,0 +1,246 @@
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Cases that every HTTP client meets, each over TCP and over TLS: responses that are odd, wrong or cut, and
+/// requests as they arrive.
+///
+/// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`, content codings,
+/// redirects and the calls of a whole system in `HTTPCaseCallTests`.
+@Suite struct HTTPCaseTests {
+    /// Answers by the path of the request; `mirror` gives back the head as it came, `echo` the body.
+    private static let script = """
+        ok = b'HTTP/1.1 200 OK\\r\\n'
+        whole = {
+            '/nonsense': b'FOOBAR\\r\\n\\r\\n',
+            '/other-case': b'Http/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n',
+            '/no-reason': b'HTTP/1.1 200\\r\\nContent-Length: 0\\r\\n\\r\\n',
+            '/two-lengths': ok + b'Content-Length: 10, 4\\r\\n\\r\\n1234',
+            '/empty': ok + b'Content-Length: 0\\r\\n\\r\\n',
+            '/empty-chunks': ok + b'Transfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\n',
+            '/two-values': ok + b'A: 1\\r\\nB: x\\r\\na: 2\\r\\nContent-Length: 0\\r\\n\\r\\n',
+        }
+        def dechunked(c, rest):
+            body = b''
+            while True:
+                while b'\\r\\n' not in rest: rest += c.recv(65536)
+                size, _, rest = rest.partition(b'\\r\\n')
+                size = int(size, 16)
+                while len(rest) < size + 2: rest += c.recv(65536)
+                body += rest[:size]
+                rest = rest[size + 2:]
+                if not size: return body, rest
+        def sized(body): return b'Content-Length: %d\\r\\n\\r\\n' % len(body) + body
+        def run(c):
+            rest = b''
+            while True:
+                first, body, rest = request(c, rest)
+                if not first: return
+                if b'\\r\\ntransfer-encoding: chunked' in first.lower():
+                    body, rest = dechunked(c, body + rest)
+                method, target, _ = first.split(b'\\r\\n')[0].decode().split(' ')
+                path = target.split('?')[0]
+                if path in whole: c.sendall(whole[path])
+                elif path[1:].isdigit():
+                    code = int(path[1:])
+                    length = 0 if code in (404, 999) else 1000
+                    c.sendall(b'HTTP/1.1 %d X\\r\\nContent-Length: %d\\r\\n\\r\\n' % (code, length))
+                elif path == '/mirror': c.sendall(ok + sized(first))
+                elif path == '/echo': c.sendall(ok + sized(body))
+                elif path == '/head': c.sendall(ok + b'Content-Length: 1000\\r\\n\\r\\n')
+                elif path == '/short':
+                    c.sendall(ok + b'Content-Length: 1000\\r\\n\\r\\n1234')
+                    return
+                elif path == '/until-close':
+                    c.sendall(ok + b'\\r\\n1234')
+                    return c.unwrap() if context else None
+                elif path == '/large': c.sendall(ok + sized(b'x' * 1000000))
+                elif path == '/drip':
+                    c.sendall(ok + b'Content-Length: 20\\r\\n\\r\\n')
+                    for i in range(20): c.sendall(b'%d' % (i % 10))
+                elif path == '/silent':
+                    print('SILENT', flush=True)
+                    c.recv(1)
+                elif path == '/stall':
+                    c.sendall(ok + b'Content-Length: 1000\\r\\n\\r\\n1234')
+                    c.recv(1)
+        """
+
+    /// One server over TCP and one over TLS serve all cases.
+    private static let plain = Task { try await SocketServer.start(script) }
+    private static let secure = Task {
+        try await SocketServer.start(script, tls: TestAuthority.trusted.get().leaf)
+    }
+
+    private func request(
+        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: RequestBody = []
+    ) async throws -> EngineRequest {
+        let port = try await (tls ? Self.secure : Self.plain).value.port
+        var request = EngineRequest(
+            get(port, path, scheme: tls ? "https" : "http"), body: body, timeout: .seconds(300))
+        request.request.method = method
+        return request
+    }
+
+    /// The status and body of a response; the error's code in place of a body that does not end.
+    private func fetch(
+        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: RequestBody = [],
+        change: (inout EngineRequest) -> Void = { _ in }
+    ) async throws -> (fields: HTTPFields, outcome: String) {
+        let engine = try engine(http2: false)
+        var request = try await request(path, tls, method: method, body: body)
+        change(&request)
+        var (fields, outcome) = (HTTPFields(), "")
+        do throws(TransportError) {
+            let response = try await engine.send(request)
+            fields = response.response.headerFields
+            outcome = "\(response.response.status.code) "
+            outcome += String(decoding: try await response.body.collect(), as: UTF8.self)
+        } catch {
+            outcome += error.code.name
+        }
+        await engine.shutdown()
+        return (fields, outcome)
+    }
+
+    @Test(
+        arguments: [
+            ("/nonsense", "malformed-reply"), ("/other-case", "malformed-reply"),
+            ("/no-reason", "200 "), ("/204", "204 "), ("/304", "304 "), ("/short", "200 cut-off"),
+            ("/two-lengths", "malformed-reply"), ("/until-close", "200 1234"), ("/empty", "200 "),
+            ("/empty-chunks", "200 "), ("/404", "404 "), ("/999", "999 "),
+            ("/drip", "200 01234567890123456789"),
+        ], [false, true])
+    func aResponseIs(_ one: (path: String, outcome: String), overTLS tls: Bool) async throws {
+        #expect(try await fetch(one.path, tls).outcome == one.outcome)
+    }
+
+    @Test(arguments: [false, true])
+    func aResponseToHEADHasNoBodyWhateverItsLengthSays(overTLS tls: Bool) async throws {
+        #expect(try await fetch("/head", tls, method: .head).outcome == "200 ")
+    }
+
+    @Test(arguments: [false, true])
+    func anEmptyChunkedBodyArrivesEmpty(overTLS tls: Bool) async throws {
+        let body = RequestBody.stream(Producer.of([]))
+        #expect(try await fetch("/echo", tls, method: .post, body: body).outcome == "200 ")
+        let mirror = RequestBody.stream(Producer.of([]))
+        let head = try await fetch("/mirror", tls, method: .post, body: mirror).outcome
+        #expect(head.lowercased().contains("\r\ntransfer-encoding: chunked\r\n"))
+    }
+
+    @Test(arguments: [false, true])
+    func theBodyComesBackAsItWasSent(overTLS tls: Bool) async throws {
+        let (bytes, stream) = (
+            RequestBody(Array("tea".utf8)), Producer.of([[0x74], [0x65, 0x61]])
+        )
+        #expect(try await fetch("/echo", tls, method: .post, body: bytes).outcome == "200 tea")
+        #expect(
+            try await fetch("/echo", tls, method: .put, body: .stream(stream)).outcome == "200 tea")
+    }
+
+    @Test(arguments: [false, true])
+    func fieldsArriveAsTheyAreWritten(overTLS tls: Bool) async throws {
+        let custom = try #require(HTTPField.Name("X-Custom"))
+        let empty = try #require(HTTPField.Name("X-Empty"))
+        let twice = try #require(HTTPField.Name("X-Twice"))
+        let head = try await fetch("/mirror", tls) { request in
+            request.request.headerFields = [
+                custom: "a, b;c=\"d\"", twice: "1", empty: "", .accept: "*/*",
+            ]
+            request.request.headerFields.append(HTTPField(name: twice, value: "2"))
+        }.outcome
+        let lines = head.split(separator: "\r\n").map(String.init)
+        #expect(lines.contains("X-Custom: a, b;c=\"d\"") && lines.contains("Accept: */*"))
+        #expect(lines.contains { $0 == "X-Empty:" || $0 == "X-Empty: " })
+        #expect(lines.filter { $0.hasPrefix("X-Twice") } == ["X-Twice: 1", "X-Twice: 2"])
+    }
+
+    @Test(arguments: [false, true])
+    func aFieldWithTwoValuesComesInOrder(overTLS tls: Bool) async throws {
+        let fields = try await fetch("/two-values", tls).fields
+        #expect(fields[values: try #require(HTTPField.Name("A"))] == ["1", "2"])
+    }
+
+    @Test(arguments: [false, true])
+    func theQueryArrivesAsWrittenAndAFragmentNever(overTLS tls: Bool) async throws {
+        let target = "/mirror?a=1&b=%20&&c=/?x+%C3%A9"
+        let head = try await fetch(target, tls).outcome
+        #expect(head.hasPrefix("200 GET \(target) HTTP/1.1\r\n"))
+        #expect(try await fetch("/mirror?a=1#part", tls).outcome == "invalid-request")
+    }
+
+    @Test(arguments: [false, true])
+    func aHundredRequestsAtOnceGetTheirOwnResponses(overTLS tls: Bool) async throws {
+        let engine = try engine(http2: false)
+        let good = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<100 {
+                let body = Array("\(index)".utf8)
+                let request = try await request(
+                    "/echo", tls, method: .post, body: RequestBody(body))
+                group.addTask { try await engine.fetch(request).body == body }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(good == 100)
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [false, true])
+    func aMegabyteIsEchoedAndReadInPieces(overTLS tls: Bool) async throws {
+        let engine = try engine(http2: false)
+        let sent = [UInt8]((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) })
+        let response = try await engine.send(
+            request("/echo", tls, method: .post, body: RequestBody(sent)))
+        var read: [UInt8] = []
+        for try await chunk in response.body { for byte in chunk { read.append(byte) } }
+        #expect(read == sent)
+        await engine.shutdown()
+    }
+
+    /// The rest is dropped with its connection or read away; neither holds up the next call.
+    @Test(arguments: [false, true])
+    func aBodyOfWhichOnePieceIsReadEndsItsCall(overTLS tls: Bool) async throws {
+        let engine = try engine(http2: false)
+        for _ in 0..<3 {
+            let response = try await engine.send(request("/large", tls))
+            var pieces = response.body.makeAsyncIterator()
+            let piece = try await pieces.next()
+            #expect(piece?.isEmpty == false)
+        }
+        let (response, _) = try await engine.fetch(request("/empty", tls))
+        #expect(response.response.status == .ok)
+        await engine.shutdown()
+    }
+
+    /// The bound is generous: the calls may take five minutes.
+    @Test(arguments: ["/silent", "/stall"], [false, true])
+    func cancellingEndsACallThatNobodyAnswers(_ path: String, overTLS tls: Bool) async throws {
+        let engine = try engine(http2: false)
+        let request = try await request(path, tls)
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let call = Task { () async -> TransportError.Code? in
+            do throws(TransportError) {
+                let response = try await engine.send(request)
+                beginning.yield()
+                _ = try await response.body.collect()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        if path == "/silent" {
+            let server = try await (tls ? Self.secure : Self.plain).value.server
+            #expect(try await eventually { server.stdout.contains("SILENT") })
+        } else {
+            for await _ in begun { break }
+        }
+        let start = ContinuousClock.now
+        call.cancel()
+        #expect(await call.value == .cancelled)
+        #expect(.now - start < .seconds(60))
+        await engine.shutdown()
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetTesting
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Stubs inside a running system, which respond in modes for debugging and tests alone.
+@Suite struct StubPointTests {
+    /// A system on an engine that stands for the network.
+    private func system(
+        _ network: StubEngine, point: StubPoint?, mode: String? = "development",
+        mayBeSwitched: Bool = true
+    ) async throws -> NetworkSystem {
+        var values: JSONObject = [
+            "services.a.baseURL": "https://api.example.com/rpc",
+            "services.a.protocol": "jsonrpc-2.0", "services.a.attempts": 2,
+            "services.a.pins": ["sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="],
+        ]
+        if let mode { values["app.runMode"] = .string(mode) }
+        let rules = values.map { name, value in
+            let type = Int(value.text) == nil ? value.typeName : "integer"
+            return (
+                name: name, value: ["type": .string(type), "visibility": "public"] as JSONValue
+            )
+        }
+        var options = NetworkSystem.Options()
+        options.engine = network
+        options.mayBeSwitched = mayBeSwitched
+        options.sleep = { _ in }
+        if let point { options.callOptions.attemptInterceptors = [point] }
+        return try await NetworkSystem.start(
+            GlobalConfiguration(
+                schema: Schema(["keys": .object(JSONObject(rules))]), defaults: .values(values)),
+            options: options)
+    }
+
+    /// What stands for the network: it gives the result 1.
+    private func network() -> StubEngine {
+        let network = StubEngine()
+        network.respond(with: .result(1))
+        return network
+    }
+
+    private func call(_ system: NetworkSystem, _ method: String = "m") async throws -> JSONValue? {
+        try await system.call(RPCCall(RPCMethod(method)), on: "a").result?.value
+    }
+
+    private func code(_ work: () async throws -> Void) async -> ClientError.Code? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return (error as? ClientError)?.code
+        }
+    }
+
+    @Test(
+        .features("000-50", "000-52"), .enabled(if: RunMode.isSwitchable),
+        arguments: ["staging", "development"])
+    func stubsTakeEffectWhileTheSystemRuns(_ mode: String) async throws {
+        let (network, point) = (network(), StubPoint())
+        let system = try await system(network, point: point, mode: mode)
+        #expect(try await call(system) == 1 && network.requests.count == 1)
+        point.respond(to: .procedure("m"), with: .result(2))
+        #expect(try await call(system) == 2 && network.requests.count == 1)
+        #expect(point.requests.map(\.procedure) == ["m"])
+        // Other calls go on, and so does this one after the stubs have been removed.
+        #expect(try await call(system, "n") == 1)
+        point.removeStubs()
+        #expect(try await call(system) == 1 && network.requests.count == 3)
+        await system.shutdown()
+    }
+
+    /// Each attempt asks the stubs, so that retries can be tested.
+    @Test(.enabled(if: RunMode.isSwitchable)) func aStubFailsAnAttempt() async throws {
+        let (network, point) = (network(), StubPoint())
+        let system = try await system(network, point: point)
+        point.respond(with: .failure(.connect), .result(3))
+        #expect(try await call(system) == 3 && point.requests.count == 2)
+        point.respond(with: .rpcError(code: -32601, message: "none"))
+        #expect(await code { _ = try await call(system) } == .rpcError)
+        #expect(network.requests.isEmpty)
+        await system.shutdown()
+    }
+
+    @Test(.enabled(if: RunMode.isSwitchable)) func aBatchIsStubbedWholeOrNotAtAll() async throws {
+        let (network, point) = (network(), StubPoint())
+        let system = try await system(network, point: point)
+        point.respond(to: .procedure("m"), with: .result(2))
+        let both = [RPCCall("m"), RPCCall("n")]
+        _ = try await system.batch(both, on: "a")
+        #expect(network.requests.count == 2 && point.requests.isEmpty)
+        point.respond(to: .procedure("n"), with: .result(2))
+        _ = try await system.batch(both, on: "a")
+        #expect(network.requests.count == 2 && point.requests.count == 2)
+        await system.shutdown()
+    }
+
+    @Test(.features("000-53"), .enabled(if: RunMode.isSwitchable)) func theSwitchTurnsStubsOff()
+        async throws
+    {
+        let (network, point) = (network(), StubPoint())
+        let system = try await system(network, point: point)
+        point.respond(with: .result(2))
+        point.isOn = false
+        #expect(try await call(system) == 1 && !point.isOn)
+        point.isOn = true
+        #expect(try await call(system) == 2 && point.isOn)
+        await system.shutdown()
+    }
+
+    @Test(
+        .features("000-25", "000-53"),
+        arguments: [
+            ("production", true), (nil, true), ("development", false), ("staging", false),
+        ])
+    func productionIgnoresStubs(_ mode: String?, mayBeSwitched: Bool) async throws {
+        let (network, point) = (network(), StubPoint())
+        let system = try await system(
+            network, point: point, mode: mode, mayBeSwitched: mayBeSwitched)
+        point.respond(with: .result(2))
+        #expect(try await call(system) == 1 && system.mode == .production)
+        #expect(point.requests.isEmpty && network.requests.count == 1)
+        await system.shutdown()
+    }
+
+    @Test func aSystemOfServicesAsValuesIgnoresStubs() async throws {
+        let (network, point) = (network(), StubPoint())
+        var options = NetworkSystem.Options()
+        options.callOptions.attemptInterceptors = [point]
+        let system = try await NetworkSystem.start(
+            services: ["a": .init(baseURL: "https://api.example.com", payloadProtocol: .jsonRPC2)],
+            stub: network, options: options)
+        point.respond(with: .result(2))
+        #expect(try await call(system) == 1)
+        await system.shutdown()
+    }
+
+    @Test(.features("000-51"), arguments: [true, false])
+    func aPointWithoutAStubForTheCallChangesNoByte(_ isEmpty: Bool) async throws {
+        var sent: [RecordedRequest] = []
+        for point in [nil, StubPoint()] {
+            let network = network()
+            if !isEmpty { point?.respond(to: .procedure("other"), with: .result(2)) }
+            let system = try await system(network, point: point)
+            #expect(try await call(system) == 1)
+            sent += network.requests
+            await system.shutdown()
+        }
+        #expect(sent.count == 2 && sent.first?.request == sent.last?.request)
+        #expect(sent.first?.body == sent.last?.body)
+    }
+
+    /// The stubs are a module of their own, which no other module knows.
+    @Test(.features("000-54")) func noOtherModuleImportsTheStubs() throws {
+        let sources = try #require(
+            FileManager.default.enumerator(
+                at: PackageLayout.url("Sources"), includingPropertiesForKeys: nil))
+        var count = 0
+        for case let url as URL in sources
+        where url.pathExtension == "swift" && !url.path.contains("/SignetTesting/") {
+            count += 1
+            let text = try String(contentsOf: url, encoding: .utf8)
+            #expect(text.firstRange(of: "import SignetTesting") == nil, "\(url.lastPathComponent)")
+        }
+        #expect(count > 100)
+    }
+}
