@@ -1,3 +1,4 @@
+import SignetVault
 internal import Yams
 
 /// The size of a YAML text once its aliases are followed, found without following them.

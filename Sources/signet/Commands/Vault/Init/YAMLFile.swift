@@ -1,4 +1,5 @@
 import SignetJSON
+import SignetVault
 internal import Yams
 
 /// Reads a YAML file as YAML 1.2: only `true`, `false`, `null` and numbers in JSON's spelling aren't text.
