@@ -121,6 +121,29 @@ import Testing
         #expect(missing.exit == 2)
     }
 
+    /// A value that is a file or a source of secrets, which a file may be, is completed by names of files.
+    @Test func filesAreCompleted() async throws {
+        let described = try await SignetTool.run(["--experimental-dump-help"])
+        var commands = [try #require(JSONValue(parsing: described.stdout)["command"])]
+        var files = 0
+        while let command = commands.popLast() {
+            commands += command["subcommands"]?.array ?? []
+            for argument in command["arguments"]?.array ?? [] {
+                let name = argument["valueName"]?.string ?? ""
+                guard
+                    ["file", "source", "config", "base", "ours", "theirs", "file|none"].contains(
+                        name.lowercased())
+                else { continue }
+                files += 1
+                #expect(
+                    argument["completionKind"] != nil,
+                    "\(command["commandName"]?.string ?? "") \(argument["preferredName"]?.text ?? name)"
+                )
+            }
+        }
+        #expect(files > 60, "\(files)")
+    }
+
     @Test(
         .enabled(if: SignetTool.release != nil, "a release build is needed"),
         .enabled("dpkg-deb is there") {

@@ -25,13 +25,13 @@ struct Timeline {
 
     private static let day: Int64 = 86_400
     private static let left: Int64 = 310
-    private static let right: Int64 = 985
+    private static let right: Int64 = 955
     private static let top = 44
     private static let step = 26
 
     /// Unix seconds.
     let now: Int64
-    /// What ends within so many seconds needs a successor; a band of the drawing.
+    /// Seconds from now, a band of the drawing: what ends within them needs a successor.
     let leadTime: Int64
     var rows: [Row] = []
 
@@ -157,7 +157,7 @@ struct Timeline {
 
     /// A label that fits beside the bars; the whole is in its title and in the table.
     private static func cut(_ text: String) -> String {
-        text.count <= 40 ? text : text.prefix(39) + "…"
+        text.count <= 36 ? text : text.prefix(35) + "…"
     }
 
     /// First days of months, ten at most.

@@ -27,7 +27,7 @@ struct VaultDiffCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"), completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp("The dump after.", valueName: "OTHER"))
+    @Argument(help: ArgumentHelp("The dump after.", valueName: "OTHER"), completion: .file())
     var other: String?
 
     @OptionGroup var key: VaultKeyOptions
