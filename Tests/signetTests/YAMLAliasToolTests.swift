@@ -18,15 +18,19 @@ import Testing
             ], directory: folder.url, timeout: 20)
     }
 
-    /// Anchors of which each is ten times the one before: `a9` has 10¹⁰ values.
-    private static let bomb: String = {
+    /// Anchors of which each is ten times the one before, the last with 10¹⁰ values.
+    private static let bomb = anchors(to: 9)
+    /// Few enough to be followed.
+    private static let small = anchors(to: 2)
+
+    private static func anchors(to last: Int) -> String {
         var text = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n"
-        for index in 1...9 {
+        for index in 1...last {
             let aliases = [String](repeating: "*a\(index - 1)", count: 10).joined(separator: ",")
             text += "a\(index): &a\(index) [\(aliases)]\n"
         }
         return text
-    }()
+    }
 
     /// Anchors of which each holds the one before.
     private static let chain: String = {
@@ -36,9 +40,10 @@ import Testing
     }()
 
     @Test(arguments: [
-        bomb, bomb + "? *a9\n: 1\n", bomb + "b: {*a9 : 1}\n", bomb + "b: {? [*a9] : 1}\n",
-        bomb + "b: [*a9 : 1]\n", bomb + "b:\n  ? - *a9\n    - *a9\n  : 1\n",
-        bomb + "b: {[*a9, *a8]: 1}\n", bomb + "*a9 : 1\n", bomb + "b: {?*a9 : 1}\n", chain,
+        bomb, bomb + "? *a9\n: 1\n", bomb + "b: {*a9 : 1}\n", bomb + "*a9 : 1\n", chain,
+        small + "? *a2\n: 1\n", small + "b: {*a2 : 1}\n", small + "b: {? [*a2] : 1}\n",
+        small + "b: [*a2 : 1]\n", small + "b:\n  ? - *a2\n    - *a2\n  : 1\n",
+        small + "b: {[*a2, *a1]: 1}\n", small + "*a2 : 1\n", small + "b: {?*a2 : 1}\n",
         // The same with anchors of one name.
         "a: &x [1,1]\n" + (0..<40).map { "a\($0): &x [*x,*x]\n" }.joined(),
         // A name of a key, and values that cannot be told from the replaced characters.
