@@ -29,7 +29,8 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         else { broken("values that were written are not read as they were") }
     } catch {
         checkMessage(error.problem, of: "a .env file")
-        guard let line = error.line, line >= 1, line <= input.count { $0 == 0x0A } + 1 else {
+        let lines = input.count(where: { $0 == 0x0A }) + 1
+        guard let line = error.line, (1...lines).contains(line) else {
             broken("a line that the file does not have")
         }
     }
