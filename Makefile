@@ -1,4 +1,4 @@
-.PHONY: help demo test check check-all threads soak features bench fuzz docs build install uninstall dist clean
+.PHONY: help demo test check check-all check-page bench-start threads soak features bench fuzz docs build install uninstall dist clean
 
 # Where `make install` puts the program; DESTDIR stands before it, for packages.
 PREFIX = /usr/local
@@ -10,10 +10,12 @@ help:
 	@echo "make test    runs the tests, against real servers on this machine"
 	@echo "make check   checks format, imports, pointers, style and documentation, and runs the tests that meet C under AddressSanitizer"
 	@echo "make check-all runs make check, make test and all that they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the release build, a new package of README's lines"
+	@echo "make check-page looks at the pages of pins plan and self-check in Debian's chromium, which it installs; pictures in .build/page"
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
 	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
 	@echo "make features runs the tests that carry ids of Documentation/features.md, prints the table and writes .build/features.json"
 	@echo "make bench   measures each job beside its floor, the least that it can cost"
+	@echo "make bench-start compares the start of the installed program with that of curl"
 	@echo "make fuzz    feeds changed inputs to each parser of foreign bytes under libFuzzer, a minute each (SECONDS_EACH); ONLY=fuzz-NAME runs one"
 	@echo "make docs    writes the site of the documentation to .build/docs"
 	@echo "make build   builds the optimised signet program and prints its path"
@@ -49,6 +51,9 @@ check:
 check-all: check test
 	@Scripts/check-all
 
+check-page:
+	@Scripts/check-page
+
 threads:
 	Scripts/check-threads
 	SIGNET_SOAK=1 Scripts/check-threads --filter ConcurrentCallsTests
@@ -56,6 +61,9 @@ threads:
 bench:
 	@Scripts/install-dependencies
 	@Scripts/bench $(ONLY)
+
+bench-start: $(PROGRAM)
+	@Scripts/bench-start "$(PROGRAM)"
 
 fuzz:
 	@Scripts/fuzz $(ONLY)

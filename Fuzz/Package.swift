@@ -25,6 +25,7 @@ let package = Package(
         fuzzer("conversions", "SignetPinFormats", "SignetPinning"),
         fuzzer("descriptions", "SignetJSON", "SignetRPC", "SignetServiceDescription"),
         fuzzer("dumps", "SignetVault"),
+        fuzzer("environment", "SignetJSON", "SignetVault"),
         fuzzer("fields", "SignetSigning"),
         fuzzer("frames", "SignetRPC", "SignetRPCStreams"),
         fuzzer("hosts", "SignetPinning", "SignetTransport"),

@@ -45,6 +45,14 @@ import Testing
             ("share/bash-completion/completions/signet", 0o644),
             ("share/zsh/site-functions/_signet", 0o644),
             ("share/fish/vendor_completions.d/signet.fish", 0o644),
+            ("share/doc/signet/README.md", 0o644),
+            ("share/doc/signet/Documentation/tool.md", 0o644),
+            ("share/doc/signet/Documentation/sealed-dump.md", 0o644),
+            ("share/doc/signet/Documentation/schemas/project.schema.json", 0o644),
+            (
+                "share/doc/signet/Sources/SignetVault/SignetVault.docc/Seal-your-configuration.md",
+                0o644
+            ),
         ] {
             #expect(files[path] == mode, "\(path)")
         }
@@ -113,6 +121,29 @@ import Testing
         #expect(missing.exit == 2)
     }
 
+    /// A value that is a file or a source of secrets, which a file may be, is completed by names of files.
+    @Test func filesAreCompleted() async throws {
+        let described = try await SignetTool.run(["--experimental-dump-help"])
+        var commands = [try #require(JSONValue(parsing: described.stdout)["command"])]
+        var files = 0
+        while let command = commands.popLast() {
+            commands += command["subcommands"]?.array ?? []
+            for argument in command["arguments"]?.array ?? [] {
+                let name = argument["valueName"]?.string ?? ""
+                guard
+                    ["file", "source", "config", "base", "ours", "theirs", "file|none"].contains(
+                        name.lowercased())
+                else { continue }
+                files += 1
+                #expect(
+                    argument["completionKind"] != nil,
+                    "\(command["commandName"]?.string ?? "") \(argument["preferredName"]?.text ?? name)"
+                )
+            }
+        }
+        #expect(files > 60, "\(files)")
+    }
+
     @Test(
         .enabled(if: SignetTool.release != nil, "a release build is needed"),
         .enabled("dpkg-deb is there") {
@@ -135,11 +166,14 @@ import Testing
         let listed = try await ChildProcess.run("tar", ["tzf", "\(out)/\(archive)"])
         #expect(listed.text.contains("/bin/signet\n") && listed.text.contains("/man1/signet.1\n"))
         let control = try await ChildProcess.run("dpkg-deb", ["--info", "\(out)/\(package)"])
-        #expect(control.text.contains("libcurl4") && control.text.contains("libssl3"))
+        for library in ["libcurl4", "libssl3", "libstdc++6", "libc6 (>= "] {
+            #expect(control.text.contains(library), "\(control.text)")
+        }
         let content = try await ChildProcess.run("dpkg-deb", ["--contents", "\(out)/\(package)"])
         for path in [
             "./usr/bin/signet", "./usr/share/man/man1/signet-keys-new.1.gz",
             "./usr/share/zsh/vendor-completions/_signet", "./usr/share/doc/signet/copyright",
+            "./usr/share/doc/signet/Documentation/tool.md",
         ] {
             #expect(content.text.contains(path), "\(path)")
         }

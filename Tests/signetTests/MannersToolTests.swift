@@ -96,6 +96,13 @@ import Testing
             ("pins lint", "a pin policy"), ("pins lint -", "a pin policy"),
             ("sign --scheme rfc9421 --keys keys", "a message"),
             ("keys import - --id b --encoding raw --out other", "a key"),
+            ("vault inspect", "a sealed dump"), ("vault export-key -k keys", "a sealed dump"),
+            ("vault open -k keys --app-id a --app-version 1", "a sealed dump"),
+            ("vault list - -k keys --app-id a --app-version 1", "a sealed dump"),
+            (
+                "vault init - --format json --out . --app-id a --app-version 1 --keys keys",
+                "a configuration"
+            ),
         ])
     func saysWhatItWaitsFor(_ arguments: String, _ subject: String) async throws {
         let folder = try TemporaryDirectory()

@@ -7,7 +7,7 @@ struct ProjectOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The project file; without it SIGNET_PROJECT, else the signet.json of this folder or of "
-                + "a parent. \"none\" ignores it.", valueName: "FILE|none"))
+                + "a parent. \"none\" ignores it.", valueName: "FILE|none"), completion: .file())
     var project: String?
 
     /// Reads the project file that was named or found; empty without one.

@@ -23,8 +23,7 @@ struct KeysImportCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The key.", valueName: "SOURCE"), completion: .file())
     var source: String
 
-    @Option(help: "The key's id (kid).")
-    var id: String
+    @OptionGroup var new: NewKeyOptions
 
     @Option(help: "The key's type. Bytes are an hmac key if no type is given.")
     var type: Key.Kind?
@@ -39,13 +38,6 @@ struct KeysImportCommand: ParsableCommand {
     @Option(help: "The form of the key.")
     var encoding: ImportedKey.Encoding?
 
-    @Option(
-        name: [.customShort("o"), .long], help: "The file to write.", completion: .file())
-    var out: String
-
-    @Flag(help: "Add the key to the file if it exists.")
-    var append = false
-
     @OptionGroup var common: CommonOptions
 
     func run() throws {
@@ -59,22 +51,22 @@ struct KeysImportCommand: ParsableCommand {
         let key: ImportedKey
         do {
             key = try ImportedKey(
-                bytes, encoding: encoding, id: id, kind: type, algorithm: alg)
+                bytes, encoding: encoding, id: new.id, kind: type, algorithm: alg)
         } catch {
             throw error.code == .malformedKeys
                 ? KeyError(error.code, "\(shown): \(error.message)") : error
         }
-        try KeyFile.add(key, to: out, append: append)
+        try KeyFile.add(key, to: new.out, append: new.append)
         try common.terminal.result(
             [
-                "id": .string(id), "type": .string(key.kind.name),
+                "id": .string(new.id), "type": .string(key.kind.name),
                 "alg": key.algorithm.map(JSONValue.string) ?? .null,
-                "private": .bool(key.isPrivate), "file": .string(out),
+                "private": .bool(key.isPrivate), "file": .string(new.out),
             ],
             lines: [
                 Terminal.printable(
-                    "imported the \(key.isPrivate ? "" : "public ")\(key.kind.name) key \(id) "
-                        + "into \(out)")
+                    "imported the \(key.isPrivate ? "" : "public ")\(key.kind.name) key \(new.id) "
+                        + "into \(new.out)")
             ])
     }
 

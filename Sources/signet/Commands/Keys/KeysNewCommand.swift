@@ -19,25 +19,17 @@ struct KeysNewCommand: ParsableCommand {
     @Option(help: "The key's type; vault is for sealed dumps, the others are for signatures.")
     var type: Key.Kind
 
-    @Option(help: "The key's id (kid).")
-    var id: String
-
-    @Option(
-        name: [.customShort("o"), .long], help: "The file to write.", completion: .file())
-    var out: String
-
-    @Flag(help: "Add the key to the file if it exists.")
-    var append = false
-
+    @OptionGroup var new: NewKeyOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        try KeyFile.add(type, id: id, to: out, append: append)
+        let (id, out) = (new.id, new.out)
+        try KeyFile.add(type, id: id, to: out, append: new.append)
         try common.terminal.result(
             ["id": .string(id), "type": .string(type.name), "file": .string(out)],
             lines: [
                 Terminal.printable(
-                    "\(append ? "added" : "made") the \(type.name) key \(id) in \(out)")
+                    "\(new.append ? "added" : "made") the \(type.name) key \(id) in \(out)")
             ])
     }
 }

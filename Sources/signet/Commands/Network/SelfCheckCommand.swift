@@ -3,6 +3,7 @@ internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
+import SignetPinning
 
 /// `signet self-check`: a check of the program and its files.
 struct SelfCheckCommand: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
             configuration names, else through that of the environment.
             """,
         examples: [
-            "signet self-check --offline"
+            "signet self-check --offline", "signet self-check --offline --html check.html",
         ])
 
     @OptionGroup var common: CommonOptions
@@ -33,22 +34,36 @@ struct SelfCheckCommand: AsyncParsableCommand {
         help: ArgumentHelp("The time limit of one host.", valueName: "seconds"))
     var timeoutSeconds: Double = 10
 
+    @OptionGroup var page: PageOptions
+
     func validate() throws {
+        try page.requireUsable(beside: common)
         guard timeoutSeconds > 0, timeoutSeconds <= 86400 else {
             throw ValidationError("--timeout is a number of seconds above 0 and up to 86400")
         }
     }
 
     func run() async throws {
+        let project = try project.load().file
         var check = SelfCheck(
-            of: try project.load().file, isOffline: isOffline,
+            of: project, isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         let rules = try proxies.rules()
         if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }
-        let report = await check.run(now: UnixTime.now())
+        let now = UnixTime.now()
+        let report = await check.run(now: now)
         let terminal = common.terminal
-        if report.isGood { return try terminal.result(report.json, lines: table(report)) }
-        if !common.json { try terminal.result([:], lines: table(report)) }
+        // What cannot be read is a bad line of the report.
+        let isShown = try page.write(
+            StatusPage(
+                of: report, keys: project.keys.flatMap { try? KeySource($0).load() },
+                policy: project.policy.flatMap { try? PinPolicy(file: $0) }, now: now),
+            on: terminal)
+        if report.isGood {
+            if !isShown { try terminal.result(report.json, lines: table(report)) }
+            return
+        }
+        if !common.json, !isShown { try terminal.result([:], lines: table(report)) }
         let bad = report.lines.count { $0.status == .bad }
         throw ToolError(
             .selfCheckFailed, "\(bad) of \(report.lines.count) checks are bad",

@@ -15,7 +15,8 @@ struct PinsPlanCommand: ParsableCommand {
             in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
             """,
         examples: [
-            "signet pins plan --policy policy.json host.pem next.csr"
+            "signet pins plan --policy policy.json host.pem next.csr",
+            "signet pins plan --policy policy.json host.pem next.csr --html plan.html",
         ])
 
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
@@ -32,9 +33,11 @@ struct PinsPlanCommand: ParsableCommand {
         completion: .file())
     var files: [String] = []
 
+    @OptionGroup var page: PageOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        try page.requireUsable(beside: common)
         guard (0...36_500).contains(days) else {
             throw ValidationError("--within is a number of days from 0 to 36500")
         }
@@ -46,11 +49,17 @@ struct PinsPlanCommand: ParsableCommand {
     func run() throws {
         let policy = try PinPolicy(file: policyFile)
         var materials: [PinPlan.Material] = []
-        for file in files { materials += try Self.materials(file) }
+        for file in files {
+            common.terminal.awaitInput("certificates or keys", from: file)
+            materials += try Self.materials(file)
+        }
+        let now = now ?? UnixTime.now()
         let plan = PinPlan(
-            policy: policy, materials: materials, now: now ?? UnixTime.now(),
-            horizon: days * 86_400)
-        try common.terminal.result(object(plan), lines: lines(plan))
+            policy: policy, materials: materials, now: now, horizon: days * 86_400)
+        let isShown = try page.write(
+            StatusPage(of: plan, now: now, leadTime: days * 86_400, policyFile: policyFile),
+            on: common.terminal)
+        if !isShown { try common.terminal.result(object(plan), lines: lines(plan)) }
         if !plan.findings.isEmpty { throw ExitStatus.refused }
     }
 

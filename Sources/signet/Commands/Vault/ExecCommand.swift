@@ -24,7 +24,8 @@ struct ExecCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"))
+            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"),
+        completion: .file())
     var dump: String?
 
     @Option(help: ArgumentHelp("What stands before each variable's name.", valueName: "P"))

@@ -34,20 +34,24 @@ struct VaultCommand: AsyncParsableCommand {
 
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        completion: .file())
     var schema: String?
 
     @Option(
         help: ArgumentHelp(
             "The built-in values, a JSON object KEY:VALUE; nested objects are flattened with dots.",
-            valueName: "FILE"))
+            valueName: "FILE"), completion: .file())
     var defaults: String?
 
     @Option(
         help: ArgumentHelp("A value given at launch; may be repeated.", valueName: "KEY=VALUE"))
     var launch: [String] = []
 
-    @Option(help: ArgumentHelp("The fetched values, a flat JSON object.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("The fetched values, a flat JSON object.", valueName: "FILE"),
+        completion: .file())
     var fetched: String?
 
     /// Merges the inputs.
@@ -66,13 +70,13 @@ struct VaultKeyOptions: ParsableArguments {
         name: [.customShort("k"), .long],
         help: ArgumentHelp(
             "The key set: a file, env:NAME, fd:N, credential:NAME or command:LINE.",
-            valueName: "SOURCE"))
+            valueName: "SOURCE"), completion: .file())
     var keys: String?
 
     @Option(
         help: ArgumentHelp(
             "A passphrase in place of keys: as --keys, or prompt to be asked on the terminal.",
-            valueName: "SOURCE"))
+            valueName: "SOURCE"), completion: .file())
     var passphrase: String?
 
     func validate() throws {
@@ -110,7 +114,7 @@ struct VaultStateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The file with the highest sequence seen; an older dump is refused.",
-            valueName: "FILE"))
+            valueName: "FILE"), completion: .file())
     var state: String?
 
     @Flag(help: "Accept a dump with a lower sequence than the highest one seen, with a note.")

@@ -24,10 +24,10 @@ struct VaultDiffCommand: ParsableCommand {
             "signet vault diff old.dump shop.dump --schema schema.json -k keys"
         ])
 
-    @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"))
+    @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"), completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp("The dump after.", valueName: "OTHER"))
+    @Argument(help: ArgumentHelp("The dump after.", valueName: "OTHER"), completion: .file())
     var other: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -47,14 +47,17 @@ struct VaultDiffCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Compare with these built-in values in place of OTHER.", valueName: "FILE"))
+            "Compare with these built-in values in place of OTHER.", valueName: "FILE"),
+        completion: .file())
     var defaults: String?
 
     @Option(
         help: ArgumentHelp("Beside --defaults, a launch value.", valueName: "KEY=VALUE"))
     var launch: [String] = []
 
-    @Option(help: ArgumentHelp("Beside --defaults, the fetched values.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("Beside --defaults, the fetched values.", valueName: "FILE"),
+        completion: .file())
     var fetched: String?
 
     @Flag(help: "List one dump as lines to be compared.")
@@ -81,6 +84,8 @@ struct VaultDiffCommand: ParsableCommand {
         let project = try project.load()
         _ = try key.source(project)
         let disclosure = try disclosure.load()
+        common.terminal.awaitInput("a sealed dump", from: file)
+        if let other { common.terminal.awaitInput("the other dump", from: other) }
         let dump = try SealedDump(contentsOf: file)
         let keys = try key.load(project)
         let opened = try open(dump, like: dump, keys: keys)

@@ -6,7 +6,8 @@ import SignetVault
 struct VaultDisclosureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What says which keys are public; without it every key is secret.", valueName: "FILE"))
+            "What says which keys are public; without it every key is secret.", valueName: "FILE"),
+        completion: .file())
     var schema: String?
 
     @Flag(help: "Print the values of secret keys too.")

@@ -28,10 +28,13 @@ struct VaultEditCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        completion: .file())
     var schema: String?
 
     @OptionGroup var key: VaultKeyOptions

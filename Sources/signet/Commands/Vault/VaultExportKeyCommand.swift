@@ -14,7 +14,8 @@ struct VaultExportKeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -34,7 +35,9 @@ struct VaultExportKeyCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         _ = try key.source(project)
-        let dump = try SealedDump(contentsOf: file ?? project.dumpFile)
+        let path = file ?? project.dumpFile
+        common.terminal.awaitInput("a sealed dump", from: path)
+        let dump = try SealedDump(contentsOf: path)
         let found = dump.binding
         let wanted = VersionBinding(
             app: .init(id: appID ?? found.app.id, version: appVersion ?? found.app.version),

@@ -22,10 +22,12 @@ struct VaultGetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then the keys of the values.",
-            valueName: "KEY"))
+            valueName: "KEY"), completion: .file())
     var arguments: [String]
 
-    @Option(help: ArgumentHelp("The dump; - is standard input.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("The dump; - is standard input.", valueName: "FILE"), completion: .file()
+    )
     var dump: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -43,6 +45,7 @@ struct VaultGetCommand: ParsableCommand {
         let (path, names) = try project.dump(dump, before: arguments)
         guard !names.isEmpty else { throw ToolError.usage("missing KEY: the key of a value") }
         let disclosure = try disclosure.load(project)
+        common.terminal.awaitInput("a sealed dump", from: path)
         let file = try state.dump(path, in: project)
         let opened = try file.open(
             with: key.load(project), for: binding.binding(project),

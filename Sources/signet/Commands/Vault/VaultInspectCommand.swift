@@ -13,14 +13,17 @@ struct VaultInspectCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var project: ProjectOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let dump = try SealedDump(contentsOf: file ?? project.load().dumpFile)
+        let path = try file ?? project.load().dumpFile
+        common.terminal.awaitInput("a sealed dump", from: path)
+        let dump = try SealedDump(contentsOf: path)
         let binding = dump.binding
         let root = dump.isPassphraseSealed ? "a passphrase, as key" : "key"
         try common.terminal.result(

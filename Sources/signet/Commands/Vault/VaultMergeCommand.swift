@@ -23,13 +23,16 @@ struct VaultMergeCommand: ParsableCommand {
             "signet vault merge base.dump shop.dump theirs.dump -k keys"
         ])
 
-    @Argument(help: ArgumentHelp("The common ancestor.", valueName: "BASE"))
+    @Argument(
+        help: ArgumentHelp("The common ancestor.", valueName: "BASE"), completion: .file())
     var base: String
 
-    @Argument(help: ArgumentHelp("Our dump, which is replaced.", valueName: "OURS"))
+    @Argument(
+        help: ArgumentHelp("Our dump, which is replaced.", valueName: "OURS"), completion: .file())
     var ours: String
 
-    @Argument(help: ArgumentHelp("Their dump.", valueName: "THEIRS"))
+    @Argument(
+        help: ArgumentHelp("Their dump.", valueName: "THEIRS"), completion: .file())
     var theirs: String
 
     @OptionGroup var key: VaultKeyOptions
@@ -43,7 +46,9 @@ struct VaultMergeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The system version that both must be of.", valueName: "V"))
     var systemVersion: String?
 
-    @Option(help: ArgumentHelp("What the result is checked against.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("What the result is checked against.", valueName: "FILE"),
+        completion: .file())
     var schema: String?
 
     @Option(

@@ -22,7 +22,8 @@ struct VaultOpenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"))
+            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -33,7 +34,7 @@ struct VaultOpenCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The dump's content key, as export-key prints it, in place of keys and versions.",
-            valueName: "FILE"))
+            valueName: "FILE"), completion: .file())
     var contentKey: String?
 
     @OptionGroup var state: VaultStateOptions
@@ -49,12 +50,14 @@ struct VaultOpenCommand: ParsableCommand {
 
     func run() throws {
         let project = try project.load()
+        let path = file ?? project.dumpFile
+        common.terminal.awaitInput("a sealed dump", from: path)
         let opened: OpenedDump
         if let contentKey {
-            opened = try SealedDump(contentsOf: file ?? project.dumpFile)
+            opened = try SealedDump(contentsOf: path)
                 .open(withContentKey: Self.jwk(contentKey))
         } else {
-            let file = try state.dump(file ?? project.dumpFile, in: project)
+            let file = try state.dump(path, in: project)
             opened = try file.open(
                 with: key.load(project), for: binding.binding(project),
                 accepting: older.acceptAppVersion, system: older.acceptSystemVersion)

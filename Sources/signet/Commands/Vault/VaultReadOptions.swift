@@ -14,7 +14,9 @@ struct VaultReadOptions: ParsableArguments {
     ///
     /// - Parameter path: The dump; nil is the project's, else standard input.
     func open(_ path: String?, in project: Project, on terminal: Terminal) throws -> OpenedDump {
-        let file = try state.dump(path ?? project.dumpFile, in: project)
+        let path = path ?? project.dumpFile
+        terminal.awaitInput("a sealed dump", from: path)
+        let file = try state.dump(path, in: project)
         let opened = try file.open(
             with: key.load(project), for: binding.binding(project),
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)

@@ -21,7 +21,8 @@ struct VaultRebindCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions

@@ -21,15 +21,19 @@ struct VaultRekeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"))
+            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+        completion: .file())
     var file: String?
 
     @OptionGroup var key: VaultKeyOptions
 
-    @Option(help: ArgumentHelp("The new key set, as --keys.", valueName: "SOURCE"))
+    @Option(
+        help: ArgumentHelp("The new key set, as --keys.", valueName: "SOURCE"), completion: .file())
     var toKeys: String?
 
-    @Option(help: ArgumentHelp("The new passphrase, as --passphrase.", valueName: "SOURCE"))
+    @Option(
+        help: ArgumentHelp("The new passphrase, as --passphrase.", valueName: "SOURCE"),
+        completion: .file())
     var toPassphrase: String?
 
     @Option(

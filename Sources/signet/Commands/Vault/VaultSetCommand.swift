@@ -27,10 +27,11 @@ struct VaultSetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then what is set.",
-            valueName: "KEY=VALUE"))
+            valueName: "KEY=VALUE"), completion: .file())
     var arguments: [String] = []
 
-    @Option(help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"), completion: .file())
     var dump: String?
 
     @Option(
@@ -47,7 +48,9 @@ struct VaultSetCommand: ParsableCommand {
             "The origin that the values get: defaults, launch or fetched.", valueName: "ORIGIN"))
     var origin: String?
 
-    @Option(help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        completion: .file())
     var schema: String?
 
     @OptionGroup var key: VaultKeyOptions
@@ -73,6 +76,9 @@ struct VaultSetCommand: ParsableCommand {
         try requireOnce(given.map(\.name) + unset)
         guard given.count(where: \.readsStandardInput) <= 1 else {
             throw ToolError.usage("only one value can come from standard input")
+        }
+        if given.contains(where: \.readsStandardInput) {
+            common.terminal.awaitInput("a value", from: "-")
         }
         let values = try given.map { ($0.name, try $0.value()) }
         var before = DumpContents()

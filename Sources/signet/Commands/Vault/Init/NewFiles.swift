@@ -6,21 +6,28 @@ internal import SignetSystem
 /// The files that a command makes in a folder, none of which may exist before.
 struct NewFiles {
     private let folder: String
-    /// The paths of the files that were made.
-    var made: [String] = []
+    private let names: [String]
 
-    init(folder: String) { self.folder = folder }
+    /// Names the files; the last one makes them whole.
+    init(_ names: [String], in folder: String) {
+        self.names = names
+        self.folder = folder
+    }
+
+    /// The paths of the files.
+    var paths: [String] { names.map(path) }
 
     /// Returns the path of a file in the folder.
-    func path(_ name: String) -> String {
+    private func path(_ name: String) -> String {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Checks that none of the files exists.
+    /// Checks that none of the files exists, after those of a killed run are taken back.
     ///
-    /// - Throws: `file-exists`, naming those that do.
-    func requireNone(_ names: [String]) throws(ToolError) {
-        let found = names.map(path).filter(Folder.exists)
+    /// - Throws: `file-exists`, naming those that do; `file-busy` while another run makes them.
+    func requireNone() throws {
+        try StagedFiles.takeBack(in: folder, names: names)
+        let found = paths.filter(Folder.exists)
         guard found.isEmpty else {
             throw ToolError(
                 KeyError.Code.fileExists.value,
@@ -32,16 +39,21 @@ struct NewFiles {
     /// Creates the folder, if it does not exist.
     func createFolder() throws { try Folder.create(folder) }
 
-    /// Writes an object as JSON that everybody may read.
-    mutating func write(_ object: JSONObject, to name: String) throws {
-        let path = path(name)
-        try PrivateFile.createNew(
-            JSONValue.object(object).serialized(.pretty) + [0x0A], at: path, mode: 0o644)
-        made.append(path)
+    /// Makes the files: all of them or, if `write` throws or the process is killed, none.
+    ///
+    /// - Parameter write: Receives the function that tells at which path a file is to be written.
+    func make(_ write: (_ path: (String) -> String) throws -> Void) throws {
+        let staged = try StagedFiles.begin(in: folder, names: names)
+        let path = staged.path
+        try write { "\(path)/\($0)" }
+        try staged.publish()
     }
 
-    /// Removes the files that were made.
-    func removeAll() { for path in made { Folder.remove(file: path) } }
+    /// Writes an object as JSON that everybody may read.
+    static func write(_ object: JSONObject, to path: String) throws {
+        try PrivateFile.createNew(
+            JSONValue.object(object).serialized(.pretty) + [0x0A], at: path, mode: 0o644)
+    }
 
     /// Returns a source of keys as a project file in the folder names it: a file's path relative to
     /// the folder, `env:` and `credential:` sources as they are, and nil for sources that a project

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
+import SignetVault
 
 /// The format of a configuration that exists already.
 enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
@@ -68,14 +69,6 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The reason that a file is refused, without any of its values.
-    struct Malformed: Error {
-        let problem: String
-        var line: Int?
-
-        init(_ problem: String, line: Int? = nil) {
-            self.problem = problem
-            self.line = line
-        }
-    }
+    /// The reason that a file of any format is refused.
+    typealias Malformed = EnvironmentFile.Malformed
 }

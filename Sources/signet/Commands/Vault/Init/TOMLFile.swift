@@ -1,4 +1,5 @@
 import SignetJSON
+import SignetVault
 internal import TOMLKit
 
 /// Reads a TOML file. Dates and times become text, and so do `inf` and `nan`.

@@ -1,3 +1,5 @@
+import SignetVault
+
 /// The nesting of a TOML text, found without parsing it.
 ///
 /// The parser limits brackets but not the parts of a dotted name, and takes a part of the stack for

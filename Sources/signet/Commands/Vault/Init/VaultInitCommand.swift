@@ -19,18 +19,23 @@ struct VaultInitCommand: ParsableCommand {
             its name, becomes secret and goes only into the sealed dump. One line for each key says \
             what was guessed: correct schema.json, and seal again.
 
-            A key file that does not exist is made, with one vault key. No file is overwritten. CONFIG \
-            itself stays as it is, with its secrets.
+            A key file that does not exist is made, with one vault key. No file is overwritten. All \
+            files appear at once; if the command is killed, run it again. CONFIG itself stays as it \
+            is, with its secrets.
             """,
         examples: [
             "signet vault init config.yaml --out . --app-id com.example.shop \\",
             "  --app-version 1.0.0 --keys keys",
         ])
 
-    @Argument(help: ArgumentHelp("The configuration; - is standard input.", valueName: "CONFIG"))
+    @Argument(
+        help: ArgumentHelp("The configuration; - is standard input.", valueName: "CONFIG"),
+        completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("Where the files are made.", valueName: "FOLDER"))
+    @Option(
+        help: ArgumentHelp("Where the files are made.", valueName: "FOLDER"), completion: .directory
+    )
     var out: String
 
     @Option(help: "json, yaml, toml or env, if the name of CONFIG does not say it.")
@@ -45,7 +50,7 @@ struct VaultInitCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The key set: a file, which is made if it does not exist, env:NAME, fd:N, "
-                + "credential:NAME or command:LINE.", valueName: "SOURCE"))
+                + "credential:NAME or command:LINE.", valueName: "SOURCE"), completion: .file())
     var keys: String?
 
     @Option(
@@ -72,26 +77,20 @@ struct VaultInitCommand: ParsableCommand {
         // Marked, so that a later seal of the defaults keeps them.
         contents.markChanged(secrets.memberNames)
 
-        var files = NewFiles(folder: out)
-        try files.requireNone(["schema.json", "defaults.json", "signet.json", "signet.dump"])
+        let files = NewFiles(
+            ["schema.json", "signet.dump", "defaults.json", "signet.json"], in: out)
+        try files.requireNone()
         try files.createFolder()
         let madeKeys = try makeKeys(source)
         let keySet = VaultKeys.keys(try KeySource(source).load())
-        do {
-            // First, because of two runs at the same time only one can make it: the other one ends
-            // here and leaves the dump of the first alone.
-            try files.write(guessed.document, to: "schema.json")
-            let dump = files.path("signet.dump")
-            files.made.append(dump)
-            let sealed = try DumpFile(dump).seal(
+        try files.make { path in
+            try NewFiles.write(guessed.document, to: path("schema.json"))
+            let sealed = try DumpFile(path("signet.dump")).seal(
                 contents, of: schema, with: keySet, keyID: keyID, for: app)
-            try files.write(guessed.values(secret: false), to: "defaults.json")
-            try files.write(
+            try NewFiles.write(guessed.values(secret: false), to: path("defaults.json"))
+            try NewFiles.write(
                 projectFile(app, keys: files.relative(source), keyID: sealed.keyID),
-                to: "signet.json")
-        } catch {
-            files.removeAll()
-            throw error
+                to: path("signet.json"))
         }
         try tell(guessed, files: files, madeKeys: madeKeys)
     }
@@ -102,6 +101,7 @@ struct VaultInitCommand: ParsableCommand {
                 "the name of \(printable(file)) does not say its format: give --format "
                     + "json, yaml, toml or env")
         }
+        common.terminal.awaitInput("a configuration", from: file)
         let bytes = try InputFile.read(file, limit: ConfigurationInput.sizeLimit)
         return try format.object(
             parsing: bytes, named: file == "-" ? "standard input" : file)
@@ -153,12 +153,12 @@ struct VaultInitCommand: ParsableCommand {
         }
         try common.terminal.result(
             [
-                "keys": .array(keys), "files": .array(files.made.map(JSONValue.string)),
+                "keys": .array(keys), "files": .array(files.paths.map(JSONValue.string)),
                 "madeKeys": .bool(madeKeys),
             ], lines: table.lines(colored: common.terminal.allowsColor))
         let secrets = guessed.guesses.count(where: \.isSecret)
         common.terminal.note(
-            "made \(files.made.joined(separator: ", ")); \(secrets) of "
+            "made \(files.paths.joined(separator: ", ")); \(secrets) of "
                 + "\(guessed.guesses.count) keys are secret, with their values in the sealed dump "
                 + "alone"
                 + (madeKeys ? "; made a vault key: keep the key file out of version control" : ""))

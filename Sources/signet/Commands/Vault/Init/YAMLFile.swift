@@ -1,13 +1,19 @@
 import SignetJSON
+import SignetVault
 internal import Yams
 
 /// Reads a YAML file as YAML 1.2: only `true`, `false`, `null` and numbers in JSON's spelling aren't text.
 enum YAMLFile {
-    /// The most values that a file may have once its aliases are followed.
-    private static let limit = 100_000
+    /// The largest file: 4 MiB. The parser takes many times that in memory.
+    private static let sizeLimit = 4 << 20
 
     /// Reads a document.
     static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+        guard text.utf8.count <= sizeLimit else {
+            throw SourceFormat.Malformed(
+                "found \(text.utf8.count) bytes, expected at most \(sizeLimit)")
+        }
+        try YAMLAliases.requireUsable(text)
         let root: Node?
         do {
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
@@ -26,8 +32,8 @@ enum YAMLFile {
         of node: Node, count: inout Int
     ) throws(SourceFormat.Malformed) -> JSONValue {
         count += 1
-        guard count <= limit else {
-            throw SourceFormat.Malformed("more than \(limit) values, with those of aliases")
+        guard count <= YAMLAliases.valueLimit else {
+            throw SourceFormat.Malformed("more than \(YAMLAliases.valueLimit) values")
         }
         switch node {
         case .scalar(let scalar): return try value(of: scalar)
@@ -71,7 +77,8 @@ enum YAMLFile {
         return PlainText.value(of: scalar.string, emptyIsNull: true)
     }
 
-    private static func malformed(_ error: any Error) -> SourceFormat.Malformed {
+    /// The reason that the parser gives, without a line of the text.
+    static func malformed(_ error: any Error) -> SourceFormat.Malformed {
         // The errors' own texts repeat the line, which may hold a secret.
         guard let error = error as? YamlError else { return SourceFormat.Malformed("invalid text") }
         switch error {

@@ -1,19 +1,31 @@
-import SignetJSON
+package import SignetJSON
 
 /// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
-enum EnvironmentFile {
+package enum EnvironmentFile {
+    /// The reason that a file is refused, without any of its values.
+    package struct Malformed: Error, Sendable, Hashable {
+        package let problem: String
+        /// The line, counted from 1; nil if it is unknown.
+        package var line: Int?
+
+        package init(_ problem: String, line: Int? = nil) {
+            self.problem = problem
+            self.line = line
+        }
+    }
+
     /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
     ///
     /// A value is text in single quotes, where nothing has a meaning; in double quotes, where `\n`,
     /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
     /// have several lines. Nothing is expanded.
-    static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+    package static func object(parsing text: String) throws(Malformed) -> JSONObject {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         var object = JSONObject()
         while let (name, value) = try scanner.next() {
             let key = name.lowercased().split(separator: "_").joined(separator: ".")
             guard !key.isEmpty, object[key] == nil else {
-                throw SourceFormat.Malformed(
+                throw Malformed(
                     key.isEmpty ? "a name without a letter or digit" : "two names for one key",
                     line: scanner.line)
             }
@@ -31,7 +43,7 @@ enum EnvironmentFile {
         init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
         /// Reads the next line with a name.
-        mutating func next() throws(SourceFormat.Malformed) -> (name: String, value: JSONValue)? {
+        mutating func next() throws(Malformed) -> (name: String, value: JSONValue)? {
             while true {
                 skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
                 guard let byte = rest.first else { return nil }
@@ -52,7 +64,7 @@ enum EnvironmentFile {
             }
             skip { $0 == 0x20 || $0 == 0x09 }
             guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
-                throw SourceFormat.Malformed("expected NAME=value", line: line)
+                throw Malformed("expected NAME=value", line: line)
             }
             rest.removeFirst()
             skip { $0 == 0x20 || $0 == 0x09 }
@@ -72,7 +84,7 @@ enum EnvironmentFile {
             return String(decoding: name, as: UTF8.self)
         }
 
-        private mutating func value() throws(SourceFormat.Malformed) -> JSONValue {
+        private mutating func value() throws(Malformed) -> JSONValue {
             guard let quote = rest.first, quote == 0x22 || quote == 0x27 else {
                 let text = rest.prefix { $0 != 0x0A }
                 rest = rest[text.endIndex...]
@@ -86,7 +98,7 @@ enum EnvironmentFile {
                     skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
                     if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
                     guard rest.first ?? 0x0A == 0x0A else {
-                        throw SourceFormat.Malformed("text after the closing quote", line: line)
+                        throw Malformed("text after the closing quote", line: line)
                     }
                     return .string(String(decoding: text, as: UTF8.self))
                 }
@@ -104,7 +116,7 @@ enum EnvironmentFile {
                 default: text += [byte, escaped]
                 }
             }
-            throw SourceFormat.Malformed("a quote that does not end", line: line)
+            throw Malformed("a quote that does not end", line: line)
         }
 
         /// The text before a comment, without spaces at its end.
@@ -128,9 +140,9 @@ enum EnvironmentFile {
 }
 
 /// Text without quotes, as YAML and .env files have it.
-enum PlainText {
+package enum PlainText {
     /// Returns a boolean or number only in JSON's spelling, else the text.
-    static func value(of text: String, emptyIsNull: Bool = false) -> JSONValue {
+    package static func value(of text: String, emptyIsNull: Bool = false) -> JSONValue {
         switch text {
         case "true": return .bool(true)
         case "false": return .bool(false)

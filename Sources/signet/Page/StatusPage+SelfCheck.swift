@@ -1,0 +1,88 @@
+internal import SignetBase
+import SignetClient
+import SignetCrypto
+import SignetPinning
+
+extension StatusPage {
+    /// The page of `signet self-check`.
+    ///
+    /// - Parameters:
+    ///   - report: The checks.
+    ///   - keys: The project's key set; nil if it has none that can be read.
+    ///   - policy: The project's pin policy; nil if it has none that can be read.
+    ///   - now: Unix seconds.
+    init(of report: SelfCheckReport, keys: KeySet?, policy: PinPolicy?, now: Int64) {
+        let bad = report.lines.count { $0.status == .bad }
+        let warnings = report.lines.count { $0.status == .warning }
+        var timeline = Timeline(now: now, leadTime: 30 * 86_400)
+        for rule in policy?.rules ?? [] where !rule.isExclusion {
+            timeline.rows.append(Timeline.Row(of: rule, now: now))
+        }
+        for key in keys?.keys ?? [] { timeline.rows.append(key.row(now: now)) }
+        self.init(
+            title: "Self-check",
+            summary: report.isGood
+                ? "No check is bad; \(warnings) \(warnings == 1 ? "warning" : "warnings")."
+                : "\(bad) of \(report.lines.count) checks are bad.",
+            facts: [
+                ("Time", UnixTime.rfc3339(now)), ("Made by", "signet \(VersionReport.tool)"),
+            ],
+            sections: [
+                Section(title: "Checks", body: Self.checks(report)),
+                Section(
+                    title: "What is valid when", body: timeline.html(titled: "Pin rules and keys")),
+                Section(title: "Keys", body: Self.keys(keys, now: now)),
+            ])
+    }
+
+    private static func checks(_ report: SelfCheckReport) -> HTML {
+        table(
+            "Checks", columns: ["Subject", "Area", "Status", "Finding", "What to do"],
+            rows: report.lines.map { line in
+                let tone: Timeline.Tone =
+                    switch line.status {
+                    case .good: .good
+                    case .warning: .warning
+                    case .bad: .bad
+                    case .skipped: .idle
+                    }
+                return [
+                    "\(line.subject)", "\(line.area)", state(line.status.rawValue, tone: tone),
+                    "\(line.detail)", "\(line.remedy ?? "–")",
+                ]
+            })
+    }
+
+    private static func keys(_ set: KeySet?, now: Int64) -> HTML {
+        guard let set, !set.keys.isEmpty else { return "<p>There is no key set to show.</p>" }
+        return table(
+            "Keys", columns: ["Id", "Type", "Algorithm", "Half", "From", "Until", "State"],
+            rows: set.keys.map { key in
+                let (word, tone) = key.condition(now: now)
+                return [
+                    "\(key.id)", "\(key.kind.name)", "\(key.algorithm ?? "–")",
+                    "\(key.isPrivate ? "private" : "public")", "\(Timeline.date(key.notBefore))",
+                    "\(Timeline.date(key.expires))", state(word, tone: tone),
+                ]
+            })
+    }
+}
+
+extension Key {
+    /// The state of the key, with the colour of what it means.
+    fileprivate func condition(now: Int64) -> (word: String, tone: Timeline.Tone) {
+        if isRevoked { return ("revoked", .bad) }
+        if shortHMACByteCount != nil { return ("too short", .warning) }
+        if let expires, expires <= now { return ("expired", .bad) }
+        if let notBefore, notBefore > now { return ("not yet valid", .warning) }
+        if let expires, expires - now < 30 * 86_400 { return ("ends soon", .warning) }
+        return ("usable", .good)
+    }
+
+    fileprivate func row(now: Int64) -> Timeline.Row {
+        let (word, tone) = condition(now: now)
+        return Timeline.Row(
+            group: "Keys", label: "\(id) (\(kind.name))", state: word, tone: tone, start: notBefore,
+            end: expires, note: expires == nil ? "without an end" : "", isOpen: expires == nil)
+    }
+}
