@@ -165,42 +165,6 @@ public final class NetworkSystem: Sendable {
 
     // MARK: Calls
 
-    /// Calls a remote procedure with typed parameters and a typed result.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The procedure with its parameters.
-    ///   - options: The call's options, which win over the endpoint's.
-    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused, the
-    ///   response was malformed, or the cause is on this side.
-    public func send<Call: Endpoint>(
-        _ endpoint: Call, options: CallOptions = CallOptions()
-    ) async throws(ClientError) -> Call.Success {
-        let parameters = try Self.parameters(of: endpoint)
-        let reply = try await call(
-            RPCCall(Call.method, parameters: parameters), on: Call.service,
-            options: endpoint.callOptions.merging(options))
-        return try Self.success(of: reply, Call.success)
-    }
-
-    /// Calls a REST service with a typed representation and a typed result.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The resource with its representation.
-    ///   - options: The call's options, which win over the endpoint's.
-    /// - Throws: `ClientError`, as `send(_:options:)` of an `Endpoint`.
-    public func send<Call: RESTEndpoint>(
-        _ endpoint: Call, options: CallOptions = CallOptions()
-    ) async throws(ClientError) -> Call.Success {
-        let parameters = try Self.parameters(of: endpoint)
-        let (path, rest) = try Self.rpc { () throws(RPCError) in
-            try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
-        }
-        let reply = try await call(
-            RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest), on: Call.service,
-            path: path.isEmpty ? nil : path, options: endpoint.callOptions.merging(options))
-        return try Self.success(of: reply, Call.success)
-    }
-
     /// Makes one call, or sends one notification, with JSON in and JSON out.
     ///
     /// ```swift
@@ -307,30 +271,6 @@ public final class NetworkSystem: Sendable {
     }
 
     // MARK: Helpers
-
-    private static func parameters(
-        of endpoint: some Encodable
-    ) throws(ClientError) -> RPCParameters? {
-        let parameters = try rpc { () throws(RPCError) in try RPCParameters(encoding: endpoint) }
-        return parameters.isEmpty ? nil : parameters
-    }
-
-    private static func success<Value>(
-        of reply: UnboxedResponse, _ reform: (RPCResult) throws -> Value
-    ) throws(ClientError) -> Value {
-        guard let result = reply.result else {
-            throw ClientError(.typeMismatch, "the reply has no result", status: reply.status)
-        }
-        do {
-            return try reform(result)
-        } catch {
-            // Of an error that is not ours nothing is repeated: it may hold what the server sent.
-            let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
-            throw ClientError(
-                .typeMismatch, "the result is of another type: \(reason)",
-                status: reply.status)
-        }
-    }
 
     static func rpc<Value>(
         _ work: () throws(RPCError) -> Value

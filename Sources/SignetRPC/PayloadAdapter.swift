@@ -49,11 +49,16 @@ public struct BoxedRequest: Sendable, Hashable {
         public var ids: [RPCID?]
         /// Whether the calls were sent as one array.
         public var isBatch: Bool
+        /// The content that the caller can read.
+        public var content: ResponseContent
 
         /// Creates an expectation; leave `ids` empty if the protocol has no ids.
-        public init(ids: [RPCID?] = [], isBatch: Bool = false) {
+        public init(
+            ids: [RPCID?] = [], isBatch: Bool = false, content: ResponseContent = .json
+        ) {
             self.ids = ids
             self.isBatch = isBatch
+            self.content = content
         }
     }
 
@@ -118,7 +123,8 @@ public struct RawResponse: Sendable, Hashable {
 
 /// The outcome of one call.
 public struct UnboxedResponse: Sendable, Hashable {
-    /// The result; nil only for a notification.
+    /// The result; nil for a notification, and for content that isn't JSON if the caller can read
+    /// any.
     public var result: RPCResult?
     /// The HTTP status.
     public var status: Int
@@ -127,6 +133,9 @@ public struct UnboxedResponse: Sendable, Hashable {
     public var fields: HTTPFields
     /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
+    /// The response as it was received, after content codings were decoded. An adapter needn't set
+    /// it, because the network system does. Until then the body is the result's text.
+    public var raw: RawResponse
 
     /// Creates an unboxed response.
     public init(
@@ -136,6 +145,7 @@ public struct UnboxedResponse: Sendable, Hashable {
         self.status = status
         self.fields = fields
         self.warnings = warnings
+        self.raw = RawResponse(status: status, fields: fields, body: result?.bytes ?? [])
     }
 }
 

@@ -102,6 +102,8 @@ public struct RPCCall: Sendable, Hashable {
     public var parameters: RPCParameters?
     /// Whether the server must not respond (JSON-RPC 2.0, section 4.1).
     public var isNotification: Bool
+    /// The content of the response that the caller can read; JSON-RPC has JSON alone.
+    public var responseContent = ResponseContent.json
 
     /// Creates a call.
     public init(

@@ -20,9 +20,9 @@ import Testing
 
     private struct Marked: RESTEndpoint {
         typealias Success = Int
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/x/{id}"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/x/{id}" }
         var id: Int
         var limit: Int
         var callOptions: CallOptions {
@@ -35,9 +35,9 @@ import Testing
 
     private struct Plain: RESTEndpoint {
         typealias Success = Int
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/x"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/x" }
     }
 
     @Test(.features("001-08", "001-09", "003-16"))
@@ -57,8 +57,8 @@ import Testing
     @Test(.features("003-14")) func theLaunchPolicyIsTheEndpoints() async throws {
         struct Refresh: Endpoint {
             typealias Success = Int
-            static let service: Service = "a"
-            static let method: RPCMethod = "refresh"
+            var service: Service { "a" }
+            var method: RPCMethod { "refresh" }
             var callOptions: CallOptions {
                 var options = CallOptions()
                 options.launch = .refuse

@@ -96,8 +96,8 @@ import Testing
     @Test(.features("002-16")) func aResultOfAnotherTypeIsNamed() async throws {
         struct Wrong: Endpoint {
             typealias Success = [Int]
-            static let service: Service = "orders"
-            static let method: RPCMethod = "orders.create"
+            var service: Service { "orders" }
+            var method: RPCMethod { "orders.create" }
             var item = "tea"
             var quantity = 1
         }
@@ -120,15 +120,15 @@ import Testing
             let description: String
         }
         struct OrderTea: Endpoint {
-            static let service: Service = "orders"
-            static let method: RPCMethod = "orders.create"
+            var service: Service { "orders" }
+            var method: RPCMethod { "orders.create" }
             var item = "tea"
             var quantity: Int
 
-            static func success(from result: RPCResult) throws -> Receipt {
-                guard case .object(let order) = result.value, let item = order["item"],
+            func success(from response: UnboxedResponse) throws -> Receipt {
+                guard let order = response.result?.value, let item = order["item"],
                     order["quantity"] == 2
-                else { throw Refusal(description: result.value.text) }
+                else { throw Refusal(description: response.result?.value.text ?? "") }
                 return Receipt(text: item.text)
             }
         }

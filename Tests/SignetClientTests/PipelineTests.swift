@@ -175,8 +175,8 @@ final class WaitingEngine: HTTPEngine {
     @Test func anEndpointsOptionsHoldForItsCallsAndTheCallsOwnWin() async throws {
         struct Pay: Endpoint {
             typealias Success = Int
-            static let service: Service = "a"
-            static let method: RPCMethod = "pay"
+            var service: Service { "a" }
+            var method: RPCMethod { "pay" }
             var amount: Int
             var callOptions: CallOptions { CallOptions(isIdempotent: true, tags: ["pay"]) }
         }

@@ -5,9 +5,9 @@ import Testing
 @Suite struct RESTEndpointTests {
     private struct Read: RESTEndpoint {
         typealias Success = [String: Int]
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/orders/{id}/{part}"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/orders/{id}/{part}" }
         var id: String
         var part: Int?
         var size: Int?
@@ -15,9 +15,9 @@ import Testing
 
     private struct Write: RESTEndpoint {
         typealias Success = [String: Int]
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .put
-        static let path: PathTemplate = "/orders/{order-id}"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .put }
+        var path: PathTemplate { "/orders/{order-id}" }
         var id: Int
         var item: String?
         private enum CodingKeys: String, CodingKey {
@@ -28,26 +28,26 @@ import Testing
 
     private struct Repeat: RESTEndpoint {
         typealias Success = [String: Int]
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .post
-        static let path: PathTemplate = "/orders/{id}"
-        static let repeatsPathProperties = true
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .post }
+        var path: PathTemplate { "/orders/{id}" }
+        var repeatsPathProperties: Bool { true }
         var id: Int
     }
 
     private struct Plain: RESTEndpoint {
         typealias Success = [String: Int]
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .delete
-        static let path: PathTemplate = ""
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .delete }
+        var path: PathTemplate { "" }
         var id: Int
     }
 
     private struct Broken: RESTEndpoint {
         typealias Success = [String: Int]
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/orders/{id"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/orders/{id" }
         var id: Int
     }
 

@@ -183,9 +183,9 @@ import Testing
 
     @Test(.features("001-03")) func aTypedResourceArrives() async throws {
         struct Anything: RESTEndpoint {
-            static let service: Service = "bin"
-            static let verb: HTTPRequest.Method = .delete
-            static let path: PathTemplate = "/anything/{id}"
+            var service: Service { "bin" }
+            var verb: HTTPRequest.Method { .delete }
+            var path: PathTemplate { "/anything/{id}" }
             var id: String
             struct Success: Decodable, Sendable {
                 var method: String

@@ -52,8 +52,8 @@ enum Shop {
 
 /// The orders host's `orders.create`.
 struct CreateOrder: Endpoint {
-    static let service: Service = "orders"
-    static let method: RPCMethod = "orders.create"
+    var service: Service { "orders" }
+    var method: RPCMethod { "orders.create" }
     var item: String
     var quantity: Int
 
@@ -68,8 +68,8 @@ struct CreateOrder: Endpoint {
 /// The orders host's `GET /orders/ID`.
 struct ReadOrder: RESTEndpoint {
     typealias Success = CreateOrder.Success
-    static let service: Service = "catalog"
-    static let verb: HTTPRequest.Method = .get
-    static let path: PathTemplate = "/orders/{id}"
+    var service: Service { "catalog" }
+    var verb: HTTPRequest.Method { .get }
+    var path: PathTemplate { "/orders/{id}" }
     var id: Int
 }

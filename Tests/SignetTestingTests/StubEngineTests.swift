@@ -7,8 +7,8 @@ import SignetTransport
 import Testing
 
 private struct CreateOrder: Endpoint {
-    static let service: Service = "orders"
-    static let method: RPCMethod = "orders.create"
+    var service: Service { "orders" }
+    var method: RPCMethod { "orders.create" }
     var item: String
     var quantity: Int
 

@@ -7,8 +7,8 @@ import Testing
 /// The example's adapter against the example's host, and against responses that no good host gives.
 struct ParleyTests {
     private struct Order: Endpoint {
-        static let service: Service = "tea"
-        static let method: RPCMethod = "tea.order"
+        var service: Service { "tea" }
+        var method: RPCMethod { "tea.order" }
         var cups: Int
         struct Success: Decodable, Sendable, Equatable {
             var cups: Int

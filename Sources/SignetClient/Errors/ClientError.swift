@@ -112,6 +112,10 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The kind of the failure, which its code decides.
     public var kind: Kind { code.kind }
 
+    /// Whether the server refused because of the credentials: status 401, they are missing or invalid, or
+    /// 403, they are not enough (RFC 9110, sections 15.5.2 and 15.5.4).
+    public var isUnauthorized: Bool { kind == .refused && (status == 401 || status == 403) }
+
     /// Code and message.
     public var description: String { "\(code.name): \(message)" }
 

@@ -32,6 +32,12 @@ public struct CallOptions: Sendable {
     public var isIdempotent: Bool?
     /// Which redirects are followed.
     public var redirects: RedirectPolicy?
+    /// A base URL in place of the service's. The service's fields, signature and credentials go there; the
+    /// host needs a rule of the pin policy, and the URL rules hold.
+    public var baseURL: String?
+    /// A base URL in place of ``baseURL`` and the service's if the run mode has test servers; never in
+    /// production.
+    public var testBaseURL: String?
     /// Additional fields. They replace common fields of the same names; the fields that the adapter
     /// makes, such as Content-Type, stay.
     public var fields: HTTPFields = [:]
@@ -83,6 +89,8 @@ public struct CallOptions: Sendable {
         merged.retry = later.retry ?? retry
         merged.isIdempotent = later.isIdempotent ?? isIdempotent
         merged.redirects = later.redirects ?? redirects
+        merged.baseURL = later.baseURL ?? baseURL
+        merged.testBaseURL = later.testBaseURL ?? testBaseURL
         for field in later.fields { merged.fields[field.name] = nil }
         merged.fields.append(contentsOf: later.fields)
         merged.scenario = later.scenario ?? scenario
@@ -95,6 +103,11 @@ public struct CallOptions: Sendable {
         merged.trace = later.trace ?? trace
         merged.weakOwner = later.weakOwner ?? weakOwner
         return merged
+    }
+
+    /// The base URL in place of the service's; nil for the service's own.
+    func baseURL(in mode: ModeSettings) -> String? {
+        (mode.usesTestServers ? testBaseURL : nil) ?? baseURL
     }
 
     /// Checks the values.

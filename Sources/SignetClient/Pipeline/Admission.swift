@@ -74,7 +74,7 @@ extension NetworkSystem {
     ) async throws(ClientError) -> Output {
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? box.snapshot
-        let service =
+        var service =
             if let host = target.host { host.service } else {
                 try snapshot.service(named: target.service)
             }
@@ -83,6 +83,8 @@ extension NetworkSystem {
         if target.host != nil {
             options.fields = target.options.fields
             options.credentials = nil
+        } else if let base = options.baseURL(in: snapshot.mode) {
+            service.url = try RequestURL(base)
         }
         let merged = options
         let rules = CallRules(

@@ -7,10 +7,8 @@ extension NetworkSystem {
     func complete(
         _ call: RPCCall, path: String?, for admission: Admission
     ) async throws(ClientError) -> UnboxedResponse {
-        let service = admission.service
-        let call = try service.joiningCommonParameters(call)
-        let boxed = try Self.rpc { () throws(RPCError) in try service.adapter.box(call) }
-        return try await complete(boxed, at: service.url(below: path), for: admission)
+        let (boxed, base) = try admission.box(.procedure(call, path: path))
+        return try await complete(boxed, at: base, for: admission)
     }
 
     /// Stages 3 to 6 of a boxed request; its body may be a stream in place of its bytes.
@@ -21,6 +19,7 @@ extension NetworkSystem {
         var request = try admission.request(boxed, at: base)
         if let body { request.body = body }
         let raw = try await send(request, for: admission)
+        admission.log.setRaw(raw)
         return try unboxed(raw, to: boxed, for: admission)
     }
 
@@ -28,9 +27,10 @@ extension NetworkSystem {
     private func unboxed(
         _ raw: RawResponse, to boxed: BoxedRequest, for admission: Admission
     ) throws(ClientError) -> UnboxedResponse {
-        let response = try Self.rpc { () throws(RPCError) in
+        var response = try Self.rpc { () throws(RPCError) in
             try admission.service.adapter.unbox(raw, to: boxed)
         }
+        response.raw = raw
         for check in admission.options.checks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
             throw ClientError(.businessCode, reason, status: response.status)
@@ -112,7 +112,8 @@ extension PreparedService {
                 "parameters by position cannot be joined with commonParameters, which are"
                     + " by name")
         }
-        return RPCCall(
-            call.method, parameters: .object(joined), isNotification: call.isNotification)
+        var full = call
+        full.parameters = .object(joined)
+        return full
     }
 }

@@ -1,3 +1,4 @@
+internal import SignetRPC
 internal import SignetTransport
 internal import Synchronization
 
@@ -6,6 +7,7 @@ final class CallLog: Sendable {
     private struct State {
         var url: String?
         var status: Int?
+        var raw: RawResponse?
     }
 
     /// The call's own trace, and the one that the caller gave.
@@ -22,10 +24,15 @@ final class CallLog: Sendable {
     /// The status of the last response.
     var status: Int? { state.withLock { $0.status } }
 
+    /// The response that was read last.
+    var raw: RawResponse? { state.withLock { $0.raw } }
+
     /// The attempts so far.
     var attempts: [CallTrace.Attempt] { traces[0].attempts }
 
     func setURL(_ url: String) { state.withLock { $0.url = url } }
+
+    func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
 
     func beginAttempt() { for trace in traces { trace.begin() } }
 

@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// The rule for a call that begins while another one of the same identity is running.
 ///
-/// Two calls have the same identity if service, method, path, parameters, additional fields and the
-/// credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
+/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields and
+/// the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
 /// `send`; batches, exchanges, uploads and downloads always run.
 ///
 /// ```swift
 /// struct ListOrders: Endpoint {
-///     static let service: Service = "orders"
-///     static let method: RPCMethod = "orders.list"
+///     var service: Service { "orders" }
+///     var method: RPCMethod { "orders.list" }
 ///     var callOptions: CallOptions {
 ///         var options = CallOptions()
 ///         options.launch = .join
@@ -34,20 +34,17 @@ public enum LaunchPolicy: Sendable, Hashable {
 
 /// The identity of a call for its launch policy, made before boxing: ids differ each time.
 struct LaunchKey: Sendable, Hashable {
-    enum Request: Sendable, Hashable {
-        case procedure(RPCCall, path: String?)
-        case resource(RESTRequest)
-    }
-
     let snapshot: ObjectIdentifier
     let service: Service
-    let request: Request
+    let base: RequestURL
+    let request: CallRequest
     let fields: HTTPFields
     let scope: CredentialKey?
 
-    init(_ request: Request, for admission: Admission) {
+    init(_ request: CallRequest, for admission: Admission) {
         snapshot = ObjectIdentifier(admission.snapshot)
         service = admission.identity.service
+        base = admission.service.url
         self.request = request
         fields = admission.options.fields
         scope = admission.credentialKey
@@ -66,7 +63,7 @@ final class Launches: Sendable {
     ///
     /// - Throws: `already-running`; the work's error.
     func run(
-        _ request: LaunchKey.Request, for admission: Admission,
+        _ request: CallRequest, for admission: Admission,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
         let policy = admission.options.launch ?? .always

@@ -30,29 +30,75 @@ extension NetworkSystem {
     public func pages(
         of request: RESTRequest, on service: Service, by paging: Paging,
         options: CallOptions = CallOptions()
-    ) -> Pages {
-        Pages(system: self, service: service, request: request, paging: paging, options: options)
+    ) -> Pages<UnboxedResponse> {
+        Pages(
+            system: self,
+            target: CallTarget(
+                service: service, method: request.method.rawValue, options: options),
+            paging: paging, request: { () throws(ClientError) in .resource(request) },
+            value: { response throws(ClientError) in response })
+    }
+
+    /// The typed pages of a list, each asked for when the one before it was taken.
+    ///
+    /// The first page is the call's own; later ones have the cursor, number or offset in their parameters,
+    /// or follow the link. With JSON-RPC, a cursor goes into the parameters, which are by name:
+    ///
+    /// ```swift
+    /// struct ListOrders: Endpoint {
+    ///     var service: Service { "orders" }
+    ///     var method: RPCMethod { "orders.list" }
+    ///     var limit: Int
+    ///     struct Success: Decodable, Sendable { var items: [String] }
+    /// }
+    ///
+    /// func printItems(with system: NetworkSystem) async throws {
+    ///     let paging = Paging.cursor(from: .result("next"), to: .parameter("cursor"))
+    ///     for try await page in system.pages(of: ListOrders(limit: 50), by: paging) {
+    ///         print(page.items)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - call: The first page's call; with REST a GET, or a POST with the cursor in the body.
+    ///   - paging: How the list continues.
+    ///   - options: The options of each page's call, which win over the call's own.
+    public func pages<Call: TypedCall>(
+        of call: Call, by paging: Paging, options: CallOptions = CallOptions()
+    ) -> Pages<Call.Success> {
+        Pages(
+            system: self,
+            target: CallTarget(
+                service: call.service, method: call.methodName,
+                options: call.callOptions.merging(options)),
+            paging: paging, request: { () throws(ClientError) in try Self.request(of: call) },
+            value: { response throws(ClientError) in
+                try Self.value(of: response) { try call.success(from: $0) }
+            })
     }
 }
 
 /// The pages of a list; each iteration begins with the first one.
-public struct Pages: AsyncSequence, Sendable {
-    /// A page.
-    public typealias Element = UnboxedResponse
+///
+/// Pages that are counted end with a page without items, or with fewer items than a full page has, if the
+/// paging gives a size. A page that is the same as the one before it is a `paging-loop`: the service
+/// ignores the number.
+public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that ends a list early.
     public typealias Failure = ClientError
 
     fileprivate let system: NetworkSystem
-    fileprivate let service: Service
-    fileprivate let request: RESTRequest
+    fileprivate let target: CallTarget
     fileprivate let paging: Paging
-    fileprivate let options: CallOptions
+    fileprivate let request: @Sendable () throws(ClientError) -> CallRequest
+    fileprivate let value: @Sendable (UnboxedResponse) throws(ClientError) -> Element
 
     /// Asks for page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let pages: Pages
+        fileprivate let pages: Pages<Element>
         /// How the next page is asked for, or why it is not.
-        fileprivate var upcoming: Result<PageStep?, ClientError> = .success(.first)
+        fileprivate var upcoming: Result<PageStep?, ClientError>
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
 
@@ -61,7 +107,7 @@ public struct Pages: AsyncSequence, Sendable {
         ///
         /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
         ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
-        public mutating func next() async throws(ClientError) -> UnboxedResponse? {
+        public mutating func next() async throws(ClientError) -> Element? {
             let now = upcoming
             // A list ends after its first error.
             upcoming = .success(nil)
@@ -69,32 +115,34 @@ public struct Pages: AsyncSequence, Sendable {
             if case .first = step {
             } else {
                 guard seen.insert(Array(step.name.utf8)).inserted else {
-                    throw Pages.failure(
-                        .pagingLoop, message: "the list leads back to a page that was there before")
+                    throw ClientError(
+                        .pagingLoop, "the list leads back to a page that was there before")
                 }
                 guard count < pages.paging.maximumPages else {
-                    throw Pages.failure(
+                    throw ClientError(
                         .tooManyPages,
-                        message: "the list has more pages than the limit of \(count)")
+                        "the list has more pages than the limit of \(count)")
                 }
             }
-            let (reply, page, next) = try await pages.read(step)
-            if case .first = step { seen.insert(Array(page.utf8)) }
+            let (page, name, next) = try await pages.read(step)
+            if case .first = step { seen.insert(Array(name.utf8)) }
             count += 1
             upcoming = next
-            return reply
+            return page
         }
 
         /// Returns the next page, or nil after the last one.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(ClientError) -> UnboxedResponse? {
+        ) async throws(ClientError) -> Element? {
             try await next()
         }
     }
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pages: self, upcoming: .success(paging.firstStep))
+    }
 }
 
 /// How a page is asked for.
@@ -103,6 +151,8 @@ private enum PageStep: Sendable {
     case at(WebURL)
     /// A string or a number, and the status of the reply that named it.
     case cursor(JSONValue, Int?)
+    /// A page's number or offset, and the result of the page before it.
+    case number(Int, after: [UInt8]?)
 
     /// A text that differs between any two pages.
     var name: String {
@@ -110,6 +160,43 @@ private enum PageStep: Sendable {
         case .first: ""
         case .at(let url): url.target
         case .cursor(let cursor, _): cursor.string ?? cursor.text
+        case .number(let number, _): "\(number)"
+        }
+    }
+
+    /// The value that goes into the request, and the status of the reply that named it.
+    var value: (value: JSONValue, status: Int?)? {
+        switch self {
+        case .first, .at: nil
+        case .cursor(let cursor, let status): (cursor, status)
+        case .number(let number, _): (.number(JSONNumber(number)), nil)
+        }
+    }
+}
+
+extension Paging {
+    fileprivate var firstStep: PageStep {
+        guard case .counted(let count) = way else { return .first }
+        return .number(count.first, after: nil)
+    }
+}
+
+extension CallRequest {
+    /// Refuses what has no pages, and puts the cursor or number of a page into its place.
+    fileprivate mutating func prepare(
+        for step: PageStep, of paging: Paging, isREST: Bool
+    ) throws(RPCError) {
+        switch self {
+        case .procedure(var call, let path):
+            try paging.check(call, isREST: isREST)
+            if let (value, _) = step.value { try paging.set(value, in: &call) }
+            self = .procedure(call, path: path)
+        case .resource(var request):
+            try paging.check(request)
+            if let (value, status) = step.value {
+                try paging.set(value, in: &request, status: status)
+            }
+            self = .resource(request)
         }
     }
 }
@@ -118,19 +205,21 @@ extension Pages {
     /// Asks for a page. Returns it with its name, and the step to the next page.
     fileprivate func read(
         _ step: PageStep
-    ) async throws(ClientError) -> (UnboxedResponse, String, Result<PageStep?, ClientError>) {
-        let asked = CallTarget(
-            service: service, method: request.method.rawValue, options: options)
-        return try await system.admitted(asked) { admission throws(ClientError) in
-            var request = request
-            try NetworkSystem.rpc { () throws(RPCError) in
-                try paging.check(request)
-                if case .cursor(let cursor, let status) = step {
-                    try paging.set(cursor, in: &request, status: status)
+    ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>) {
+        try await system.admitted(target) { admission throws(ClientError) in
+            let whole = try request()
+            let isREST = admission.service.adapter is any RESTBoxing
+            let asked = try NetworkSystem.rpc { () throws(RPCError) in
+                var request = whole
+                try request.prepare(for: step, of: paging, isREST: isREST)
+                return request
+            }
+            var (boxed, base) = try admission.box(asked)
+            if let (value, status) = step.value {
+                try NetworkSystem.rpc { () throws(RPCError) in
+                    try paging.set(value, in: &boxed, status: status)
                 }
             }
-            var boxed = try admission.service.box(request)
-            var base = admission.service.url
             if case .at(let url) = step {
                 (boxed.path, boxed.query) = (nil, nil)
                 base = try RequestURL("\(url.origin)\(url.target)")
@@ -138,20 +227,25 @@ extension Pages {
             let url = try boxed.path.map { path throws(ClientError) in
                 try base.appending(path: path)
             }
-            let asked = try Self.webURL(url ?? base, for: boxed)
+            let page = try Self.webURL(url ?? base, for: boxed)
             let reply = try await system.complete(boxed, at: base, for: admission)
+            if case .number(_, let previous?) = step, previous == reply.result?.bytes {
+                throw ClientError(
+                    .pagingLoop, "a page is the same as the one before it, expected the next one")
+            }
             // A first page has no cursor; none that comes is empty.
-            let name = if case .link = paging.way { asked.target } else { "" }
+            let name = if case .link = paging.way { page.target } else { "" }
+            let value = try value(reply)
             do throws(ClientError) {
-                return (reply, name, .success(try next(after: reply, at: asked)))
+                return (value, name, .success(try next(after: reply, of: step, at: page)))
             } catch {
-                return (reply, name, .failure(error))
+                return (value, name, .failure(error))
             }
         }
     }
 
     private func next(
-        after reply: UnboxedResponse, at url: WebURL
+        after reply: UnboxedResponse, of step: PageStep, at url: WebURL
     ) throws(ClientError) -> PageStep? {
         let reference: String?
         switch paging.way {
@@ -159,9 +253,16 @@ extension Pages {
             return try NetworkSystem.rpc { () throws(RPCError) in
                 try Paging.cursor(from: source, in: reply).map { .cursor($0, reply.status) }
             }
+        case .counted(let count):
+            guard case .number(let number, _) = step else { return nil }
+            return try NetworkSystem.rpc { () throws(RPCError) in
+                try count.next(after: number, in: reply).map {
+                    .number($0, after: reply.result?.bytes)
+                }
+            }
         case .link(let relation):
             reference = try NetworkSystem.rpc { () throws(RPCError) in
-                try LinkField(reply.fields, status: reply.status).target(
+                try LinkField(reply.raw.fields, status: reply.status).target(
                     of: relation, status: reply.status)
             }
         }
@@ -170,20 +271,13 @@ extension Pages {
         do throws(TransportError) {
             next = try url.resolving(reference)
         } catch {
-            throw Self.failure(
-                .pagingRefused,
-                message: "the link to the list's next page is not an http or https URL")
+            throw ClientError(
+                .pagingRefused, "the link to the list's next page is not an http or https URL")
         }
         guard next.origin == url.origin else {
-            throw Self.failure(.pagingRefused, message: "the list's next page is of another origin")
+            throw ClientError(.pagingRefused, "the list's next page is of another origin")
         }
         return .at(next)
-    }
-
-    fileprivate static func failure(
-        _ code: ClientError.Code, message: String
-    ) -> ClientError {
-        ClientError(code, message)
     }
 
     private static func webURL(

@@ -8,7 +8,8 @@ internal import SignetTransport
 /// A service made ready at start, so that a mistake in the configuration shows before the first call.
 struct PreparedService: Sendable {
     let configuration: ServiceConfiguration
-    let url: RequestURL
+    /// Where the service is; a call's own base URL replaces it.
+    var url: RequestURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?
 

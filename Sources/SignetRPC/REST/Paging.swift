@@ -1,7 +1,8 @@
 public import HTTPTypes
 package import SignetJSON
 
-/// How the pages of a service's list are connected: by Link fields or by a cursor.
+/// How the pages of a service's list are connected: by Link fields, by a cursor, by numbers or by
+/// offsets.
 ///
 /// ```swift
 /// import SignetRPC
@@ -10,11 +11,14 @@ package import SignetJSON
 /// var byCursor = Paging.cursor(at: ["meta", "next"], as: "cursor")  // sent as ?cursor=…
 /// byCursor.maximumPages = 50
 /// let inBody = Paging.cursor(from: .result("next_cursor"), to: .body("start_cursor"))
+/// let byNumber = Paging.number(at: ["items"], as: "page")  // ?page=1, ?page=2, …
+/// let byOffset = Paging.offset(as: "skip", size: 50)  // ?skip=0, ?skip=50, …
 /// ```
 public struct Paging: Sendable, Hashable {
     package enum Way: Sendable, Hashable {
         case link(relation: String)
         case cursor(Source, Target)
+        case counted(PageCount)
     }
 
     /// The place of the cursor in a response.
@@ -39,6 +43,7 @@ public struct Paging: Sendable, Hashable {
             case query(String)
             case field(HTTPField.Name)
             case body([String])
+            case parameter([String])
         }
 
         let place: Place
@@ -51,6 +56,12 @@ public struct Paging: Sendable, Hashable {
 
         /// In the JSON body of a POST: the member names that lead there, from the root.
         public static func body(_ path: String...) -> Target { Target(place: .body(path)) }
+
+        /// In the call's parameters by name: the member names that lead there. With REST that is the
+        /// query of a GET, which has one name, or the JSON body of a POST.
+        public static func parameter(_ path: String...) -> Target {
+            Target(place: .parameter(path))
+        }
     }
 
     package let way: Way
@@ -63,15 +74,14 @@ public struct Paging: Sendable, Hashable {
         Paging(way: .link(relation: relation))
     }
 
-    /// Copies a value from the response into the next request's query. The list ends if the value
+    /// Copies a value from the response into the next call's parameters. The list ends if the value
     /// is null, an empty string or missing.
     ///
     /// - Parameters:
     ///   - path: The member names that lead to the value, from the result's root.
-    ///   - parameter: The parameter's name in the query.
+    ///   - parameter: The parameter's name; with GET it is in the query.
     public static func cursor(at path: [String], as parameter: String) -> Paging {
-        Paging(
-            way: .cursor(Source(place: .result(path)), Target(place: .query(parameter))))
+        Paging(way: .cursor(Source(place: .result(path)), .parameter(parameter)))
     }
 
     /// Copies a value from the response into the next request. The list ends if the value is null,
@@ -82,29 +92,54 @@ public struct Paging: Sendable, Hashable {
         Paging(way: .cursor(source, target))
     }
 
-    /// Refuses a request that cannot read a list.
+    /// Counts pages: 1, 2, 3 and so on. The number is sent with the first page too.
     ///
-    /// - Throws: `RPCError` with code `unsupported-call` for a method other than GET (or, with the
-    ///   cursor in the body, other than POST), or `invalid-params` for a body that the cursor
-    ///   cannot be put into.
-    package func check(_ request: RESTRequest) throws(RPCError) {
-        guard case .cursor(_, let target) = way, case .body = target.place else {
-            guard request.method == .get else {
-                throw RPCError(
-                    .unsupportedCall,
-                    "found the method \(request.method.rawValue), expected GET to read a list, or "
-                        + "POST with the cursor in the body")
-            }
-            return
-        }
-        guard request.method == .post else {
-            throw RPCError(
-                .unsupportedCall,
-                "found the method \(request.method.rawValue), expected POST for a cursor in "
-                    + "the body")
-        }
-        var request = request
-        try set("", in: &request, status: nil)
+    /// The list ends after a page without items or, if `size` is given, with fewer items than that.
+    /// Give a size only if the service never shortens a page.
+    ///
+    /// - Parameters:
+    ///   - path: The member names that lead from the result's root to the array of items.
+    ///   - parameter: The name of the parameter for the number.
+    ///   - first: The number of the first page, 0 or more.
+    ///   - size: The number of items of a full page; nil if only an empty page is the end.
+    public static func number(
+        at path: [String] = [], as parameter: String = "page", from first: Int = 1,
+        size: Int? = nil
+    ) -> Paging {
+        counted(.page, to: .parameter(parameter), items: path, first: first, size: size)
+    }
+
+    /// Counts items: the parameter is the number of items before the page. It is sent with the first
+    /// page too.
+    ///
+    /// The list ends as with ``number(at:as:from:size:)``.
+    ///
+    /// - Parameters: As ``number(at:as:from:size:)``; `first` is the offset of the first page.
+    public static func offset(
+        at path: [String] = [], as parameter: String = "offset", from first: Int = 0,
+        size: Int? = nil
+    ) -> Paging {
+        counted(.item, to: .parameter(parameter), items: path, first: first, size: size)
+    }
+
+    /// Counts pages or items, and puts the number into any place of the request.
+    ///
+    /// - Parameters: As ``number(at:as:from:size:)``.
+    public static func counted(
+        _ unit: CountedUnit, to target: Target, items path: [String] = [], first: Int,
+        size: Int? = nil
+    ) -> Paging {
+        Paging(
+            way: .counted(
+                PageCount(unit: unit, target: target, items: path, first: first, size: size)))
+    }
+
+    /// The things that a program counts to ask for the next page.
+    public enum CountedUnit: Sendable, Hashable {
+        /// Pages: the next number is one more.
+        case page
+        /// Items: the next number is more by the items of the page.
+        case item
     }
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
@@ -120,7 +155,7 @@ public struct Paging: Sendable, Hashable {
             value = response.result?.value
             for name in path { value = value?[name] }
         case .field(let name):
-            let texts = response.fields[values: name]
+            let texts = response.raw.fields[values: name]
             guard texts.count < 2 else {
                 throw .malformedResponse(
                     "found two fields with a cursor, expected one", status: response.status)
@@ -135,51 +170,5 @@ public struct Paging: Sendable, Hashable {
                 "found a cursor of type \(value?.typeName ?? "null"), expected a string or number",
                 status: response.status)
         }
-    }
-
-    /// Puts a cursor into the next page's request.
-    ///
-    /// - Parameter status: The status of the response that the cursor comes from.
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor that is invalid in a field, or
-    ///   `invalid-params` for a body that the cursor cannot be put into.
-    package func set(
-        _ cursor: JSONValue, in request: inout RESTRequest, status: Int?
-    ) throws(RPCError) {
-        guard case .cursor(_, let target) = way else { return }
-        switch target.place {
-        case .query(let name): request.query[name] = .string(cursor.scalarText ?? "")
-        case .field(let name):
-            let text = cursor.scalarText ?? ""
-            guard HTTPField.isValidValue(text) else {
-                throw .malformedResponse("the cursor is not a valid field value", status: status)
-            }
-            request.fields[name] = text
-        case .body(let path):
-            var object: JSONObject = [:]
-            if let type = request.body.contentType {
-                guard MediaType(type)?.isJSON == true,
-                    let members = (try? JSONValue(parsing: request.body.bytes))?.object
-                else { throw Self.noPlace }
-                object = members
-            }
-            request.body = .json(.object(try Self.setting(cursor, at: path[...], in: object)))
-        }
-    }
-
-    private static let noPlace = RPCError.invalidParameters(
-        "the cursor cannot be put into the body, expected a JSON object, and objects on the way")
-
-    private static func setting(
-        _ cursor: JSONValue, at path: ArraySlice<String>, in object: JSONObject
-    ) throws(RPCError) -> JSONObject {
-        guard let name = path.first else { throw noPlace }
-        var object = object
-        if path.count == 1 {
-            object[name] = cursor
-        } else {
-            guard let members = (object[name] ?? .object([:])).object else { throw noPlace }
-            object[name] = .object(try setting(cursor, at: path.dropFirst(), in: members))
-        }
-        return object
     }
 }

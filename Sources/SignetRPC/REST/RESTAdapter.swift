@@ -108,6 +108,7 @@ public struct RESTAdapter: RESTBoxing {
                 .invalidMethod, "the method is neither an HTTP method nor one with a path")
         }
         var request = RESTRequest(method)
+        request.responseContent = call.responseContent
         var parameters: JSONObject?
         switch call.parameters {
         case nil: break
@@ -139,14 +140,20 @@ public struct RESTAdapter: RESTBoxing {
     public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
         let path = try request.path.encoded()
         var fields = request.fields
-        if fields[.accept] == nil { fields[.accept] = "application/json" }
+        if fields[.accept] == nil {
+            fields[.accept] = request.responseContent == .json ? "application/json" : "*/*"
+        }
         if let type = request.body.contentType { fields[.contentType] = type }
         return BoxedRequest(
             method: request.method, path: path.isEmpty ? nil : path,
-            query: try query(request.query), fields: fields, body: request.body.bytes)
+            query: try query(request.query), fields: fields, body: request.body.bytes,
+            expected: BoxedRequest.Expected(content: request.responseContent))
     }
 
     /// Unboxes a response. The result is the body's JSON, or null if a 2xx response has no body.
+    ///
+    /// If the caller can read any content, a body that isn't JSON is not an error, and the result is
+    /// nil.
     ///
     /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
     ///   or `reply-too-large`.
@@ -167,6 +174,10 @@ public struct RESTAdapter: RESTBoxing {
                 result: try RPCResult(parsing: response.body), status: response.status,
                 fields: response.fields)
         } catch {
+            guard request.expected.content == .json else {
+                return UnboxedResponse(
+                    result: nil, status: response.status, fields: response.fields)
+            }
             throw .malformedResponse(
                 "the body is not strict JSON: \(error.message)", status: response.status)
         }

@@ -112,6 +112,9 @@ public struct RESTRequest: Sendable, Hashable {
     public var fields: HTTPFields
     /// The body.
     public var body: RESTBody
+    /// The content of the response that the caller can read. With any content, Accept defaults to
+    /// `*/*`.
+    public var responseContent = ResponseContent.json
 
     /// Creates a request.
     public init(

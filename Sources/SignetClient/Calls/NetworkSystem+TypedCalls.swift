@@ -1,0 +1,154 @@
+internal import SignetJSON
+internal import SignetRPC
+
+extension NetworkSystem {
+    /// Makes a typed call.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - options: The options, which win over the call's own.
+    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused, the
+    ///   response was malformed, or the cause is on this side.
+    public func send<Call: TypedCall>(
+        _ call: Call, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Call.Success {
+        try await perform(call, options: options) { try call.success(from: $0) }
+    }
+
+    /// Makes a typed call, and decodes the result as another type than the call's own. The type may also
+    /// follow from the place of the value: `let order: Order = try await system.send(call)`.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - type: The type of the value.
+    ///   - options: The options, which win over the call's own.
+    /// - Throws: As `send(_:options:)`.
+    public func send<Value: Decodable & Sendable>(
+        _ call: some TypedCall, as type: Value.Type = Value.self,
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Value {
+        try await perform(call, options: options) { try $0.decode(Value.self) }
+    }
+
+    /// Makes a typed call, and converts the response with a reformer in place of the call's own conversion.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - reformer: The conversion, such as `.text`, `.bytes`, `.raw` or one of the program's own.
+    ///   - options: The options, which win over the call's own.
+    /// - Throws: As `send(_:options:)`.
+    public func send<Output>(
+        _ call: some TypedCall, as reformer: some Reformer<Output>,
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Output {
+        try await perform(call, reading: reformer.responseContent, options: options) {
+            try reformer.reform($0)
+        }
+    }
+
+    /// Makes a typed call, and returns its outcome with everything that is known of it.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - options: The options, which win over the call's own.
+    public func response<Call: TypedCall>(
+        to call: Call, options: CallOptions = CallOptions()
+    ) async -> Response<Call.Success> {
+        await response { note throws(ClientError) in
+            try await self.perform(call, options: options, noting: note) {
+                try call.success(from: $0)
+            }
+        }
+    }
+
+    /// Makes a typed call, converts the response with a reformer, and returns the outcome with everything
+    /// that is known of it.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - reformer: The conversion.
+    ///   - options: The options, which win over the call's own.
+    public func response<Output>(
+        to call: some TypedCall, as reformer: some Reformer<Output>,
+        options: CallOptions = CallOptions()
+    ) async -> Response<Output> {
+        await response { note throws(ClientError) in
+            try await self.perform(
+                call, reading: reformer.responseContent, options: options, noting: note
+            ) { try reformer.reform($0) }
+        }
+    }
+
+    private func response<Output>(
+        _ work: (ResponseNote) async throws(ClientError) -> Output
+    ) async -> Response<Output> {
+        let note = ResponseNote()
+        do throws(ClientError) {
+            return note.response(.success(try await work(note)))
+        } catch {
+            return note.response(.failure(error))
+        }
+    }
+
+    /// All stages of a typed call. Its values are checked, and its request is made, after it was admitted
+    /// and before its launch policy decides.
+    private func perform<Output: Sendable>(
+        _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
+        noting note: ResponseNote? = nil,
+        reform: @escaping @Sendable (UnboxedResponse) throws -> Output
+    ) async throws(ClientError) -> Output {
+        let target = CallTarget(
+            service: call.service, method: call.methodName,
+            options: call.callOptions.merging(options))
+        return try await admitted(target) { admission throws(ClientError) in
+            note?.begin(admission)
+            let request = try Self.request(of: call, reading: content)
+            let response = try await self.launches.run(request, for: admission) {
+                admission throws(ClientError) in
+                let (boxed, base) = try admission.box(request)
+                return try await self.complete(boxed, at: base, for: admission)
+            }
+            note?.setRaw(response.raw)
+            return try Self.value(of: response, reform)
+        }
+    }
+
+    /// Checks a call's values and makes its request.
+    static func request(
+        of call: some TypedCall, reading content: ResponseContent = .json
+    ) throws(ClientError) -> CallRequest {
+        do {
+            try call.validate()
+        } catch let error as ClientError {
+            throw error
+        } catch let error as RPCError {
+            throw ClientError(error)
+        } catch {
+            // Of an error that is not ours nothing is repeated: it may hold a value.
+            throw ClientError(
+                .invalidParameters, "the call refused its values: \(type(of: error))")
+        }
+        return try rpc { () throws(RPCError) in
+            var request = try call.request()
+            if content == .any || call.responseContent == .any { request.responseContent = .any }
+            return request
+        }
+    }
+
+    /// Converts a response.
+    static func value<Value>(
+        of response: UnboxedResponse, _ reform: (UnboxedResponse) throws -> Value
+    ) throws(ClientError) -> Value {
+        do {
+            return try reform(response)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            // Of an error that is not ours nothing is repeated: it may hold what the server sent.
+            let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
+            throw ClientError(
+                .typeMismatch, "the result is of another type: \(reason)",
+                status: response.status)
+        }
+    }
+}

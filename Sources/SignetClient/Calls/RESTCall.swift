@@ -1,0 +1,82 @@
+internal import HTTPTypes
+public import SignetJSON
+public import SignetRPC
+
+/// A REST call as a value, for simple calls that need no type of their own. `.get` and `.post` make one; a
+/// `RESTRequest` says everything else.
+///
+/// ```swift
+/// func order(with system: NetworkSystem) async throws -> String {
+///     struct Order: Codable { var item: String }
+///     let order: Order = try await system.send(.get("/orders/7", on: "shop"))
+///     let copy: Order = try await system.send(.post("/orders", on: "shop", body: order))
+///     let orders = try await system.send(
+///         .get("/orders", on: "shop", query: ["limit": 2]), as: [Order].self)
+///     return orders.isEmpty ? copy.item : orders[0].item
+/// }
+/// ```
+public struct RESTCall: TypedCall {
+    /// The service that responds.
+    public var service: Service
+    /// The options of the call; those that are given with it win.
+    public var callOptions = CallOptions()
+    /// The HTTP method.
+    public let methodName: String
+    private let made: Result<RESTRequest, RPCError>
+
+    /// Creates a call from a request.
+    public init(_ request: RESTRequest, on service: Service) {
+        self.service = service
+        methodName = request.method.rawValue
+        made = .success(request)
+    }
+
+    fileprivate init(
+        _ method: HTTPRequest.Method, _ path: RESTPath, encoding body: some Encodable,
+        on service: Service
+    ) {
+        self.service = service
+        methodName = method.rawValue
+        // An error is the call's own, so that making a call needs no `try`.
+        made = Result { () throws(RPCError) in
+            RESTRequest(method, path, body: try .json(encoding: body))
+        }
+    }
+
+    /// Returns no parameters: the request is complete.
+    public func parameters() throws(RPCError) -> RPCParameters? { nil }
+
+    /// Returns the request.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` if the body can't be encoded.
+    public func request() throws(RPCError) -> CallRequest { .resource(try made.get()) }
+
+    /// Encodes nothing.
+    public func encode(to encoder: any Encoder) throws {}
+}
+
+extension TypedCall where Self == RESTCall {
+    /// Reads a resource.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the service's base URL.
+    ///   - service: The service that responds.
+    ///   - query: The query's parameters.
+    public static func get(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(RESTRequest(.get, path, query: query), on: service)
+    }
+
+    /// Sends a value as JSON with POST.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the service's base URL.
+    ///   - service: The service that responds.
+    ///   - body: The value, which is encoded as JSON.
+    public static func post(
+        _ path: RESTPath, on service: Service, body: some Encodable
+    ) -> RESTCall {
+        RESTCall(.post, path, encoding: body, on: service)
+    }
+}

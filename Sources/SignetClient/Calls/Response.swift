@@ -1,0 +1,77 @@
+public import SignetRPC
+internal import Synchronization
+
+/// The outcome of a call with all that is known of it, be it a success or a failure.
+///
+/// ```swift
+/// func report(with system: NetworkSystem) async {
+///     let response = await system.response(to: .get("/orders/7", on: "shop"))
+///     print(response.call?.id as Any, response.url ?? "", response.status ?? 0)
+///     switch response.result {
+///     case .success: print(response.text ?? "")
+///     case .failure(let error): print(error.code)
+///     }
+/// }
+/// ```
+public struct Response<Success: Sendable>: Sendable, CustomReflectable {
+    /// The value, or why there isn't one.
+    public let result: Result<Success, ClientError>
+    /// The call's identity: number, service, method and tags; nil if the call was refused before it got one.
+    public let call: CallIdentity?
+    /// The request's URL without its query; nil if the call didn't get that far.
+    public let url: String?
+    /// The response as it was received; nil if none was read to its end.
+    public let raw: RawResponse?
+
+    /// The HTTP status; nil if no response arrived.
+    public var status: Int? {
+        if let raw { return raw.status }
+        guard case .failure(let error) = result else { return nil }
+        return error.status
+    }
+
+    /// The body as text; nil if there is no response, or if the body isn't valid UTF-8.
+    public var text: String? { raw?.text }
+
+    /// Returns the value.
+    ///
+    /// - Throws: The call's error.
+    public func get() throws(ClientError) -> Success { try result.get() }
+
+    /// Call, URL, status and the error's code; neither the value nor the body.
+    public var customMirror: Mirror {
+        var code: String?
+        if case .failure(let error) = result { code = error.code.name }
+        return Mirror(
+            self,
+            children: [
+                "call": call as Any, "url": url as Any, "status": status as Any,
+                "error": code as Any,
+            ])
+    }
+}
+
+/// Notes what becomes known of a call while it runs.
+final class ResponseNote: Sendable {
+    private struct State {
+        var call: CallIdentity?
+        var log: CallLog?
+        var raw: RawResponse?
+    }
+
+    private let state = Mutex(State())
+
+    func begin(_ admission: Admission) {
+        state.withLock { ($0.call, $0.log) = (admission.identity, admission.log) }
+    }
+
+    func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
+
+    /// The whole of it, after the call has ended.
+    func response<Success>(_ result: Result<Success, ClientError>) -> Response<Success> {
+        let state = state.withLock { $0 }
+        return Response(
+            result: result, call: state.call, url: state.log?.url,
+            raw: state.raw ?? state.log?.raw)
+    }
+}

@@ -1,0 +1,111 @@
+internal import SignetJSON
+
+extension RPCParameters {
+    /// Encodes values as parameters by name, in their order. A value that is nil is left out.
+    ///
+    /// ```swift
+    /// let limit: Int? = nil
+    /// let parameters = try RPCParameters.named(["item": "tea", "limit": limit])  // {"item":"tea"}
+    /// ```
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded, or if a name is
+    ///   there twice.
+    public static func named(
+        _ members: KeyValuePairs<String, any Encodable>
+    ) throws(RPCError) -> RPCParameters {
+        var object: JSONObject = [:]
+        for (name, value) in members {
+            guard object[name] == nil else {
+                throw .invalidParameters("found two parameters of one name")
+            }
+            let json = try encoded(value)
+            // An explicit JSON null stays.
+            if json.isNull, !(value is JSONValue) { continue }
+            object[name] = json
+        }
+        return .object(object)
+    }
+
+    /// Encodes values as parameters by position. A value that is nil becomes null.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded.
+    public static func positional(_ values: [any Encodable]) throws(RPCError) -> RPCParameters {
+        var array: [JSONValue] = []
+        for value in values { array.append(try encoded(value)) }
+        return .array(array)
+    }
+
+    /// Returns the parameters of a call that a value describes: its `Encodable` form, or of a case
+    /// of an enum its associated values; nil if there aren't any.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` for a value that becomes neither an array nor
+    ///   an object, for a case of which some associated values have labels and some don't, and for
+    ///   one of several values without labels that is nil.
+    package static func ofCall(_ call: some Encodable) throws(RPCError) -> RPCParameters? {
+        let json = try encoded(call)
+        let parameters: RPCParameters
+        // Only what looks like a case is reflected.
+        if json.isRawValue || json.onlyObject != nil, let labels = labels(ofCase: call) {
+            guard let values = json.onlyObject else { return nil }
+            parameters = try ofCase(values, labels: labels)
+        } else {
+            parameters = try RPCParameters(json)
+        }
+        return parameters.isEmpty ? nil : parameters
+    }
+
+    /// Returns the labels of a case's associated values, nil for a value without one; nil if the
+    /// call isn't an enum.
+    private static func labels(ofCase call: some Encodable) -> [String?]? {
+        let mirror = Mirror(reflecting: call)
+        guard mirror.displayStyle == .enum else { return nil }
+        guard let values = mirror.children.first?.value else { return [] }
+        // A single value without a label is not in a tuple; in a tuple it is called `.0`.
+        let tuple = Mirror(reflecting: values)
+        guard tuple.displayStyle == .tuple else { return [nil] }
+        return tuple.children.map { child in
+            child.label.flatMap { $0.utf8.first == UInt8(ascii: ".") ? nil : $0 }
+        }
+    }
+
+    /// Returns the parameters of a case: values with labels by name, values without by position. One
+    /// array or object without a label is the parameters itself.
+    private static func ofCase(
+        _ values: JSONObject, labels: [String?]
+    ) throws(RPCError) -> RPCParameters {
+        guard labels.contains(nil) else { return .object(values) }
+        guard labels.allSatisfy({ $0 == nil }) else {
+            throw .invalidParameters(
+                "found associated values with and without labels, expected all of them with labels, "
+                    + "or none")
+        }
+        if labels.count == 1 {
+            guard let value = values.first?.value else { return .array([]) }
+            return (try? RPCParameters(value)) ?? .array([value])
+        }
+        // A nil isn't encoded, so the values after it would move.
+        guard values.count == labels.count else {
+            throw .invalidParameters(
+                "found an associated value without a label that is nil, expected a label")
+        }
+        return .array(values.map(\.value))
+    }
+
+    private static func encoded(_ value: some Encodable) throws(RPCError) -> JSONValue {
+        do {
+            return try StrictJSONEncoder().encodeValue(value)
+        } catch {
+            throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var isRawValue: Bool { string != nil || number != nil }
+
+    /// The value of the only member, if that is an object.
+    fileprivate var onlyObject: JSONObject? {
+        guard let object, object.count == 1 else { return nil }
+        return object[0].value.object
+    }
+}
