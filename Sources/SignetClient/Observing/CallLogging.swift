@@ -23,7 +23,7 @@ extension NetworkSystem {
             ]) { $1 })
     }
 
-    /// The call's last line. The caller gets the error itself, so that a failure is no warning.
+    /// The call's last line. The caller gets the error, so a failure isn't a warning.
     func logEnd(_ record: CallRecord) {
         let level: Logger.Level =
             switch record.outcome {

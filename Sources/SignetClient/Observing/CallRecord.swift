@@ -14,7 +14,7 @@ public import SignetTransport
 /// }
 /// ```
 public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
-    /// What was asked.
+    /// The request as the caller asked for it.
     public struct Request: Sendable, Hashable {
         /// The HTTP method; nil if the call failed before its request was built.
         public internal(set) var method: HTTPRequest.Method?
@@ -26,7 +26,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var scenario: Scenario?
     }
 
-    /// What the system did.
+    /// The work of the system.
     public struct Work: Sendable, Hashable {
         /// The mode that the system ran in.
         public internal(set) var mode: RunMode
@@ -43,9 +43,9 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public var isSimulated: Bool { attempts.contains { $0.hops.contains { $0.isSimulated } } }
     }
 
-    /// What came back.
+    /// The response.
     public struct Response: Sendable, Hashable {
-        /// Who made a response.
+        /// The origin of a response.
         public enum Source: String, Sendable, Hashable {
             /// The server; interceptors may have changed the response.
             case server
@@ -59,7 +59,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
         /// The size of the decoded body in bytes; nil for a download, or if the body wasn't read to its end.
         public internal(set) var bodySize: Int?
-        /// Who made the response.
+        /// The origin of the response.
         public internal(set) var source: Source
     }
 
@@ -111,9 +111,9 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
 
     /// Which call it was.
     public var identity: CallIdentity { storage.contents.identity }
-    /// What was asked.
+    /// The request as the caller asked for it.
     public var request: Request { storage.contents.request }
-    /// What the system did.
+    /// The work of the system.
     public var work: Work { storage.contents.work }
     /// The last response; nil if there was none.
     public var response: Response? { storage.contents.response }
