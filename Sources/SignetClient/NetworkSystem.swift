@@ -176,10 +176,10 @@ public final class NetworkSystem: Sendable {
         _ endpoint: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
         let parameters = try Self.parameters(of: endpoint)
-        return try await call(
+        let reply = try await call(
             RPCCall(Call.method, parameters: parameters), on: Call.service,
-            options: endpoint.callOptions.merging(options)
-        ) { response throws(ClientError) in try Self.success(of: response, Call.success) }
+            options: endpoint.callOptions.merging(options))
+        return try Self.success(of: reply, Call.success)
     }
 
     /// Calls a REST service with a typed representation and a typed result.
@@ -195,10 +195,10 @@ public final class NetworkSystem: Sendable {
         let (path, rest) = try Self.rpc { () throws(RPCError) in
             try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
         }
-        return try await call(
+        let reply = try await call(
             RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest), on: Call.service,
-            path: path.isEmpty ? nil : path, options: endpoint.callOptions.merging(options)
-        ) { response throws(ClientError) in try Self.success(of: response, Call.success) }
+            path: path.isEmpty ? nil : path, options: endpoint.callOptions.merging(options))
+        return try Self.success(of: reply, Call.success)
     }
 
     /// Makes one call, or sends one notification, with JSON in and JSON out.
@@ -220,22 +220,13 @@ public final class NetworkSystem: Sendable {
         _ call: RPCCall, on service: Service, path: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
-        try await self.call(call, on: service, path: path, options: options) { $0 }
-    }
-
-    /// Makes one call, and converts its response as a part of the call: if that fails, the call fails.
-    private func call<Output: Sendable>(
-        _ call: RPCCall, on service: Service, path: String? = nil, options: CallOptions,
-        converting convert: @escaping @Sendable (UnboxedResponse) throws(ClientError) -> Output
-    ) async throws(ClientError) -> Output {
         try await admitted(
             CallTarget(service: service, method: call.method.name, options: options)
         ) { admission throws(ClientError) in
-            try convert(
-                await self.launches.run(.procedure(call, path: path), for: admission) {
-                    admission throws(ClientError) in
-                    try await self.complete(call, path: path, for: admission)
-                })
+            try await self.launches.run(.procedure(call, path: path), for: admission) {
+                admission throws(ClientError) in
+                try await self.complete(call, path: path, for: admission)
+            }
         }
     }
 

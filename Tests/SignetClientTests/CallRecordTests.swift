@@ -150,20 +150,6 @@ import Testing
         for await event in events { Issue.record("\(event)") }
     }
 
-    @Test func aResultOfAnotherTypeIsAFailureOfTheCall() async throws {
-        struct Count: RESTEndpoint {
-            static let service: Service = "a"
-            static let verb = HTTPRequest.Method.get
-            static let path: PathTemplate = "/count"
-            typealias Success = Int
-        }
-        let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: #""x""#)]))
-        let error = await #expect(throws: ClientError.self) { try await system.send(Count()) }
-        #expect(error?.code == .typeMismatch && error?.call?.service == "a")
-        #expect(error?.record?.outcome == .failed(.typeMismatch) && error?.url != nil)
-        await system.shutdown()
-    }
-
     @Test(arguments: [false, true]) func nothingKeepsACallThatHasEnded(_ isCancelled: Bool)
         async throws
     {

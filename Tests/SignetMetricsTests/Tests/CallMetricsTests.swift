@@ -1,7 +1,6 @@
 import MetricsTestKit
 import SignetClient
 import SignetMetrics
-import SignetRPC
 import SignetTesting
 import SignetTransport
 import Testing

@@ -2,7 +2,6 @@ import HTTPTypes
 import InMemoryTracing
 import SignetClient
 import SignetMetrics
-import SignetRPC
 import SignetTesting
 import SignetTransport
 import Testing

@@ -3,7 +3,6 @@ import InMemoryTracing
 import MetricsTestKit
 import SignetClient
 import SignetMetrics
-import SignetRPC
 import SignetTesting
 import SignetTransport
 import TestSupport

@@ -2,7 +2,6 @@ import InMemoryTracing
 import MetricsTestKit
 import SignetClient
 import SignetMetrics
-import SignetRPC
 import SignetTesting
 import SignetTransport
 import Synchronization
