@@ -122,6 +122,23 @@ import Testing
         #expect(Self.isLegal(names))
     }
 
+    @Test func anAttemptWithANewCredentialIsAnAttempt() async throws {
+        struct Tokens: CredentialSource {
+            let scope = "user"
+            func credential(
+                replacing old: Credential?, for call: CallIdentity
+            ) async throws -> Credential { .bearer(old == nil ? "old" : "new") }
+        }
+        let engine = RecordingEngine(answers: [.init(status: 401, body: ""), Self.ok])
+        let names = try await Self.names(engine) { system, trace in
+            _ = await Self.get(system, trace) { $0.credentials = Tokens() }
+            let stages = trace.record?.work.stages.map(\.name) ?? []
+            #expect(stages.count { $0 == .credentials } >= 2 && trace.attempts.count == 2)
+        }
+        #expect(names == ["started", "attempt", "reading", "attempt", "reading", "success"])
+        #expect(Self.isLegal(names))
+    }
+
     @Test(.features("000-21")) func anInterceptorsOwnResponseHasNoAttempt() async throws {
         let around = try await Self.names(RecordingEngine()) { system, trace in
             _ = await Self.get(system, trace) { options in

@@ -21,8 +21,8 @@ public enum CallEvent: Sendable {
     case started(CallIdentity)
     /// The call waits for the work of another one (`LaunchPolicy.join`).
     case joined(CallIdentity, to: CallIdentity.ID)
-    /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or for the rest
-    /// of a download, keeps its number.
+    /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or because a
+    /// download has to begin again, keeps its number.
     case attempt(CallIdentity, number: Int)
     /// The attempt is led to another URL.
     case redirected(CallIdentity, CallRecord.Redirect)

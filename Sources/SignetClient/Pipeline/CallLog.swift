@@ -188,6 +188,7 @@ final class CallLog: Sendable {
         }
         if joined.id != identity.id { work.joinedCall = joined.id }
         work.stages += joined.log.stages(until: end, from: start)
+        work.stages.sort { $0.start < $1.start }
         let offset = joined.log.start - start
         work.attempts = joined.log.attempts.map { attempt in
             var attempt = attempt
