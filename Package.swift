@@ -43,6 +43,7 @@ let package = Package(
     products: [
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
+        .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
         .library(name: "SignetVault", targets: ["SignetVault"]),
@@ -62,6 +63,9 @@ let package = Package(
             name: "Configuration",
             description: "SignetConfiguration: the vault's public view for swift-configuration."),
         .trait(
+            name: "Metrics",
+            description: "SignetMetrics: metrics and spans of calls, and their trace context."),
+        .trait(
             name: "Redis",
             description: "SignetRedis: nonces that servers share in a Redis, through hiredis."),
     ],
@@ -76,6 +80,9 @@ let package = Package(
         // Fetched and built only with the trait Configuration.
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        // Fetched and built only with the trait Metrics.
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         .systemLibrary(
@@ -154,6 +161,18 @@ let package = Package(
                 "SignetBase", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
                 "SignetRPC", "SignetServiceDescription", "SignetSigning", "SignetSystem",
                 "SignetTransport", "SignetVault", httpTypes, logging,
+            ]),
+        // Empty without the trait Metrics; its tests are a package of their own, which sets it.
+        module(
+            "SignetMetrics",
+            [
+                "SignetBase", "SignetClient", "SignetRPC", "SignetTransport", httpTypes,
+                .product(
+                    name: "Metrics", package: "swift-metrics",
+                    condition: .when(traits: ["Metrics"])),
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Metrics"])),
             ]),
         // For the tests of programs that use Signet.
         module(

@@ -9,7 +9,10 @@ import Testing
     private static func name(_ event: CallEvent) -> String {
         switch event {
         case .started: "started"
+        case .joined: "joined"
         case .attempt(_, let number): "attempt \(number)"
+        case .redirected: "redirected"
+        case .readingResponse(_, let status): "reading \(status)"
         case .retrying(_, let reason, _): "retrying after \(reason)"
         case .finished(let record): "finished \(record.failure?.name ?? "well")"
         }
@@ -40,8 +43,8 @@ import Testing
         }
         #expect(
             names == [
-                "started", "attempt 1", "retrying after connect", "attempt 2",
-                "retrying after 503", "attempt 3", "finished well",
+                "started", "attempt 1", "retrying after connect", "attempt 2", "reading 503",
+                "retrying after 503", "attempt 3", "reading 200", "finished well",
             ])
         #expect(!text.contains("ZZZZZZ"))
     }

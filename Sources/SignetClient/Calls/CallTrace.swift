@@ -1,59 +1,45 @@
-public import HTTPTypes
-public import SignetTransport
 internal import Synchronization
 
-/// A record of one call: every attempt, every redirect, and how long each part took.
+/// A handle on a call that the caller gives to it: the call's events while it runs, its attempts so far, and
+/// its record when it has ended, even if it failed.
 ///
-/// A program gives a trace to a call, and the call fills it while it runs, even if the call fails. A trace
-/// contains no field, body, query or user info.
+/// ```swift
+/// func listOrders(with system: NetworkSystem) async throws {
+///     let trace = CallTrace()
+///     let response = try await system.call(
+///         RPCCall("orders.list"), on: "orders", options: CallOptions(trace: trace))
+///     print(response.status, trace.record?.duration as Any)
+/// }
+/// ```
+///
+/// Several calls may share a trace, such as those of `pages`; it keeps the records of all of them.
 public final class CallTrace: Sendable {
-    /// One request and its outcome.
-    public struct Hop: Sendable, Hashable {
-        /// The method.
-        public var method: HTTPRequest.Method
-        /// Scheme, host, port and path.
-        public var url: String
-        /// Whether the request was signed.
-        public var isSigned: Bool
-        /// The reply's status; nil where none came.
-        public var status: Int?
-        /// The version that the server spoke; nil where no reply came.
-        public var httpVersion: EngineResponse.HTTPVersion?
-        /// How long the parts took; of a hop without a reply only the whole.
-        public var timings = Timings()
-        /// The code of the error that ended the hop.
-        public var failure: String?
-    }
-
-    /// One attempt: the first request and those that redirects led to.
-    public struct Attempt: Sendable, Hashable {
-        /// In their order; the last one's reply is the attempt's.
-        public var hops: [Hop] = []
-        /// The redirects between them.
-        public var redirects: [Redirect] = []
-    }
-
-    private let kept = Mutex<[Attempt]>([])
+    private let logs = Mutex<[CallLog]>([])
+    private let hub = EventHub()
 
     /// Makes an empty trace.
     public init() {}
 
-    /// The attempts so far.
-    public var attempts: [Attempt] { kept.withLock { $0 } }
+    /// The attempts so far, of all calls of the trace.
+    public var attempts: [CallRecord.Attempt] { logs.withLock { $0 }.flatMap(\.attempts) }
 
-    func begin() { kept.withLock { $0.append(Attempt()) } }
+    /// The records of the calls that have ended, in the order in which the calls began.
+    public var records: [CallRecord] { logs.withLock { $0 }.compactMap(\.record) }
 
-    func add(_ hop: Hop) {
-        kept.withLock { attempts in
-            if attempts.isEmpty { attempts.append(Attempt()) }
-            attempts[attempts.count - 1].hops.append(hop)
-        }
+    /// The record of the call that began last and has ended; nil if none has.
+    public var record: CallRecord? { records.last }
+
+    /// The events of the trace's calls from now on. The sequence ends when one of the calls has finished, so
+    /// get it before the call is made. A listener that falls behind loses the oldest events, as one of
+    /// ``NetworkSystem/events`` does.
+    public var events: CallEvents { hub.events() }
+
+    func add(_ log: CallLog) { logs.withLock { $0.append(log) } }
+
+    func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
+        hub.send(event(), of: call)
     }
 
-    func add(_ redirect: Redirect) {
-        kept.withLock { attempts in
-            if attempts.isEmpty { attempts.append(Attempt()) }
-            attempts[attempts.count - 1].redirects.append(redirect)
-        }
-    }
+    /// Ends the events of the listeners so far.
+    func endEvents() { hub.endEvents() }
 }

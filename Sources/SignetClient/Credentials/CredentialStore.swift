@@ -35,7 +35,7 @@ final class CredentialStore: Sendable {
         let key = CredentialKey(service: call.service, scope: source.scope)
         guard !Self.asking.contains(key) else { return nil }
         if let usable = usable(for: key, after: rejected) { return usable }
-        return try await work.value(for: key) { () throws(ClientError) in
+        return try await work.value(for: key) { _ throws(ClientError) in
             // Another call may have got a new one since.
             if let usable = self.usable(for: key, after: rejected) { return usable }
             let old = self.kept.withLock { $0[key] }

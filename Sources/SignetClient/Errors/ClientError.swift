@@ -89,12 +89,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     public let replyBody: [UInt8]
     /// The details of a pin policy's refusal, if a policy refused the host.
     public let pinRefusal: PinRefusal?
-    /// The call that failed; nil for an error of the system itself.
+    /// The call that failed, with its service and method; nil for an error of the system itself.
     public private(set) var call: CallIdentity?
+    /// The record of the call that failed; nil if the call wasn't admitted.
+    public private(set) var record: CallRecord?
     /// The call's URL without its query, if the call got that far.
-    public private(set) var url: String?
+    public var url: String? { record?.url }
     /// The number of the call's attempts; 0 if it failed before the first one.
-    public private(set) var attempts = 0
+    public var attempts: Int { record?.attempts.count ?? 0 }
 
     package init(
         _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
@@ -119,12 +121,13 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// Code and message.
     public var description: String { "\(code.name): \(message)" }
 
-    /// Code, message, status, URL and attempts; not the response's body.
+    /// Code, message, status, service, method, URL and attempts; not the response's body.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
-                "code": code.name, "message": message, "status": status as Any, "url": url as Any,
+                "code": code.name, "message": message, "status": status as Any,
+                "service": call?.service as Any, "method": call?.method as Any, "url": url as Any,
                 "attempts": attempts,
             ])
     }
@@ -137,10 +140,10 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// Returns the error with the call that it belongs to, unless it belongs to one already.
-    func of(_ call: CallIdentity, url: String?, attempts: Int) -> ClientError {
+    func of(_ call: CallIdentity, record: CallRecord?) -> ClientError {
         guard self.call == nil else { return self }
         var error = self
-        (error.call, error.url, error.attempts) = (call, url, attempts)
+        (error.call, error.record) = (call, record)
         return error
     }
 

@@ -1,5 +1,13 @@
-/// Something that happened to a call. For each call there is one `started`, then its attempts and
-/// retries, and one `finished`.
+/// Something that happened to a call.
+///
+/// The events of one call come in this order:
+///
+/// 1. `started`, once.
+/// 2. `joined`, once, if the call shares the work of an equal one. It then gets the events of the shared work
+///    from now on, so that its first attempt may be a later one than number 1.
+/// 3. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt; `retrying` before
+///    an attempt that follows after a pause. A call that an interceptor responds to has no attempt.
+/// 4. `finished`, once, at any time after `started`. No event of the call follows.
 ///
 /// ```swift
 /// func printCalls(of system: NetworkSystem) async {
@@ -11,35 +19,28 @@
 public enum CallEvent: Sendable {
     /// The call was admitted.
     case started(CallIdentity)
-    /// An attempt begins; the number counts from 1.
+    /// The call waits for the work of another one (`LaunchPolicy.join`).
+    case joined(CallIdentity, to: CallIdentity.ID)
+    /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or because a
+    /// download has to begin again, keeps its number.
     case attempt(CallIdentity, number: Int)
+    /// The attempt is led to another URL.
+    case redirected(CallIdentity, CallRecord.Redirect)
+    /// The header of a response has arrived, and its body is read.
+    case readingResponse(CallIdentity, status: Int)
     /// Another attempt follows after a pause; the reason is the code of the failure or the status.
     case retrying(CallIdentity, reason: String, pause: Duration)
-    /// The call ended.
+    /// The call ended; `record.outcome` says whether it succeeded, failed or was cancelled.
     case finished(CallRecord)
 
     /// The call.
     public var identity: CallIdentity {
         switch self {
-        case .started(let identity), .attempt(let identity, _), .retrying(let identity, _, _):
+        case .started(let identity), .joined(let identity, _), .attempt(let identity, _),
+            .redirected(let identity, _), .readingResponse(let identity, _),
+            .retrying(let identity, _, _):
             identity
         case .finished(let record): record.identity
         }
     }
-}
-
-/// The record of one call, from its admission to its end. It contains no field, body, query or user info.
-public struct CallRecord: Sendable, Hashable {
-    /// Which call it was.
-    public let identity: CallIdentity
-    /// The URL without its query; nil if the call failed before it was built.
-    public let url: String?
-    /// The attempts with their requests, redirects and timings.
-    public let attempts: [CallTrace.Attempt]
-    /// The time from the admission to the end.
-    public let duration: Duration
-    /// The status of the last response; nil if there was none.
-    public let status: Int?
-    /// The code of the call's error; nil for a success.
-    public let failure: ClientError.Code?
 }

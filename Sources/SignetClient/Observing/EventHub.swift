@@ -2,10 +2,26 @@ internal import Synchronization
 
 /// Hands events to everybody who listens.
 final class EventHub: Sendable {
+    private struct Listener {
+        let stream: AsyncStream<CallEvent>.Continuation
+        let lost: LostCount
+
+        func take(_ event: CallEvent) {
+            if case .dropped = stream.yield(event) { lost.increment() }
+        }
+    }
+
     private struct State {
-        var listeners: [Int: AsyncStream<CallEvent>.Continuation] = [:]
+        /// The listeners to all calls, and those to one call, by their numbers.
+        var listeners: [Int: Listener] = [:]
+        var listenersToCalls: [CallIdentity.ID: [Int: Listener]] = [:]
         var lastNumber = 0
         var isFinished = false
+
+        func listeners(to call: CallIdentity.ID) -> [Listener] {
+            guard !listenersToCalls.isEmpty else { return Array(listeners.values) }
+            return Array(listeners.values) + (listenersToCalls[call].map { Array($0.values) } ?? [])
+        }
     }
 
     private let state = Mutex(State())
@@ -14,46 +30,103 @@ final class EventHub: Sendable {
     private static let limit = 10_000
 
     /// Returns a new listener's events, from now on.
-    func events() -> AsyncStream<CallEvent> {
-        let (stream, listener) = AsyncStream.makeStream(
+    ///
+    /// - Parameter call: The call that the listener wants; nil for all.
+    func events(of call: CallIdentity.ID? = nil) -> CallEvents {
+        let (stream, continuation) = AsyncStream.makeStream(
             of: CallEvent.self, bufferingPolicy: .bufferingNewest(Self.limit))
+        let listener = Listener(stream: continuation, lost: LostCount())
+        let events = CallEvents(stream, lost: listener.lost)
         let number = state.withLock { state -> Int? in
             guard !state.isFinished else { return nil }
             state.lastNumber += 1
-            state.listeners[state.lastNumber] = listener
+            if let call {
+                state.listenersToCalls[call, default: [:]][state.lastNumber] = listener
+            } else {
+                state.listeners[state.lastNumber] = listener
+            }
             return state.lastNumber
         }
         guard let number else {
-            listener.finish()
-            return stream
+            continuation.finish()
+            return events
         }
-        listener.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.listeners[number] = nil }
+        continuation.onTermination = { [weak self] _ in self?.remove(number, from: call) }
+        return events
+    }
+
+    private func remove(_ number: Int, from call: CallIdentity.ID?) {
+        state.withLock { state in
+            guard let call else {
+                state.listeners[number] = nil
+                return
+            }
+            state.listenersToCalls[call]?[number] = nil
+            if state.listenersToCalls[call]?.isEmpty == true { state.listenersToCalls[call] = nil }
         }
-        return stream
     }
 
     /// Hands an event on. It is made only if somebody listens.
-    func send(_ event: @autoclosure () -> CallEvent) {
-        let listeners = state.withLock { Array($0.listeners.values) }
+    func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
+        let listeners = state.withLock { $0.listeners(to: call) }
         guard !listeners.isEmpty else { return }
         let event = event()
-        for listener in listeners { listener.yield(event) }
+        for listener in listeners { listener.take(event) }
     }
 
-    /// Ends all listeners' events.
-    func finish() {
+    /// Ends the events of those who listen to one call.
+    func endEvents(of call: CallIdentity.ID) {
+        let listeners = state.withLock { $0.listenersToCalls.removeValue(forKey: call) }
+        for listener in (listeners ?? [:]).values { listener.stream.finish() }
+    }
+
+    /// Ends the events of those who listen now.
+    func endEvents() {
         let listeners = state.withLock { state in
-            state.isFinished = true
-            defer { state.listeners = [:] }
+            defer { (state.listeners, state.listenersToCalls) = ([:], [:]) }
             return Array(state.listeners.values)
+                + state.listenersToCalls.values.flatMap { Array($0.values) }
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.stream.finish() }
+    }
+
+    /// Ends all listeners' events, also of those to come.
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        endEvents()
     }
 }
 
 extension NetworkSystem {
-    /// The events of all calls from now on, until the system is shut down. Each use of the property is a
-    /// listener of its own; one that falls behind by 10,000 events loses the oldest.
-    public var events: AsyncStream<CallEvent> { hub.events() }
+    /// The events of all calls from now on, until the system is shut down.
+    ///
+    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets its
+    /// `finished`; the sequence ends after the last one. A listener that falls behind by 10,000 events
+    /// loses the oldest (``CallEvents/lostCount``).
+    public var events: CallEvents { hub.events() }
+
+    /// The events of one running call from now on, to its `finished`. There are none if the call isn't
+    /// running.
+    ///
+    /// ```swift
+    /// func follow(_ tag: String, in system: NetworkSystem) async {
+    ///     let call = system.runningCalls.first { $0.tags.contains(tag) }
+    ///     guard let call else { return }
+    ///     for await event in system.events(of: call.id) { print(event) }
+    /// }
+    /// ```
+    ///
+    /// To see a call's events from the beginning, give it a ``CallTrace``.
+    public func events(of call: CallIdentity.ID) -> CallEvents {
+        calls.call(call)?.events() ?? EventHub.ended.events()
+    }
+}
+
+extension EventHub {
+    /// A hub without events.
+    static let ended: EventHub = {
+        let hub = EventHub()
+        hub.finish()
+        return hub
+    }()
 }

@@ -55,7 +55,7 @@ public struct CallOptions: Sendable {
     public var attemptInterceptors: [any AttemptInterceptor] = []
     /// Names to find and cancel calls by. All levels' tags together.
     public var tags: Set<String> = []
-    /// Where attempts, redirects and timings are written down.
+    /// A handle on the call: its events, its attempts, its record.
     public var trace: CallTrace?
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {

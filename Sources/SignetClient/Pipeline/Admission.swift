@@ -1,4 +1,3 @@
-internal import Logging
 internal import SignetPinning
 internal import SignetTransport
 
@@ -53,11 +52,18 @@ struct Admission: Sendable {
     let options: CallOptions
     var rules: CallRules
     let call: RunningCall
-    let log: CallLog
+    /// The calls that share the work; nil for the work of one call.
+    var joint: JointCalls?
+    var log: CallLog
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
     let decodes: Bool
+
+    /// Hands an event on to those who listen to the call, or to each call that shares the work.
+    func send(_ event: (CallIdentity) -> CallEvent) {
+        if let joint { joint.send(event) } else { call.send(event(identity)) }
+    }
 
     /// Whose credentials the call carries; nil for none.
     var credentialKey: CredentialKey? {
@@ -72,6 +78,38 @@ extension NetworkSystem {
         _ target: CallTarget,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
+        let id = calls.nextID()
+        let admission: Admission
+        do throws(ClientError) {
+            admission = try self.admission(of: target, as: id)
+        } catch {
+            throw error.of(
+                CallIdentity(
+                    id: id, service: target.service, method: target.method,
+                    tags: target.options.tags),
+                record: nil)
+        }
+        do throws(ClientError) {
+            return try await calls.run(
+                admission.call, deadline: admission.options.deadline,
+                began: {
+                    admission.call.send(.started(admission.identity))
+                    logStart(of: admission.identity)
+                },
+                ended: { self.finish(admission, with: $0) }
+            ) { () throws(ClientError) in
+                admission.log.enter(.building)
+                return try await work(admission)
+            }
+        } catch {
+            throw error.of(admission.identity, record: admission.log.record)
+        }
+    }
+
+    private func admission(
+        of target: CallTarget, as id: CallIdentity.ID
+    ) throws(ClientError) -> Admission {
+        let start = ContinuousClock.now
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? box.snapshot
         var service =
@@ -86,49 +124,29 @@ extension NetworkSystem {
         } else if let base = options.baseURL(in: snapshot.mode) {
             service.url = try RequestURL(base)
         }
-        let merged = options
         let rules = CallRules(
-            merged, isBoxed: target.isBoxed, of: service.configuration,
+            options, isBoxed: target.isBoxed, of: service.configuration,
             maximumResponseSize: self.options.maximumResponseSize)
         let identity = CallIdentity(
-            id: calls.nextID(), service: target.service, method: target.method, tags: merged.tags)
-        let log = CallLog(merged.trace)
+            id: id, service: target.service, method: target.method, tags: options.tags)
+        let log = CallLog(
+            identity, since: start, mode: snapshot.mode.mode,
+            limits: CallRecord.Limits(rules, deadline: options.deadline),
+            scenario: options.scenario)
         let call = RunningCall(
-            identity, isInternal: target.host?.isReport == true, owner: merged.weakOwner, log: log)
-        let admission = Admission(
+            identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
+            hub: hub, trace: options.trace)
+        return Admission(
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
-            identity: identity, options: merged, rules: rules, call: call, log: log,
+            identity: identity, options: options, rules: rules, call: call, log: log,
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
-        let start = ContinuousClock.now
-        do throws(ClientError) {
-            return try await calls.run(
-                call, deadline: merged.deadline,
-                began: { call.send(.started(identity), to: hub) },
-                ended: { self.finish(admission, since: start, with: $0) }
-            ) { () throws(ClientError) in try await work(admission) }
-        } catch {
-            throw error.of(identity, url: log.url, attempts: log.attempts.count)
-        }
     }
 
-    /// The last stage: the call's record, and one line of the log.
-    private func finish(
-        _ admission: Admission, since start: ContinuousClock.Instant, with error: ClientError?
-    ) {
-        let (identity, log) = (admission.identity, admission.log)
-        let duration = ContinuousClock.now - start
-        admission.call.finish(
-            CallRecord(
-                identity: identity, url: log.url, attempts: log.attempts, duration: duration,
-                status: log.status, failure: error?.code), to: hub)
-        logger.debug(
-            "call",
-            metadata: [
-                "call": "\(identity.id)", "service": "\(identity.service)",
-                "method": "\(identity.method)", "attempts": "\(admission.log.attempts.count)",
-                "duration": "\(duration)",
-                "outcome": "\(error?.code.name ?? admission.log.status.map(String.init) ?? "none")",
-            ])
+    /// The last stage: the call's record, its last event, and one line of the log.
+    private func finish(_ admission: Admission, with error: ClientError?) {
+        let record = admission.log.finish(error?.code)
+        admission.call.finish(with: record)
+        logEnd(record)
     }
 
     /// Merges the options of all levels.

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import Logging
 internal import SignetBase
 internal import SignetRPC
 internal import SignetTransport
@@ -22,7 +21,9 @@ extension NetworkSystem {
                 case .unfinished: continue
                 case .partial(let error):
                     guard number < admission.rules.attempts else { throw error }
-                    logger.info("continuing a download", metadata: ["after": "\(error.code)"])
+                    logRetry(
+                        of: admission.identity, after: number, reason: error.code.name, pause: .zero
+                    )
                     number += 1
                     continue
                 }
@@ -66,6 +67,8 @@ extension NetworkSystem {
         guard let source = admission.options.credentials, let rejected = attempt.credential else {
             return false
         }
+        let stage = admission.log.begin(.credentials)
+        defer { admission.log.end(stage) }
         let new = try await credentials.credential(
             of: source, replacing: rejected, for: admission.identity)
         return new != nil
@@ -76,22 +79,30 @@ extension NetworkSystem {
         _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader,
         for admission: Admission
     ) async throws(ClientError) -> ResponseReading {
+        let log = admission.log
         if let source = admission.options.credentials {
+            let stage = log.begin(.credentials)
+            defer { log.end(stage) }
             attempt.credential = try await credentials.credential(
                 of: source, for: admission.identity)
         }
-        admission.log.beginAttempt()
-        admission.call.send(.attempt(admission.identity, number: attempt.number), to: hub)
+        let start = ContinuousClock.now
+        log.beginAttempt()
+        let stage = log.begin(.attempt)
+        defer { log.end(stage) }
+        admission.send { .attempt($0, number: attempt.number) }
         let call = call.with(attempt: attempt.number).with(attempt.credential)
         do throws(ClientError) {
-            let response = try await intercepted(
-                call, by: admission.options.attemptInterceptors[...]
-            ) { changed throws(ClientError) in
-                try await self.follow(
-                    self.unmoved(changed, from: call, for: admission), with: reader,
-                    noting: attempt, for: admission)
-            }
+            let response = try await self.response(
+                to: attempt, of: call, with: reader, for: admission)
             attempt.header = response.response
+            let status = response.response.status.code
+            admission.send { .readingResponse($0, status: status) }
+            logResponse(
+                to: admission.identity, attempt: attempt.number, status: status,
+                after: .now - start)
+            let stage = log.begin(.reading)
+            defer { log.end(stage) }
             let reading = try await reader.read(response, answering: attempt.method)
             if case .partial(let error) = reading {
                 attempt.endHop(failure: error.code.name, in: admission.log)
@@ -102,6 +113,21 @@ extension NetworkSystem {
         } catch {
             attempt.endHop(failure: error.code.name, in: admission.log)
             throw error
+        }
+    }
+
+    /// Stages 5a to 5c: sends an attempt through its interceptors.
+    private func response(
+        to attempt: Attempt, of call: OutgoingCall, with reader: any ResponseReader,
+        for admission: Admission
+    ) async throws(ClientError) -> EngineResponse {
+        let interceptors = admission.options.attemptInterceptors
+        let stage = interceptors.isEmpty ? nil : admission.log.begin(.attemptInterceptors)
+        defer { if let stage { admission.log.end(stage) } }
+        return try await intercepted(call, by: interceptors[...]) { changed throws(ClientError) in
+            try await self.follow(
+                self.unmoved(changed, from: call, for: admission), with: reader, noting: attempt,
+                for: admission)
         }
     }
 
@@ -142,15 +168,12 @@ extension NetworkSystem {
         if let end = admission.rules.end, .now + retry.pause >= end { return false }
         let reason =
             failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
-        admission.call.send(
-            .retrying(admission.identity, reason: reason, pause: retry.pause), to: hub)
+        admission.send { .retrying($0, reason: reason, pause: retry.pause) }
+        logRetry(
+            of: admission.identity, after: attempt.number, reason: reason, pause: retry.pause)
+        let stage = admission.log.begin(.pause)
+        defer { admission.log.end(stage) }
         do { try await options.sleep(retry.pause) } catch { return false }
-        logger.info(
-            "retrying",
-            metadata: [
-                "call": "\(admission.identity.id)", "attempt": "\(attempt.number)",
-                "after": "\(reason)",
-            ])
         return true
     }
 }
@@ -206,6 +229,6 @@ final class Attempt: Sendable {
     /// Writes down the request whose response is open, if there is one.
     func endHop(failure: String? = nil, in log: CallLog) {
         let opened = state.withLock { $0.opened.take() }
-        if let opened { log.add(opened.hop(failure: failure)) }
+        if let opened { log.add(opened.hop(failure: failure), since: opened.start) }
     }
 }

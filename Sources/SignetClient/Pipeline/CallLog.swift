@@ -1,45 +1,217 @@
+internal import HTTPTypes
 internal import SignetRPC
 internal import SignetTransport
 internal import Synchronization
 
-/// The log of one call so far, from which its record, its error and its trace are made.
+/// The log of one call so far, from which its record is made. It has no reference to its call.
 final class CallLog: Sendable {
-    private struct State {
-        var url: String?
-        var status: Int?
-        var raw: RawResponse?
+    private struct Entry {
+        let name: CallRecord.Stage.Name
+        let start: ContinuousClock.Instant
+        var end: ContinuousClock.Instant?
     }
 
-    /// The call's own trace, and the one that the caller gave.
-    private let traces: [CallTrace]
+    private struct State {
+        var request = CallRecord.Request()
+        var response: CallRecord.Response?
+        var raw: RawResponse?
+        var entries: [Entry] = []
+        /// The stage that contains no other but nested ones, and ends when the next one begins.
+        var current: Int?
+        var attempts: [CallRecord.Attempt] = []
+        var joined: (id: CallIdentity.ID, log: CallLog)?
+        var record: CallRecord?
+    }
+
+    let identity: CallIdentity
+    private let start: ContinuousClock.Instant
+    private let mode: RunMode
+    private let limits: CallRecord.Limits
+    private let scenario: Scenario?
     private let state = Mutex(State())
 
-    init(_ trace: CallTrace?) {
-        self.traces = [CallTrace()] + (trace.map { [$0] } ?? [])
+    init(
+        _ identity: CallIdentity, since start: ContinuousClock.Instant, mode: RunMode,
+        limits: CallRecord.Limits, scenario: Scenario?
+    ) {
+        self.identity = identity
+        self.start = start
+        self.mode = mode
+        self.limits = limits
+        self.scenario = scenario
+        state.withLock { state in
+            state.entries = [Entry(name: .admission, start: start)]
+            state.current = 0
+        }
     }
 
-    /// The call's URL without its query.
-    var url: String? { state.withLock { $0.url } }
-
-    /// The status of the last response.
-    var status: Int? { state.withLock { $0.status } }
+    /// Creates a log for work that several calls share.
+    convenience init(sharedBy first: CallLog) {
+        self.init(
+            first.identity, since: .now, mode: first.mode, limits: first.limits,
+            scenario: first.scenario)
+        state.withLock { state in
+            state.entries = []
+            state.current = nil
+        }
+    }
 
     /// The response that was read last.
     var raw: RawResponse? { state.withLock { $0.raw } }
 
     /// The attempts so far.
-    var attempts: [CallTrace.Attempt] { traces[0].attempts }
+    var attempts: [CallRecord.Attempt] {
+        let (own, joined) = state.withLock { ($0.attempts, $0.joined?.log) }
+        return joined?.attempts ?? own
+    }
 
-    func setURL(_ url: String) { state.withLock { $0.url = url } }
+    /// The record of a call that has ended; nil before.
+    var record: CallRecord? { state.withLock { $0.record } }
+
+    // MARK: What was asked, and what came back
 
     func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
 
-    func beginAttempt() { for trace in traces { trace.begin() } }
-
-    func add(_ hop: CallTrace.Hop) {
-        if let status = hop.status { state.withLock { $0.status = status } }
-        for trace in traces { trace.add(hop) }
+    func setRequest(_ call: OutgoingCall) {
+        let url = CallRecord.url(of: call.request)
+        state.withLock { state in
+            state.request.method = call.request.method
+            state.request.url = url
+            state.request.bodySize = call.body.length
+        }
     }
 
-    func add(_ redirect: Redirect) { for trace in traces { trace.add(redirect) } }
+    /// - Parameters:
+    ///   - bodySize: The size of the body; nil if it isn't in memory.
+    func setResponse(status: Int, bodySize: Int?) {
+        state.withLock { state in
+            let answered = state.attempts.last?.hops.last { $0.status != nil }
+            state.response = CallRecord.Response(
+                status: status, httpVersion: answered?.httpVersion, bodySize: bodySize,
+                source: answered == nil ? .interceptor : .server)
+        }
+    }
+
+    // MARK: Stages
+
+    /// Begins one of the stages that follow each other, and ends the one before; nil begins none.
+    func enter(_ name: CallRecord.Stage.Name?) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if let current = state.current { state.entries[current].end = now }
+            state.current = nil
+            guard let name else { return }
+            state.current = state.entries.count
+            state.entries.append(Entry(name: name, start: now))
+        }
+    }
+
+    /// Begins a stage within another.
+    ///
+    /// - Returns: What ends it.
+    func begin(_ name: CallRecord.Stage.Name) -> Int {
+        let entry = Entry(name: name, start: .now)
+        return state.withLock { state in
+            state.entries.append(entry)
+            return state.entries.count - 1
+        }
+    }
+
+    /// Ends a stage that `begin` began.
+    func end(_ stage: Int) {
+        let now = ContinuousClock.now
+        state.withLock { $0.entries[stage].end = now }
+    }
+
+    /// Makes the log of shared work a part of this one.
+    func join(_ log: CallLog, of call: CallIdentity.ID) {
+        enter(.joining)
+        state.withLock { $0.joined = (call, log) }
+    }
+
+    // MARK: Attempts
+
+    func beginAttempt() { state.withLock { $0.attempts.append(CallRecord.Attempt()) } }
+
+    func add(_ hop: CallRecord.Hop, since instant: ContinuousClock.Instant) {
+        var hop = hop
+        hop.start = instant - start
+        change { $0.hops.append(hop) }
+    }
+
+    func add(_ redirect: CallRecord.Redirect) { change { $0.redirects.append(redirect) } }
+
+    private func change(_ change: (inout CallRecord.Attempt) -> Void) {
+        state.withLock { state in
+            if state.attempts.isEmpty { state.attempts.append(CallRecord.Attempt()) }
+            change(&state.attempts[state.attempts.count - 1])
+        }
+    }
+
+    // MARK: The record
+
+    /// Makes the record of a call that ends now.
+    func finish(_ code: ClientError.Code?) -> CallRecord {
+        let end = ContinuousClock.now
+        let joined = state.withLock { $0.joined }
+        let record = CallRecord(
+            CallRecord.Contents(
+                identity: identity, request: request(of: joined?.log ?? self),
+                work: work(until: end, joined: joined), response: response(of: joined?.log ?? self),
+                outcome: .init(code), duration: end - start))
+        state.withLock { $0.record = record }
+        return record
+    }
+
+    private func request(of log: CallLog) -> CallRecord.Request {
+        var request = log.state.withLock { $0.request }
+        request.scenario = scenario
+        return request
+    }
+
+    /// The response; of a call that failed while it was read, what the last request says of it.
+    private func response(of log: CallLog) -> CallRecord.Response? {
+        log.state.withLock { state in
+            if let response = state.response { return response }
+            let hops = state.attempts.flatMap(\.hops)
+            return hops.last { $0.status != nil }.flatMap { hop in
+                hop.status.map { status in
+                    CallRecord.Response(
+                        status: status, httpVersion: hop.httpVersion, bodySize: nil, source: .server
+                    )
+                }
+            }
+        }
+    }
+
+    private func work(
+        until end: ContinuousClock.Instant, joined: (id: CallIdentity.ID, log: CallLog)?
+    ) -> CallRecord.Work {
+        var work = CallRecord.Work(mode: mode, limits: limits)
+        work.stages = stages(until: end, from: start)
+        guard let joined else {
+            work.attempts = attempts
+            return work
+        }
+        if joined.id != identity.id { work.joinedCall = joined.id }
+        work.stages += joined.log.stages(until: end, from: start)
+        work.stages.sort { $0.start < $1.start }
+        let offset = joined.log.start - start
+        work.attempts = joined.log.attempts.map { attempt in
+            var attempt = attempt
+            for index in attempt.hops.indices { attempt.hops[index].start += offset }
+            return attempt
+        }
+        return work
+    }
+
+    private func stages(
+        until end: ContinuousClock.Instant, from start: ContinuousClock.Instant
+    ) -> [CallRecord.Stage] {
+        state.withLock { $0.entries }.map { entry in
+            CallRecord.Stage(
+                name: entry.name, start: entry.start - start,
+                duration: (entry.end ?? end) - entry.start)
+        }
+    }
 }

@@ -71,11 +71,15 @@ final class Launches: Sendable {
         let key = LaunchKey(request, for: admission)
         if policy == .join {
             // Each caller has a deadline of its own; the work ends with the last of them.
-            var joint = admission
-            joint.rules.end = nil
-            let admission = joint
-            return try await shared.value(for: key) { () throws(ClientError) in
-                try await work(admission)
+            return try await shared.value(for: key) {
+                $0.add(admission.call)
+            } of: { calls throws(ClientError) in
+                var joint = admission
+                joint.rules.end = nil
+                joint.joint = calls
+                joint.log = calls.log ?? admission.log
+                joint.log.enter(.building)
+                return try await work(joint)
             }
         }
         let earlier = running.withLock { running in

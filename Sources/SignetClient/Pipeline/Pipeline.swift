@@ -18,7 +18,7 @@ internal import Synchronization
 //     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
 //     5d response             ResponseReader                             Pipeline/ResponseReader.swift
 //  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
-//  7  log, error              admitted(_:work:)                          Pipeline/Admission.swift
+//  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
 //
 // Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every stage gets.
 // The request is an OutgoingCall until it is signed, a FrozenRequest while it is signed, and an
@@ -35,7 +35,8 @@ extension NetworkSystem {
         let reader =
             reader ?? MemoryReader(system: self, limit: admission.rules.maximumResponseSize)
         try check(request, for: admission)
-        admission.log.setURL(CallTrace.url(of: request.request))
+        admission.log.setRequest(request)
+        admission.log.enter(admission.options.interceptors.isEmpty ? nil : .interceptors)
         let isSent = SentFlag()
         let response = try await intercepted(request, by: admission.options.interceptors[...]) {
             call throws(ClientError) in
@@ -43,6 +44,9 @@ extension NetworkSystem {
             return try await self.attempts(
                 self.unmoved(call, from: request, for: admission), into: reader, for: admission)
         }
+        admission.log.setResponse(
+            status: response.status, bodySize: reader is MemoryReader ? response.body.count : nil)
+        admission.log.enter(.unboxing)
         // An interceptor responded itself.
         if !isSent.isRaised, !(reader is MemoryReader) {
             let own = EngineResponse(

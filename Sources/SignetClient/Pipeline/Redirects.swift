@@ -27,7 +27,7 @@ extension NetworkSystem {
         while true {
             let request = FrozenRequest(head: try await reader.prepare(chain.request), body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
-            let signed = try await signed(request, by: signer)
+            let signed = try await signed(request, by: signer, for: admission)
             let opened = try await open(
                 signed, isSigned: signer != nil, for: admission, within: timeout,
                 limit: reader.limit)
@@ -67,18 +67,26 @@ extension NetworkSystem {
             throw ClientError(error, status: response.status.code)
         }
         guard let redirect else { return nil }
-        admission.log.add(redirect)
+        let noted = CallRecord.Redirect(redirect)
+        admission.log.add(noted)
+        admission.send { .redirected($0, noted) }
         logger.debug(
-            "redirect", metadata: ["status": "\(redirect.status)", "to": "\(redirect.to)"])
+            "redirect",
+            metadata: [
+                "call": "\(admission.identity.id)", "status": "\(redirect.status)",
+                "to": "\(redirect.to)",
+            ])
         try admission.snapshot.urlRules.check(
             RequestURL("\(redirect.to.origin)\(redirect.to.target)"))
         return redirect
     }
 
     private func signed(
-        _ request: FrozenRequest, by signer: RequestSigner?
+        _ request: FrozenRequest, by signer: RequestSigner?, for admission: Admission
     ) async throws(ClientError) -> FrozenRequest {
         guard let signer else { return request }
+        let stage = admission.log.begin(.signing)
+        defer { admission.log.end(stage) }
         return try await request.signed(by: signer, at: UnixTime.now())
     }
 }

@@ -33,6 +33,9 @@ final class RunningCalls: Sendable {
             .sorted { $0.id.number < $1.id.number }
     }
 
+    /// The running call of a number.
+    func call(_ id: CallIdentity.ID) -> RunningCall? { state.withLock { $0.calls[id] } }
+
     /// Admits a call, runs its work, and returns when the call has ended.
     ///
     /// - Parameters:
@@ -149,17 +152,25 @@ final class RunningCall: Sendable {
     /// Whether the system makes the call for itself, also while it stops.
     let isInternal: Bool
     let log: CallLog
+    private let hub: EventHub
+    private let trace: CallTrace?
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
 
     /// The time that the work of an ended call has to return by itself.
     private static let patience: Duration = .milliseconds(100)
 
-    init(_ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog) {
+    init(
+        _ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog, hub: EventHub,
+        trace: CallTrace?
+    ) {
         self.identity = identity
         self.isInternal = isInternal
         self.ownerReference = owner
         self.log = log
+        self.hub = hub
+        self.trace = trace
+        trace?.add(log)
         if let owner {
             if let owner = owner.object { owner.add(self) } else { end(.cancelledByCaller) }
         }
@@ -171,25 +182,38 @@ final class RunningCall: Sendable {
     var ending: ClientError? { state.withLock { $0.ending } }
 
     /// Hands an event on, unless the call has finished.
-    func send(_ event: @autoclosure () -> CallEvent, to hub: EventHub) {
+    func send(_ event: @autoclosure () -> CallEvent) {
         state.withLock { state in
-            if !state.isOver { hub.send(event()) }
+            guard !state.isOver else { return }
+            hub.send(event(), of: identity.id)
+            trace?.send(event(), of: identity.id)
         }
     }
 
     /// Hands the last event on.
-    func finish(_ record: @autoclosure () -> CallRecord, to hub: EventHub) {
+    func finish(with record: CallRecord) {
         state.withLock { state in
             guard !state.isOver else { return }
             state.isOver = true
-            hub.send(.finished(record()))
+            // They refer to the call.
+            (state.task, state.abandon) = (nil, nil)
+            hub.send(.finished(record), of: identity.id)
+            trace?.send(.finished(record), of: identity.id)
         }
+        hub.endEvents(of: identity.id)
+        trace?.endEvents()
+    }
+
+    /// The events from now on, to the last one.
+    func events() -> CallEvents {
+        state.withLock { $0.isOver ? EventHub.ended.events() : hub.events(of: identity.id) }
     }
 
     fileprivate func begin(
         _ task: Task<Void, Never>, abandon: @escaping @Sendable (ClientError) -> Void
     ) {
-        let ending = state.withLock { state in
+        let ending = state.withLock { state -> ClientError? in
+            guard !state.isOver else { return nil }
             state.task = task
             state.abandon = abandon
             return state.ending

@@ -13,23 +13,31 @@ extension NetworkSystem {
         within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedReply {
         let start = ContinuousClock.now
-        var hop = CallTrace.Hop(
-            method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
+        let stage = admission.log.begin(.request)
+        defer { admission.log.end(stage) }
+        var hop = CallRecord.Hop(
+            method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
         do throws(ClientError) {
             guard !Task.isCancelled else { throw .cancelledByCaller }
             try requireEngine(for: request.head, admission)
-            try admission.snapshot.mode.simulation.act()
+            do throws(ClientError) {
+                try admission.snapshot.mode.simulation.act()
+            } catch {
+                hop.isSimulated = true
+                throw error
+            }
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
             let reply = try await handOver(request, for: admission, within: timeout, limit: limit)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
+            hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
             return OpenedReply(reply: reply, hop: hop, start: start)
         } catch {
             hop.failure = error.code.name
             hop.timings.total = .now - start
-            admission.log.add(hop)
+            admission.log.add(hop, since: start)
             throw error
         }
     }
@@ -87,23 +95,15 @@ extension NetworkSystem {
 /// A response whose header has arrived, and what is written down of it after its body.
 struct OpenedReply: Sendable {
     let reply: EngineResponse
-    fileprivate var hop: CallTrace.Hop
-    fileprivate let start: ContinuousClock.Instant
+    fileprivate var hop: CallRecord.Hop
+    let start: ContinuousClock.Instant
 
     /// The request's entry in the log, at the end of the body or where it was left.
-    func hop(failure: String? = nil) -> CallTrace.Hop {
+    func hop(failure: String? = nil) -> CallRecord.Hop {
         var hop = hop
         hop.timings = reply.finalTimings
         if hop.timings.total == .zero { hop.timings.total = .now - start }
         hop.failure = failure
         return hop
-    }
-}
-
-extension CallTrace {
-    /// A request's URL without its query.
-    static func url(of head: HTTPRequest) -> String {
-        let path = (head.path ?? "/").prefix { $0 != "?" }
-        return "\(head.scheme ?? "https")://\(head.authority ?? "")\(path)"
     }
 }

@@ -5,6 +5,7 @@ internal import Synchronization
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight {
         let number: Int
+        let calls = JointCalls()
         var task: Task<Void, Never>?
         var waiting: [Int: CheckedContinuation<Result<Value, ClientError>, Never>] = [:]
     }
@@ -28,22 +29,30 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Returns the outcome of the work for a key: that of the running one, or of this one.
     ///
+    /// - Parameters:
+    ///   - key: What makes work the same.
+    ///   - joined: Called once before the work begins or is joined, to add the caller's call.
+    ///   - work: The work, unless it is under way.
     /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
     func value(
-        for key: Key, of work: @escaping @Sendable () async throws(ClientError) -> Value
+        for key: Key, joined: (JointCalls) -> Void = { _ in },
+        of work: @escaping @Sendable (JointCalls) async throws(ClientError) -> Value
     ) async throws(ClientError) -> Value {
         let waiter = state.withLock { $0.nextNumber() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     guard !Task.isCancelled else { return true }
-                    if state.flights[key] == nil {
-                        let number = state.nextNumber()
-                        state.flights[key] = Flight(number: number)
+                    let running = state.flights[key]
+                    let flight = running ?? Flight(number: state.nextNumber())
+                    let (number, calls) = (flight.number, flight.calls)
+                    joined(calls)
+                    if running == nil {
+                        state.flights[key] = flight
                         state.flights[key]?.task = Task {
                             let result: Result<Value, ClientError>
                             do throws(ClientError) {
-                                result = .success(try await work())
+                                result = .success(try await work(calls))
                             } catch {
                                 result = .failure(error)
                             }
@@ -81,5 +90,37 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         task?.cancel()
         continuation?.resume(returning: .failure(.cancelledByCaller))
+    }
+}
+
+/// The calls that wait for the same work, and the log of that work.
+final class JointCalls: Sendable {
+    private struct State {
+        var calls: [RunningCall] = []
+        var log: CallLog?
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a call, whose record then contains the work, and tells those who listen to it which call began
+    /// the work. One call is added at a time.
+    func add(_ call: RunningCall) {
+        let (first, log) = state.withLock { state in
+            let log = state.log ?? CallLog(sharedBy: call.log)
+            state.log = log
+            return (state.calls.first?.identity.id ?? call.identity.id, log)
+        }
+        call.log.join(log, of: first)
+        if first != call.identity.id { call.send(.joined(call.identity, to: first)) }
+        // Only now, so that no event of the work comes before `joined`.
+        state.withLock { $0.calls.append(call) }
+    }
+
+    /// The log of the work.
+    var log: CallLog? { state.withLock { $0.log } }
+
+    /// Hands an event of the work on to every call that waits for it.
+    func send(_ event: (CallIdentity) -> CallEvent) {
+        for call in state.withLock({ $0.calls }) { call.send(event(call.identity)) }
     }
 }

@@ -36,7 +36,7 @@ extension CallTrace {
     }
 }
 
-extension CallTrace.Hop {
+extension CallRecord.Hop {
     private var parts: [(String, Duration)] {
         [
             ("name", timings.nameResolved), ("connect", timings.connected),

@@ -1,0 +1,53 @@
+internal import Logging
+
+// The lines that calls write to the system's logger. They contain no URL, field or message of an error.
+extension NetworkSystem {
+    func logStart(of call: CallIdentity) {
+        logger.debug("call started", metadata: call.metadata)
+    }
+
+    /// - Parameter duration: The time from the attempt's beginning to the response's header.
+    func logResponse(to call: CallIdentity, attempt: Int, status: Int, after duration: Duration) {
+        logger.debug(
+            "response",
+            metadata: call.metadata.merging([
+                "attempt": "\(attempt)", "status": "\(status)", "duration": "\(duration)",
+            ]) { $1 })
+    }
+
+    func logRetry(of call: CallIdentity, after attempt: Int, reason: String, pause: Duration) {
+        logger.info(
+            "retrying",
+            metadata: call.metadata.merging([
+                "attempt": "\(attempt)", "after": "\(reason)", "pause": "\(pause)",
+            ]) { $1 })
+    }
+
+    /// The call's last line. The caller gets the error, so a failure isn't a warning.
+    func logEnd(_ record: CallRecord) {
+        let level: Logger.Level =
+            switch record.outcome {
+            case .success, .cancelled: .debug
+            case .failed: .info
+            }
+        logger.log(
+            level: level,
+            record.failure == nil ? "call finished" : "call failed",
+            metadata: {
+                var metadata = record.identity.metadata
+                metadata["attempts"] = "\(record.attempts.count)"
+                metadata["duration"] = "\(record.duration)"
+                if let status = record.status { metadata["status"] = "\(status)" }
+                if let failure = record.failure { metadata["error"] = "\(failure)" }
+                if let other = record.work.joinedCall { metadata["joined"] = "\(other)" }
+                return metadata
+            }())
+    }
+}
+
+extension CallIdentity {
+    /// Number, service and method for a line of the log.
+    fileprivate var metadata: Logger.Metadata {
+        ["call": "\(id)", "service": "\(service)", "method": "\(method)"]
+    }
+}

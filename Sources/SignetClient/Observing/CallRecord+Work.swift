@@ -1,0 +1,132 @@
+public import HTTPTypes
+public import SignetTransport
+
+extension CallRecord {
+    /// The limits of a call, merged from all levels of options.
+    public struct Limits: Sendable, Hashable {
+        /// The time for all work; nil for no limit.
+        public internal(set) var deadline: Duration?
+        /// The time for one attempt.
+        public internal(set) var timeout: Duration
+        /// The time for connecting; nil for the engine's.
+        public internal(set) var connectTimeout: Duration?
+        /// The maximum number of attempts.
+        public internal(set) var attempts: Int
+        /// The maximum size of a response's body in bytes.
+        public internal(set) var maximumResponseSize: Int
+        /// The maximum number of redirects in one attempt.
+        public internal(set) var maximumRedirects: Int
+    }
+
+    /// A part of a call's way, such as an attempt or a pause.
+    ///
+    /// Stages contain each other: an attempt contains its requests, and interceptors around the call contain
+    /// the attempts.
+    public struct Stage: Sendable, Hashable {
+        /// The kind of a stage. New kinds may be added.
+        public struct Name: Sendable, Hashable, CustomStringConvertible {
+            /// The name in kebab-case.
+            public let description: String
+
+            /// Options are merged, and the call gets its identity.
+            public static let admission = Name(description: "admission")
+            /// The adapter boxes the call, and its URL and fields are joined.
+            public static let building = Name(description: "building")
+            /// The call waits for work that it shares with equal ones.
+            public static let joining = Name(description: "joining")
+            /// The interceptors around the call run, with all attempts inside.
+            public static let interceptors = Name(description: "interceptors")
+            /// A credential is looked up or asked for.
+            public static let credentials = Name(description: "credentials")
+            /// An attempt, with its requests and its response.
+            public static let attempt = Name(description: "attempt")
+            /// The interceptors around an attempt run, with its requests inside.
+            public static let attemptInterceptors = Name(description: "attempt-interceptors")
+            /// A request is signed.
+            public static let signing = Name(description: "signing")
+            /// A request is sent, until the header of its response has arrived.
+            public static let request = Name(description: "request")
+            /// The body of a response is read.
+            public static let reading = Name(description: "reading")
+            /// The pause before another attempt.
+            public static let pause = Name(description: "pause")
+            /// The response is unboxed and checked.
+            public static let unboxing = Name(description: "unboxing")
+        }
+
+        /// The kind of stage.
+        public internal(set) var name: Name
+        /// The time from the call's admission to the beginning of the stage. It is negative if a call joined
+        /// work that was under way.
+        public internal(set) var start: Duration
+        /// The time that the stage took, at most to the end of the call.
+        public internal(set) var duration: Duration
+    }
+
+    /// One request and its outcome.
+    public struct Hop: Sendable, Hashable {
+        /// The method.
+        public internal(set) var method: HTTPRequest.Method
+        /// Scheme, host, port and path.
+        public internal(set) var url: String
+        /// Whether the request was signed.
+        public internal(set) var isSigned: Bool
+        /// Whether the server's key had to be one of the pinned ones, and was.
+        public internal(set) var isPinned = false
+        /// The response's status; nil if there was none.
+        public internal(set) var status: Int?
+        /// The version that the server spoke; nil if there was no response.
+        public internal(set) var httpVersion: EngineResponse.HTTPVersion?
+        /// The time from the call's admission to the request's start.
+        public internal(set) var start = Duration.zero
+        /// How long the parts took; of a request without a response only the whole.
+        public internal(set) var timings = Timings()
+        /// The code of the error that ended the request or its response.
+        public internal(set) var failure: String?
+        /// Whether a switch `simulation.…` made the failure. Then nothing was sent.
+        public internal(set) var isSimulated = false
+    }
+
+    /// A redirect that was followed, or refused by the URL rules.
+    public struct Redirect: Sendable, Hashable {
+        /// 301, 302, 303, 307 or 308.
+        public internal(set) var status: Int
+        /// Scheme, host, port and path of the URL that redirected.
+        public internal(set) var from: String
+        /// Scheme, host, port and path of the URL that the redirect leads to.
+        public internal(set) var to: String
+        /// The method of the next request.
+        public internal(set) var method: HTTPRequest.Method
+
+        init(_ redirect: SignetTransport.Redirect) {
+            status = redirect.status
+            from = "\(redirect.from.origin)\(redirect.from.path)"
+            to = "\(redirect.to.origin)\(redirect.to.path)"
+            method = redirect.method
+        }
+    }
+
+    /// One attempt: the first request and those that redirects led to.
+    public struct Attempt: Sendable, Hashable {
+        /// In their order; the last one's response is the attempt's.
+        public internal(set) var hops: [Hop] = []
+        /// The redirects between them.
+        public internal(set) var redirects: [Redirect] = []
+    }
+
+    /// A request's URL without user info and query.
+    static func url(of head: HTTPRequest) -> String {
+        let path = (head.path ?? "/").prefix { $0 != "?" }
+        let host = (head.authority ?? "").split(separator: "@").last ?? ""
+        return "\(head.scheme ?? "https")://\(host)\(path)"
+    }
+}
+
+extension CallRecord.Limits {
+    init(_ rules: CallRules, deadline: Duration?) {
+        self.init(
+            deadline: deadline, timeout: rules.timeout, connectTimeout: rules.connectTimeout,
+            attempts: rules.attempts, maximumResponseSize: rules.maximumResponseSize,
+            maximumRedirects: rules.redirects.maximum)
+    }
+}

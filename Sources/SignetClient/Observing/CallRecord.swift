@@ -1,0 +1,149 @@
+public import HTTPTypes
+public import SignetTransport
+
+/// The record of one call, from its admission to its end, in three parts: what was asked, what the system
+/// did, and what came back. It never changes, and it is one reference, so a copy costs nothing.
+///
+/// A record contains no value of a field, no body, no query and no user info.
+///
+/// ```swift
+/// func explain(_ error: ClientError) {
+///     guard let record = error.record else { return }
+///     print(record)
+///     for stage in record.work.stages { print(stage.start, stage.name, stage.duration) }
+/// }
+/// ```
+public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
+    /// The request as the caller asked for it.
+    public struct Request: Sendable, Hashable {
+        /// The HTTP method; nil if the call failed before its request was built.
+        public internal(set) var method: HTTPRequest.Method?
+        /// Scheme, host, port and path; nil if the call failed before its request was built.
+        public internal(set) var url: String?
+        /// The body's size in bytes; nil for a stream of unknown length.
+        public internal(set) var bodySize: Int64?
+        /// The scenario whose limits the call had.
+        public internal(set) var scenario: Scenario?
+    }
+
+    /// The work of the system.
+    public struct Work: Sendable, Hashable {
+        /// The mode that the system ran in.
+        public internal(set) var mode: RunMode
+        /// The merged limits of the call.
+        public internal(set) var limits: Limits
+        /// The stages in the order in which they began.
+        public internal(set) var stages: [Stage] = []
+        /// The attempts with their requests and redirects.
+        public internal(set) var attempts: [Attempt] = []
+        /// The call whose work this one shared (`LaunchPolicy.join`). Stages and attempts are then those of
+        /// the shared work.
+        public internal(set) var joinedCall: CallIdentity.ID?
+        /// Whether a switch `simulation.…` failed an attempt.
+        public var isSimulated: Bool { attempts.contains { $0.hops.contains { $0.isSimulated } } }
+    }
+
+    /// The response.
+    public struct Response: Sendable, Hashable {
+        /// The origin of a response.
+        public enum Source: String, Sendable, Hashable {
+            /// The server; interceptors may have changed the response.
+            case server
+            /// An interceptor, and no server was asked.
+            case interceptor
+        }
+
+        /// The HTTP status.
+        public internal(set) var status: Int
+        /// The version that the server spoke; nil if no server was asked.
+        public internal(set) var httpVersion: EngineResponse.HTTPVersion?
+        /// The size of the decoded body in bytes; nil for a download, or if the body wasn't read to its end.
+        public internal(set) var bodySize: Int?
+        /// The origin of the response.
+        public internal(set) var source: Source
+    }
+
+    /// How a call ended.
+    public enum Outcome: Sendable, Hashable {
+        /// The caller has a value.
+        case success
+        /// The call failed.
+        case failed(ClientError.Code)
+        /// The call was ended: by its task or owner, by `cancelCall`, by a call that replaced it, or by the
+        /// shutdown of the system.
+        case cancelled(ClientError.Code)
+
+        /// The code of the call's error; nil for a success.
+        public var code: ClientError.Code? {
+            switch self {
+            case .success: nil
+            case .failed(let code), .cancelled(let code): code
+            }
+        }
+
+        init(_ code: ClientError.Code?) {
+            guard let code else {
+                self = .success
+                return
+            }
+            let fromOutside: Set<ClientError.Code> = [.cancelled, .replaced, .notRunning]
+            self = fromOutside.contains(code) ? .cancelled(code) : .failed(code)
+        }
+    }
+
+    struct Contents: Sendable, Hashable {
+        let identity: CallIdentity
+        let request: Request
+        let work: Work
+        let response: Response?
+        let outcome: Outcome
+        let duration: Duration
+    }
+
+    private final class Storage: Sendable {
+        let contents: Contents
+        init(_ contents: Contents) { self.contents = contents }
+    }
+
+    private let storage: Storage
+
+    init(_ contents: Contents) { storage = Storage(contents) }
+
+    /// Which call it was.
+    public var identity: CallIdentity { storage.contents.identity }
+    /// The request as the caller asked for it.
+    public var request: Request { storage.contents.request }
+    /// The work of the system.
+    public var work: Work { storage.contents.work }
+    /// The last response; nil if there was none.
+    public var response: Response? { storage.contents.response }
+    /// How the call ended.
+    public var outcome: Outcome { storage.contents.outcome }
+    /// The time from the admission to the end.
+    public var duration: Duration { storage.contents.duration }
+
+    /// The URL without its query; nil if the call failed before it was built.
+    public var url: String? { request.url }
+    /// The attempts with their requests, redirects and timings.
+    public var attempts: [Attempt] { work.attempts }
+    /// The status of the last response; nil if there was none.
+    public var status: Int? { response?.status }
+    /// The code of the call's error; nil for a success.
+    public var failure: ClientError.Code? { outcome.code }
+
+    /// One line: number, service, method, URL, attempts, outcome and duration.
+    public var description: String {
+        let outcome = failure?.name ?? status.map { "\($0)" } ?? "success"
+        return "call \(identity.id), \(identity.service) \(identity.method)"
+            + (url.map { " \($0)" } ?? "")
+            + ", attempts: \(attempts.count), outcome: \(outcome), after \(duration)"
+    }
+
+    /// Whether two records have the same contents.
+    public static func == (left: CallRecord, right: CallRecord) -> Bool {
+        left.storage === right.storage || left.storage.contents == right.storage.contents
+    }
+
+    /// Hashes the call's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}

@@ -1,0 +1,86 @@
+import MetricsTestKit
+import SignetClient
+import SignetMetrics
+import SignetTesting
+import SignetTransport
+import Testing
+
+@Suite struct CallMetricsTests {
+    /// The metrics after some calls.
+    private static func metrics(
+        _ responses: [StubResponse], methods: [String] = ["GET"],
+        changeOptions: (inout NetworkSystem.Options) -> Void = { _ in }
+    ) async throws -> TestMetrics {
+        let stub = StubEngine()
+        let rest = Responses(responses)
+        stub.respond { _ throws(TransportError) in rest.next() }
+        let system = try await Shop.system(stub, change: changeOptions)
+        let (events, metrics) = (system.events, TestMetrics())
+        for method in methods { _ = await Shop.call(system, method) }
+        await system.shutdown()
+        await CallMetrics(factory: metrics).record(events)
+        return metrics
+    }
+
+    @Test func callsAreCountedByServiceMethodAndOutcome() async throws {
+        let metrics = try await Self.metrics(
+            [.status(200), .status(200), .failure(.tls), .status(404)],
+            methods: ["GET", "GET", "GET", "PUT"])
+        func count(_ method: String, _ outcome: String) -> Int64 {
+            metrics.counterTotal(
+                label: "signet.client.calls",
+                dimensions: [("service", "a"), ("method", method), ("outcome", outcome)])
+        }
+        #expect(count("GET", "success") == 2 && count("GET", "tls") == 1)
+        // An exchange hands a status over as it is.
+        #expect(count("PUT", "success") == 1)
+        #expect(metrics.counterTotal(label: "signet.client.calls") == 4)
+        #expect(metrics.counters(label: "signet.client.lost_events").isEmpty)
+        let durations = metrics.recorders(label: "signet.client.call.duration")
+        #expect(durations.reduce(0) { $0 + $1.values.count } == 4)
+    }
+
+    @Test func eachRequestIsMeasured() async throws {
+        let metrics = try await Self.metrics([
+            .failure(.connect), .status(503),
+            .status(302, fields: [.location: "/v1/other?k=ZZZZZZ"]), .status(200),
+        ])
+        let recorders = metrics.recorders(label: "http.client.request.duration")
+        let found = Set(
+            recorders.map { recorder in
+                recorder.dimensions.filter { $0.0.contains("status") || $0.0 == "error.type" }
+                    .map { "\($0.0)=\($0.1)" }.joined(separator: " ")
+            })
+        #expect(
+            found == [
+                "error.type=connect", "http.response.status_code=503 error.type=503",
+                "http.response.status_code=302", "http.response.status_code=200",
+            ])
+        for recorder in recorders {
+            #expect(recorder.aggregate && recorder.values.count == 1)
+            #expect(recorder.values.allSatisfy { (0..<60).contains($0) })
+        }
+        #expect(
+            metrics.counterTotal(
+                label: "signet.client.retries",
+                dimensions: [("service", "a"), ("reason", "connect")]) == 1)
+        #expect(metrics.counterTotal(label: "signet.client.retries") == 2)
+    }
+
+    @Test func anUnknownMethodMakesNoDimension() async throws {
+        let metrics = try await Self.metrics([.status(200)], methods: ["ZZZ", "QUERY"])
+        let methods = metrics.recorders(label: "http.client.request.duration").map { recorder in
+            recorder.dimensions.first { $0.0 == "http.request.method" }?.1
+        }
+        #expect(Set(methods) == ["_OTHER", "QUERY"])
+    }
+
+    @Test func nothingSecretIsADimension() async throws {
+        let metrics = try await Self.metrics([.failure(.connect), .status(500)], methods: ["PUT"])
+        let text =
+            metrics.recorders.map { "\($0.label) \($0.dimensions)" }.joined()
+            + metrics.counters.map { "\($0.label) \($0.dimensions)" }.joined()
+        #expect(text.contains("api.example.com") && !text.contains("ZZZZZZ"))
+        #expect(!text.contains("orders"))
+    }
+}
