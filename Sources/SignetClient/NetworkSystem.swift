@@ -175,10 +175,11 @@ public final class NetworkSystem: Sendable {
     public func send<Call: Endpoint>(
         _ endpoint: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
-        let parameters = try Self.parameters(of: endpoint)
+        let options = endpoint.callOptions.merging(options)
+        let parameters = try Self.parameters(
+            of: endpoint, as: conventions(of: Call.service, method: Call.method, options))
         let reply = try await call(
-            RPCCall(Call.method, parameters: parameters), on: Call.service,
-            options: endpoint.callOptions.merging(options))
+            RPCCall(Call.method, parameters: parameters), on: Call.service, options: options)
         return try Self.success(of: reply, Call.success)
     }
 
@@ -191,13 +192,16 @@ public final class NetworkSystem: Sendable {
     public func send<Call: RESTEndpoint>(
         _ endpoint: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
-        let parameters = try Self.parameters(of: endpoint)
+        let options = endpoint.callOptions.merging(options)
+        let parameters = try Self.parameters(
+            of: endpoint,
+            as: conventions(of: Call.service, method: RPCMethod(Call.verb.rawValue), options))
         let (path, rest) = try Self.rpc { () throws(RPCError) in
             try Call.path.filled(from: parameters, keepingUsed: Call.repeatsPathProperties)
         }
         let reply = try await call(
             RPCCall(RPCMethod(Call.verb.rawValue), parameters: rest), on: Call.service,
-            path: path.isEmpty ? nil : path, options: endpoint.callOptions.merging(options))
+            path: path.isEmpty ? nil : path, options: options)
         return try Self.success(of: reply, Call.success)
     }
 
@@ -255,9 +259,11 @@ public final class NetworkSystem: Sendable {
             let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
             let reply = try await self.send(
                 admission.request(boxed, at: service.url), for: admission)
-            return try Self.rpc { () throws(RPCError) in
+            var response = try Self.rpc { () throws(RPCError) in
                 try adapter.unboxBatch(reply, to: boxed)
             }
+            if let json = admission.options.json { response.use(json) }
+            return response
         }
     }
 
@@ -308,10 +314,19 @@ public final class NetworkSystem: Sendable {
 
     // MARK: Helpers
 
+    /// How the parameters of a call are written.
+    private func conventions(
+        of service: Service, method: RPCMethod, _ options: CallOptions
+    ) throws(ClientError) -> JSONConventions {
+        try callOptions(for: service, method: method, merging: options).json ?? JSONConventions()
+    }
+
     private static func parameters(
-        of endpoint: some Encodable
+        of endpoint: some Encodable, as conventions: JSONConventions
     ) throws(ClientError) -> RPCParameters? {
-        let parameters = try rpc { () throws(RPCError) in try RPCParameters(encoding: endpoint) }
+        let parameters = try rpc { () throws(RPCError) in
+            try RPCParameters(encoding: endpoint, conventions: conventions)
+        }
         return parameters.isEmpty ? nil : parameters
     }
 

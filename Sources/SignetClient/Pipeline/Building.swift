@@ -28,9 +28,10 @@ extension NetworkSystem {
     private func unboxed(
         _ raw: RawResponse, to boxed: BoxedRequest, for admission: Admission
     ) throws(ClientError) -> UnboxedResponse {
-        let response = try Self.rpc { () throws(RPCError) in
+        var response = try Self.rpc { () throws(RPCError) in
             try admission.service.adapter.unbox(raw, to: boxed)
         }
+        if let json = admission.options.json { response.result?.conventions = json }
         for check in admission.options.checks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
             throw ClientError(.businessCode, reason, status: response.status)

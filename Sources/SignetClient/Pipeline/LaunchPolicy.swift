@@ -1,11 +1,12 @@
 internal import HTTPTypes
+internal import SignetJSON
 internal import SignetRPC
 internal import Synchronization
 
 /// The rule for a call that begins while another one of the same identity is running.
 ///
-/// Two calls have the same identity if service, method, path, parameters, additional fields and the
-/// credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
+/// Two calls have the same identity if service, method, path, parameters, additional fields, sets
+/// and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
 /// `send`; batches, exchanges, uploads and downloads always run.
 ///
 /// ```swift
@@ -44,6 +45,8 @@ struct LaunchKey: Sendable, Hashable {
     let request: Request
     let fields: HTTPFields
     let scope: CredentialKey?
+    let sets: [String]?
+    let json: JSONConventions?
 
     init(_ request: Request, for admission: Admission) {
         snapshot = ObjectIdentifier(admission.snapshot)
@@ -51,6 +54,8 @@ struct LaunchKey: Sendable, Hashable {
         self.request = request
         fields = admission.options.fields
         scope = admission.credentialKey
+        sets = admission.options.sets
+        json = admission.options.json
     }
 }
 
