@@ -35,8 +35,8 @@ extension EncodingState {
     /// Returns a date in the form of the conventions.
     func scalar(of date: Date, at place: Int) throws(JSONError) -> JSONScalar {
         guard UnixTime.holds(date.timeIntervalSince1970) else {
-            throw error(
-                .outOfRange, "found a time outside of the years 0 to 9999", at: place)
+            throw failure(
+                .outOfRange, because: "found a time outside of the years 0 to 9999", at: place)
         }
         switch conventions.dates {
         case .rfc3339: return .string(UnixTime.rfc3339(FractionalTime(date)))

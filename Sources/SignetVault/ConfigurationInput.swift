@@ -89,7 +89,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     /// ```
     ///
     /// - Parameters:
-    ///   - prefix: What the keys begin with.
+    ///   - prefix: The beginning of the keys.
     ///   - appVersion: The program's version, which it knows itself.
     ///   - variables: The environment; nil is the process's own at the time the configuration is
     ///     created.

@@ -3,7 +3,7 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// What a program finds out about itself and its machine; see `ConfigurationInput.detected`.
+/// The values that a program finds out about itself and its machine; see `ConfigurationInput.detected`.
 package struct DetectedValues {
     /// Unix seconds.
     let startedAt: Int64?

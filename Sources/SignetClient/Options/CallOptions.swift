@@ -5,8 +5,9 @@ public import SignetTransport
 /// The settings of a call: of one call, or of all calls of an endpoint, a service or a system.
 ///
 /// Options are merged in this order; the later one wins: the configuration,
-/// `NetworkSystem.Options.callOptions`, the service, the scenario, the endpoint, the call. A value that
-/// isn't set is inherited. `NetworkSystem.callOptions(for:merging:)` returns the merged options.
+/// `NetworkSystem.Options.callOptions`, the service, the scenario, the service's options of the method, the
+/// endpoint, the call. A value that isn't set is inherited. `NetworkSystem.callOptions(for:method:merging:)`
+/// returns the merged options.
 ///
 /// ```swift
 /// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
@@ -47,8 +48,8 @@ public struct CallOptions: Sendable {
     /// How dates and names of members are written in parameters and results of Swift types. Defaults to the
     /// service's, else to `JSONConventions()`.
     public var json: JSONConventions?
-    /// The sets of common fields and parameters that the call carries, and no others; of the same name the
-    /// later set wins, `[]` is none. Defaults to the service's ``ServiceConfiguration/defaultSets``.
+    /// The sets of common fields and parameters that the call carries, and no others; with `[]` it carries no
+    /// set. Of values of the same name those of the later set win. Defaults to the service's ``ServiceConfiguration/defaultSets``.
     public var sets: [String]?
     /// Interceptors around the call. Those of the system come first, those of the call last.
     public var interceptors: [any CallInterceptor] = []

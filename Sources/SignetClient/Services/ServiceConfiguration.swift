@@ -23,7 +23,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// Where the service is (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
     ///
-    /// What belongs to the host (URL, pins, CAs, signing, content delivery) has a second place for each of the
+    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
     /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).

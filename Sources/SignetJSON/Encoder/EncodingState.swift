@@ -104,11 +104,14 @@ final class EncodingState {
 
     /// Removes a place whose value is not finite, and returns the error to throw.
     func notFinite(at place: Int) -> JSONError {
-        error(.notFinite, "found an infinity or a NaN, expected a finite number", at: place)
+        failure(
+            .notFinite, because: "found an infinity or a NaN, expected a finite number", at: place)
     }
 
     /// Removes a place whose value cannot be written, and returns the error to throw.
-    func error(_ code: JSONError.Code, _ problem: String, at place: Int) -> JSONError {
+    func failure(
+        _ code: JSONError.Code, because problem: String, at place: Int
+    ) -> JSONError {
         remove(place)
         return JSONError(code, problem, at: path(to: place))
     }
